@@ -1,0 +1,10 @@
+"""The wire between a referee and a player program: what the author of a player reads.
+
+SPEC.md says it in words, independent of any language; vectors.json pairs messages with bytes. `messages` holds the
+typed messages, `connection` the order in which they may come, `client` a ready client: `run(choose)`.
+"""
+
+from .connection import Connection, Need, Role, State
+from .errors import Code, LocalProtocolError, RemoteProtocolError
+
+__all__ = ["Code", "Connection", "LocalProtocolError", "Need", "RemoteProtocolError", "Role", "State"]

@@ -1,0 +1,196 @@
+"""One side of one conversation, without any I/O: bytes in, messages out, and the table of what may follow what.
+
+Knows whose turn it is to speak. Refuses to know sockets, clocks, games and verdicts. Both roles use the same table:
+what the referee may send is what the player expects, and the other way round.
+"""
+
+from enum import Enum, StrEnum
+
+from .decoding import decode
+from .errors import Code, LocalProtocolError, RemoteProtocolError
+from .frames import FrameReader, encode_frame
+from .limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
+from .messages import FROM_PLAYER, FROM_REFEREE, Message, encode, type_of
+
+
+class Role(StrEnum):
+    """The two ends of a connection."""
+
+    PLAYER = "player"
+    REFEREE = "referee"
+
+
+class State(StrEnum):
+    """What the conversation is waiting for."""
+
+    NEW = "new"
+    """The player says hello."""
+    GREETED = "greeted"
+    """The referee welcomes or refuses."""
+    IDLE = "idle"
+    """Between matches."""
+    OFFERED = "offered"
+    """The player says ready."""
+    SEATED = "seated"
+    """In a match; the referee speaks next."""
+    ASKED = "asked"
+    """The player moves."""
+    TO_CONFIRM = "to-confirm"
+    """The player acknowledges a start or a told."""
+    TO_CONFIRM_END = "to-confirm-end"
+    """The player acknowledges the end."""
+    CLOSED = "closed"
+    """Nothing more is said; what still arrives is dropped."""
+
+
+class Need(Enum):
+    """What next_event answers when there is no message yet."""
+
+    DATA = "data"
+
+
+# (state, message type) -> next state. "+" behind a type means: it carries an `ack` number. Rows are the whole protocol:
+# what has no row is out of turn. The diagram in SPEC.md is drawn from this table.
+TRANSITIONS: dict[tuple[State, str], State] = {
+    (State.NEW, "hello"): State.GREETED,
+    (State.GREETED, "welcome"): State.IDLE,
+    (State.NEW, "refused"): State.CLOSED,
+    (State.GREETED, "refused"): State.CLOSED,
+    (State.IDLE, "refused"): State.CLOSED,
+    (State.IDLE, "offer"): State.OFFERED,
+    (State.OFFERED, "ready"): State.SEATED,
+    (State.OFFERED, "end"): State.IDLE,
+    (State.OFFERED, "expelled"): State.CLOSED,
+    (State.SEATED, "start"): State.SEATED,
+    (State.SEATED, "start+"): State.TO_CONFIRM,
+    (State.SEATED, "turn"): State.ASKED,
+    (State.SEATED, "told"): State.SEATED,
+    (State.SEATED, "told+"): State.TO_CONFIRM,
+    (State.SEATED, "end"): State.IDLE,
+    (State.SEATED, "end+"): State.TO_CONFIRM_END,
+    (State.SEATED, "expelled"): State.CLOSED,
+    (State.ASKED, "move"): State.SEATED,
+    (State.ASKED, "told"): State.ASKED,
+    (State.ASKED, "end"): State.IDLE,
+    (State.ASKED, "expelled"): State.CLOSED,
+    (State.TO_CONFIRM, "ack"): State.SEATED,
+    (State.TO_CONFIRM, "told"): State.TO_CONFIRM,
+    (State.TO_CONFIRM, "end"): State.IDLE,
+    (State.TO_CONFIRM, "expelled"): State.CLOSED,
+    (State.TO_CONFIRM_END, "ack"): State.IDLE,
+    (State.TO_CONFIRM_END, "end"): State.IDLE,
+    (State.TO_CONFIRM_END, "expelled"): State.CLOSED,
+}
+
+
+class Connection:
+    """One side of one conversation.
+
+    Args:
+        role: the side that this object speaks for.
+    """
+
+    def __init__(self, role: Role) -> None:
+        mine, theirs = (FROM_PLAYER, FROM_REFEREE) if role is Role.PLAYER else (FROM_REFEREE, FROM_PLAYER)
+        limits = (MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES)
+        self._limit_bytes, read_limit = limits if role is Role.PLAYER else limits[::-1]
+        self._mine, self._theirs = mine, theirs
+        self._reader = FrameReader(read_limit)
+        self._match: str | None = None
+        self._past_match: str | None = None
+        self.role = role
+        self.state = State.NEW
+
+    @property
+    def pending(self) -> bytes:
+        """Bytes of an incomplete frame, as evidence for a dripping or a broken-off answer."""
+        return self._reader.pending[:MAX_EVIDENCE_BYTES]
+
+    def receive_data(self, data: bytes) -> None:
+        """Take bytes from the peer; next_event tells what they were."""
+        if self.state is not State.CLOSED:
+            self._reader.receive_data(data)
+
+    def receive_end(self) -> None:
+        """Note that the peer sends no more bytes.
+
+        Raises:
+            RemoteProtocolError: TRUNCATED if a frame was begun and not finished.
+        """
+        pending = self.pending
+        if self.state is not State.CLOSED and pending:
+            raise RemoteProtocolError(Code.TRUNCATED, "the connection ended in the middle of a frame", pending)
+
+    def next_event(self) -> Message | Need:
+        """Take the next complete message out of the received bytes.
+
+        Returns:
+            The message, or Need.DATA while there is none.
+
+        Raises:
+            RemoteProtocolError: the peer broke the protocol; the conversation is closed then.
+        """
+        while self.state is not State.CLOSED:
+            try:
+                body = self._reader.next_frame()
+                if body is None:
+                    return Need.DATA
+                message = decode(body, self._theirs)
+                if self._is_late(message):
+                    continue
+                self._advance_remote(message, body)
+            except RemoteProtocolError:
+                self.state = State.CLOSED
+                raise
+            return message
+        return Need.DATA
+
+    def send(self, message: Message) -> bytes:
+        """Turn a message into bytes for the peer.
+
+        Raises:
+            LocalProtocolError: this side may not send that now.
+        """
+        if type_of(message) not in self._mine:
+            raise LocalProtocolError(f"a {self.role} never sends {type_of(message)!r}")
+        state = TRANSITIONS.get((self.state, _trigger(message)))
+        if state is None:
+            raise LocalProtocolError(f"{_trigger(message)!r} may not be sent in state {self.state}")
+        if not self._is_of_match(message):
+            raise LocalProtocolError(f"{type_of(message)!r} names another match than {self._match!r}")
+        data = encode_frame(encode(message), self._limit_bytes)
+        self._enter(state, message)
+        return data
+
+    def _is_late(self, message: Message) -> bool:
+        """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""
+        match = getattr(message, "match", None)
+        return self.role is Role.REFEREE and match is not None and match == self._past_match and match != self._match
+
+    def _advance_remote(self, message: Message, body: bytes) -> None:
+        evidence = body[:MAX_EVIDENCE_BYTES]
+        state = TRANSITIONS.get((self.state, _trigger(message)))
+        if state is None:
+            detail = f"{_trigger(message)!r} came while the conversation was {self.state}"
+            raise RemoteProtocolError(Code.OUT_OF_TURN, detail, evidence)
+        if not self._is_of_match(message):
+            detail = f"{type_of(message)!r} names a match other than {self._match!r}"
+            raise RemoteProtocolError(Code.WRONG_MATCH, detail, evidence)
+        self._enter(state, message)
+
+    def _is_of_match(self, message: Message) -> bool:
+        match = getattr(message, "match", None)
+        return match is None or self.state is State.IDLE or match == self._match
+
+    def _enter(self, state: State, message: Message) -> None:
+        if self.state is State.IDLE and state is State.OFFERED:
+            self._match = getattr(message, "match", None)
+        if state is State.IDLE:
+            self._past_match, self._match = self._match, None
+        self.state = state
+
+
+def _trigger(message: Message) -> str:
+    name = type_of(message)
+    demands = name in ("start", "told", "end") and getattr(message, "ack", None) is not None
+    return name + "+" if demands else name

@@ -1,0 +1,133 @@
+"""Hostile bytes -> a typed message, or a RemoteProtocolError with its code; never any other exception.
+
+Knows msgpack's traps: ext types and timestamps, NaN, duplicate and unhashable keys, headers that announce more than
+there is, nesting that would exhaust a stack. Refuses to know what a message means or when it may come.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import msgpack
+import msgspec
+
+from .errors import Code, RemoteProtocolError
+from .limits import MAX_DEPTH, MAX_EVIDENCE_BYTES, MAX_ITEMS, MAX_STRING_BYTES
+from .messages import Message
+
+_TYPE_SHOWN_CHARS = 40
+
+
+class _Refused(Exception):
+    """Carries a code out of msgpack's hooks."""
+
+    def __init__(self, code: Code, detail: str) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+
+
+def _refuse_ext(code: int, _data: bytes) -> Any:
+    raise _Refused(Code.TYPE_NOT_ALLOWED, f"msgpack ext type {code}")
+
+
+def _unique_pairs(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    result = {}
+    for key, value in pairs:
+        if type(key) is not str:
+            raise _Refused(Code.KEY_NOT_STRING, f"a map's key is of type {type(key).__name__}")
+        if key in result:
+            raise _Refused(Code.DUPLICATE_KEY, f"a map has the key {key[:_TYPE_SHOWN_CHARS]!r} twice")
+        result[key] = value
+    return result
+
+
+def _check(value: Any, depth: int) -> None:
+    """Refuse, anywhere inside a decoded value, what this protocol does not carry."""
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if kind is float:
+        if not math.isfinite(value):
+            raise _Refused(Code.NOT_FINITE, f"the number {value} is not finite")
+    elif kind is list or kind is dict:
+        if depth >= MAX_DEPTH:
+            raise _Refused(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}")
+        for item in value if kind is list else value.values():
+            _check(item, depth + 1)
+    else:
+        raise _Refused(Code.TYPE_NOT_ALLOWED, f"a value of msgpack type {kind.__name__}")
+
+
+def unpack(body: bytes) -> Any:
+    """Decode one msgpack value of hostile origin.
+
+    Args:
+        body: at most one frame.
+
+    Returns:
+        Nothing but dict (str keys), list, str, int, finite float, bool and None, within all limits.
+
+    Raises:
+        RemoteProtocolError: the bytes are not such a value; the code says why.
+    """
+    try:
+        value = msgpack.unpackb(
+            body,
+            raw=False,
+            strict_map_key=False,
+            object_pairs_hook=_unique_pairs,
+            ext_hook=_refuse_ext,
+            max_str_len=MAX_STRING_BYTES,
+            max_bin_len=MAX_STRING_BYTES,
+            max_ext_len=MAX_STRING_BYTES,
+            max_array_len=MAX_ITEMS,
+            max_map_len=MAX_ITEMS,
+        )
+        _check(value, 0)
+    except _Refused as refused:
+        raise RemoteProtocolError(refused.code, refused.detail, body[:MAX_EVIDENCE_BYTES]) from None
+    except msgpack.exceptions.StackError:
+        raise _error(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}", body) from None
+    except UnicodeDecodeError as error:
+        raise _error(Code.NOT_MSGPACK, f"a string is not UTF-8: {error.reason}", body) from None
+    except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as error:
+        code = Code.TOO_LONG if "exceeds max_" in str(error) else Code.NOT_MSGPACK
+        raise _error(code, f"not one msgpack value: {error}", body) from None
+    return value
+
+
+def _error(code: Code, detail: str, body: bytes) -> RemoteProtocolError:
+    return RemoteProtocolError(code, detail[:400], body[:MAX_EVIDENCE_BYTES])
+
+
+def decode(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:
+    """Turn a frame's body into a typed message.
+
+    Args:
+        body: one frame's body.
+        accepted: `type` -> the message's class, for what the sender's role may send at all.
+
+    Raises:
+        RemoteProtocolError: the body is not one of the accepted messages; the code says why.
+    """
+    value = unpack(body)
+    if type(value) is not dict:
+        raise _error(Code.NOT_A_MAP, f"a message is a map, not {type(value).__name__}", body)
+    name = value.get("type")
+    wanted = accepted.get(name) if type(name) is str else None
+    if wanted is None:
+        shown = repr(name)[:_TYPE_SHOWN_CHARS]
+        raise _error(Code.UNKNOWN_TYPE, f"type {shown} is none of {', '.join(accepted)}", body)
+    try:
+        return msgspec.convert(value, wanted, strict=True)
+    except msgspec.ValidationError as error:
+        raise _error(_validation_code(str(error)), f"{name}: {error}", body) from None
+
+
+def _validation_code(text: str) -> Code:
+    if "missing required field" in text:
+        return Code.MISSING_KEY
+    if "unknown field" in text:
+        return Code.EXTRA_KEY
+    return Code.WRONG_TYPE

@@ -1,0 +1,70 @@
+"""Whose fault a broken conversation is, said by the type of the error.
+
+Knows the closed list of codes that a peer's mistake can have. Refuses to know what follows from one: that is the
+match's decision (a foul) or the client's (give up).
+"""
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Every way in which received bytes or a received message can be wrong."""
+
+    OVERSIZE = "oversize"
+    """The length prefix of a frame announces more than the limit."""
+    EMPTY = "empty"
+    """A frame of length 0."""
+    TRUNCATED = "truncated"
+    """The connection ended in the middle of a frame."""
+    NOT_MSGPACK = "not-msgpack"
+    """The frame's body is not exactly one msgpack value (invalid UTF-8 included)."""
+    NOT_A_MAP = "not-a-map"
+    """The value is not a map."""
+    KEY_NOT_STRING = "key-not-string"
+    """A map has a key that is not a string."""
+    DUPLICATE_KEY = "duplicate-key"
+    """A map has the same key twice."""
+    TYPE_NOT_ALLOWED = "type-not-allowed"
+    """An ext type, a timestamp or raw bytes."""
+    NOT_FINITE = "not-finite"
+    """A float that is NaN or infinite."""
+    TOO_DEEP = "too-deep"
+    """Arrays and maps nested deeper than the limit."""
+    TOO_LONG = "too-long"
+    """A string, array or map longer than the limit."""
+    UNKNOWN_TYPE = "unknown-type"
+    """`type` is missing, not a string, or no message of the sender's role has that name."""
+    MISSING_KEY = "missing-key"
+    """The message lacks a key that it must have."""
+    EXTRA_KEY = "extra-key"
+    """The message has a key that it may not have."""
+    WRONG_TYPE = "wrong-type"
+    """The value of a key has the wrong type or is out of its range."""
+    WRONG_MATCH = "wrong-match"
+    """The message names another match than the one being played."""
+    OUT_OF_TURN = "out-of-turn"
+    """A well-formed message that nothing asked for."""
+
+
+class ProtocolError(Exception):
+    """Base of the two errors; never raised itself."""
+
+
+class LocalProtocolError(ProtocolError):
+    """This side tried to send what it may not send now: a bug on this side, never the peer's fault."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer sent what it may not send.
+
+    Args:
+        code: which rule of the wire was broken.
+        detail: one sentence for a human reader.
+        evidence: the offending bytes, as far as they were read.
+    """
+
+    def __init__(self, code: Code, detail: str, evidence: bytes = b"") -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.evidence = evidence

@@ -1,0 +1,35 @@
+"""Each limit of the wire, with its reason. Refuses to know about time: limits in seconds belong to a match."""
+
+PROTOCOL_VERSION = 1
+"""Counts up when an old client could no longer play."""
+
+PREFIX_BYTES = 4
+"""Length of a frame's prefix: one unsigned 32-bit integer, big-endian."""
+
+MAX_FRAME_FROM_PLAYER_BYTES = 64 * 1024
+"""A move of the largest game is under 4 KiB (a hand of 117 tiles laid at once); 64 KiB is what one read of a socket
+gives at most. Precedents: ACPC 4096 bytes a line; AI Arena 32 MiB a frame; LineReceiver 16 KiB."""
+
+MAX_FRAME_FROM_REFEREE_BYTES = 4 * 1024 * 1024
+"""A view of the Q game with all 1080 tiles on the map is about 20 KiB; a client is generous to later games."""
+
+MAX_DEPTH = 16
+"""Arrays and maps within one another. The deepest message of this protocol has 6 levels."""
+
+MAX_STRING_BYTES = 4096
+"""The longest string of this protocol is an expulsion's evidence in hex (twice MAX_EVIDENCE_BYTES)."""
+
+MAX_ITEMS = 16_384
+"""Items of one array or pairs of one map. The longest array is a map of 1080 tiles; the rest is room."""
+
+MAX_EVIDENCE_BYTES = 2000
+"""How much of an offending frame is kept and shown: enough to see what it was, too little to fill a disk."""
+
+NAME_PATTERN = "^[a-zA-Z0-9]{1,20}$"
+"""A player's name: safe in file names, tables and JSON alike. The same rule as CS4500's (20 letters or digits)."""
+
+MAX_TOKEN_CHARS = 128
+"""A token is 32 random bytes in hex; twice that is room."""
+
+NONCE_PATTERN = "^[0-9a-f]{32}$"
+"""16 random bytes in hex: enough that nobody guesses it, short enough to read aloud."""

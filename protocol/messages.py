@@ -1,0 +1,166 @@
+"""One typed, frozen message per message of the wire. Knows shapes; refuses to know order (connection.py) and meaning.
+
+The JSON Schema of these types is the wire's documentation. Every string that is not free text has a pattern, every
+number a range, so that what passes here needs no second look for its form.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_PATTERN, NONCE_PATTERN
+
+Name = Annotated[str, Meta(pattern=NAME_PATTERN, description="1 to 20 ASCII letters or digits")]
+MatchId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$")]
+Hex32 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
+Nonce = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
+Token = Annotated[str, Meta(max_length=MAX_TOKEN_CHARS)]
+Text = Annotated[str, Meta(max_length=MAX_STRING_BYTES)]
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Seat = Annotated[int, Meta(ge=0, le=11)]
+Millis = Annotated[float, Meta(ge=0)]
+
+
+class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
+    """Base of all messages; `type` on the wire is the message's own name."""
+
+
+class Hello(Message, frozen=True, kw_only=True, tag="hello"):
+    """Player's first message: who it is."""
+
+    version: Count
+    name: Name
+    token: Token | None = None
+
+
+class Ready(Message, frozen=True, kw_only=True, tag="ready"):
+    """Player accepts an offer and adds its own chance to the shuffle."""
+
+    match: MatchId
+    nonce: Nonce
+
+
+class Move(Message, frozen=True, kw_only=True, tag="move"):
+    """Player answers a turn; the form of `move` is the game's affair."""
+
+    match: MatchId
+    turn: Count
+    move: Any
+
+
+class Ack(Message, frozen=True, kw_only=True, tag="ack"):
+    """Player confirms a message that carried a number in `ack`."""
+
+    match: MatchId
+    ack: Count
+
+
+class Welcome(Message, frozen=True, kw_only=True, tag="welcome"):
+    """Referee accepts a hello."""
+
+    version: Count
+    referee: Text
+
+
+class Refused(Message, frozen=True, kw_only=True, tag="refused"):
+    """Referee turns a hello down and closes."""
+
+    code: Text
+    reason: Text
+
+
+class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long a player may take, in milliseconds."""
+
+    per_move_ms: Millis
+    start_ms: Millis
+
+
+class Offer(Message, frozen=True, kw_only=True, tag="offer"):
+    """Referee offers a seat in a match, with its commitment to the shuffle."""
+
+    match: MatchId
+    game: Text
+    options: dict[str, Any]
+    seat: Seat
+    names: list[Name]
+    time: TimeControl
+    acknowledge: bool
+    commitment: Hex32
+
+
+class Start(Message, frozen=True, kw_only=True, tag="start"):
+    """Referee shows the first view."""
+
+    match: MatchId
+    view: Any
+    ack: Count | None = None
+
+
+class Turn(Message, frozen=True, kw_only=True, tag="turn"):
+    """Referee asks for a move."""
+
+    match: MatchId
+    turn: Count
+    view: Any
+    left_ms: Millis
+
+
+class Told(Message, frozen=True, kw_only=True, tag="told"):
+    """Referee tells what happened; `draws` is what this seat itself was handed, None if it was handed nothing."""
+
+    match: MatchId
+    turn: Count
+    what: dict[str, Any]
+    draws: list[Any] | None = None
+    ack: Count | None = None
+
+
+class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
+    """Referee ends this seat's part in the match, with the reason and the evidence, and closes."""
+
+    match: MatchId
+    foul: Text
+    rule: Text | None
+    code: Text | None
+    detail: Text
+    evidence: Text
+
+
+class End(Message, frozen=True, kw_only=True, tag="end"):
+    """Referee announces the result and reveals the seed."""
+
+    match: MatchId
+    winners: list[Seat]
+    ranking: list[list[Seat]]
+    scores: list[int]
+    void: Text | None
+    seed: Hex32
+    nonces: list[Nonce | None]
+    ack: Count | None = None
+
+
+FROM_PLAYER: dict[str, type[Message]] = {"hello": Hello, "ready": Ready, "move": Move, "ack": Ack}
+FROM_REFEREE: dict[str, type[Message]] = {
+    "welcome": Welcome,
+    "refused": Refused,
+    "offer": Offer,
+    "start": Start,
+    "turn": Turn,
+    "told": Told,
+    "expelled": Expelled,
+    "end": End,
+}
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode(message: Message) -> bytes:
+    """Turn a message into the one msgpack map of a frame's body."""
+    return _encoder.encode(message)
+
+
+def type_of(message: Message) -> str:
+    """Name a message as its `type` on the wire does."""
+    return str(message.__struct_config__.tag)
