@@ -78,7 +78,6 @@ TRANSITIONS: dict[tuple[State, str], State] = {
     (State.TO_CONFIRM, "end"): State.IDLE,
     (State.TO_CONFIRM, "expelled"): State.CLOSED,
     (State.TO_CONFIRM_END, "ack"): State.IDLE,
-    (State.TO_CONFIRM_END, "end"): State.IDLE,
     (State.TO_CONFIRM_END, "expelled"): State.CLOSED,
 }
 

@@ -1,0 +1,103 @@
+"""Seeds, commitments, nonces and the shuffle. Knows how chance is derived; refuses to make any: bytes come from outside.
+
+Everything here can be redone in any language from SHA-256 alone; protocol/SPEC.md, "Chance", says how in words.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SEED_BYTES = 32
+_WORD_BYTES = 8
+
+
+def commitment(seed: bytes) -> str:
+    """Commit to a seed without showing it.
+
+    Returns:
+        SHA-256 of the seed, in hex.
+    """
+    return hashlib.sha256(seed).hexdigest()
+
+
+def seed_from_number(number: int) -> bytes:
+    """Make the fixed seed of a test or a duplicate deal.
+
+    Args:
+        number: what the user wrote behind `--seed`.
+
+    Returns:
+        32 bytes: SHA-256 of the number in decimal.
+    """
+    return hashlib.sha256(str(number).encode()).digest()
+
+
+def derive(seed: bytes, purpose: str) -> bytes:
+    """Derive an independent seed for one purpose, so that no stream tells anything of another.
+
+    Returns:
+        32 bytes: SHA-256 of the seed followed by the purpose.
+    """
+    return hashlib.sha256(seed + purpose.encode()).digest()
+
+
+def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
+    """Combine the referee's seed with every player's nonce, so that neither side chooses the deck.
+
+    Args:
+        seed: 32 bytes.
+        nonces: in seat order, 16 bytes in hex each; None for a seat that gave none.
+
+    Returns:
+        32 bytes: SHA-256 of the seed, then per seat `:` and its nonce's hex digits (none for None).
+    """
+    text = "".join(":" + (nonce or "") for nonce in nonces)
+    return hashlib.sha256(seed + text.encode()).digest()
+
+
+class Stream:
+    """Endless unbiased numbers from a key: block i is SHA-256(key + i as 8 bytes big-endian), read in 8-byte words.
+
+    Args:
+        key: 32 bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._block = b""
+        self._offset = 0
+        self._counter = 0
+
+    def _word(self) -> int:
+        if self._offset >= len(self._block):
+            self._block = hashlib.sha256(self._key + self._counter.to_bytes(8, "big")).digest()
+            self._counter += 1
+            self._offset = 0
+        word = self._block[self._offset : self._offset + _WORD_BYTES]
+        self._offset += _WORD_BYTES
+        return int.from_bytes(word, "big")
+
+    def below(self, bound: int) -> int:
+        """Draw a number from 0 to bound - 1, all equally likely.
+
+        Words of the last, incomplete multiple of the bound are thrown away: a plain modulo would favour small numbers.
+        """
+        limit = (1 << 64) - (1 << 64) % bound
+        while True:
+            word = self._word()
+            if word < limit:
+                return word % bound
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """Return the items in a random order.
+
+        Source: R. Fisher and F. Yates, in the in-place form of D. Knuth, The Art of Computer Programming 2, 3.4.2,
+        algorithm P: for i from the last index down to 1, swap item i with item below(i + 1).
+        """
+        result = list(items)
+        for last in range(len(result) - 1, 0, -1):
+            chosen = self.below(last + 1)
+            result[last], result[chosen] = result[chosen], result[last]
+        return result

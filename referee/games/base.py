@@ -1,0 +1,190 @@
+"""The contract of a game. Knows what every game must answer; refuses to know matches, players' names and time.
+
+A state is immutable: `play`, `deliver` and `drop` return a new one, and an error leaves the old one as it was.
+Seats are numbered 0, 1, 2... in turn order at the start.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import msgspec
+
+
+S = TypeVar("S")
+V = TypeVar("V")
+M = TypeVar("M")
+T = TypeVar("T")
+
+
+class Shuffle(Protocol):
+    """Put items into a random order; chance reaches a game in this form only."""
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items in a random order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a game, as a verdict names it."""
+
+    id: str
+    """Stable name, e.g. `q.fit.row`."""
+    text: str
+    """The rule in one sentence."""
+    source: str
+    """Where it is written."""
+
+
+class MalformedMove(Exception):
+    """The move does not have the form of a move of this game, whatever the state."""
+
+
+class IllegalMove(Exception):
+    """The move breaks a rule in this state.
+
+    Args:
+        rule_id: id of the broken rule, one of the game's `rules`.
+        detail: what exactly breaks it.
+    """
+
+    def __init__(self, rule_id: str, detail: str) -> None:
+        super().__init__(f"{rule_id}: {detail}")
+        self.rule_id = rule_id
+        self.detail = detail
+
+
+class BadSetup(Exception):
+    """Options or a position that the game cannot start from; the text tells the organiser what to mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a game ended, for the seats still in it."""
+
+    ranking: tuple[tuple[int, ...], ...]
+    """Groups of seats from best to worst; seats of one group share the rank."""
+    scores: tuple[int, ...]
+    """Points by seat, of dropped seats too."""
+    order: tuple[int, ...]
+    """The seats still in the game in the turn order of the moment."""
+    reason: str
+    """Why it ended: the id of the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What the last play means to everybody and to its player."""
+
+    public: dict[str, Any]
+    """What all seats may know, plain."""
+    draws: tuple[Any, ...] | None
+    """What the player was handed, plain; None if nothing was due (an empty hand-out is a hand-out)."""
+
+
+class Game(ABC, Generic[S, V, M]):
+    """A game's rules, as a match needs them. S, V, M: its state, its view, its move."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    seats: ClassVar[range]
+    options_type: ClassVar[type[msgspec.Struct]]
+    view_type: ClassVar[type[msgspec.Struct]]
+    move_type: ClassVar[Any]
+    rules: ClassVar[dict[str, Rule]]
+
+    def parse_options(self, raw: dict[str, Any]) -> Any:
+        """Check options.
+
+        Args:
+            raw: option name -> plain value; missing ones take their default.
+
+        Raises:
+            BadSetup: an unknown option, or a value of the wrong type or range.
+        """
+        try:
+            return msgspec.convert(raw, self.options_type, strict=True)
+        except msgspec.ValidationError as error:
+            known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type))
+            raise BadSetup(f"options of {self.name}: {error} (it knows: {known})") from None
+
+    def parse_move(self, raw: Any) -> M:
+        """Turn a plain value into a move.
+
+        Raises:
+            MalformedMove: it has not the form of a move.
+        """
+        try:
+            move: M = msgspec.convert(raw, self.move_type, strict=True)
+        except msgspec.ValidationError as error:
+            raise MalformedMove(str(error)) from None
+        return move
+
+    @abstractmethod
+    def new(self, options: Any, seats: int, shuffle: Shuffle) -> S:
+        """Return the state at the start of a game.
+
+        Args:
+            options: from parse_options.
+            seats: how many, within `self.seats`.
+            shuffle: the only source of chance.
+        """
+
+    @abstractmethod
+    def restore(self, options: Any, position: Any) -> S:
+        """Return the state of a given position.
+
+        Args:
+            options: from parse_options.
+            position: plain; its form is the game's affair.
+
+        Raises:
+            BadSetup: it is not a position of this game.
+        """
+
+    @abstractmethod
+    def to_move(self, state: S) -> int:
+        """Return the seat whose turn it is; only asked while outcome(state) is None."""
+
+    @abstractmethod
+    def view(self, state: S, seat: int) -> V:
+        """Return what the seat may know, and nothing else."""
+
+    @abstractmethod
+    def play(self, state: S, move: M) -> S:
+        """Return the state after a move of the seat whose turn it is. What it draws is on the way to it (deliver).
+
+        Raises:
+            IllegalMove: the move breaks a rule; the state is unchanged.
+        """
+
+    @abstractmethod
+    def news(self, state: S) -> News:
+        """Return what the last play means; only asked right after play."""
+
+    @abstractmethod
+    def deliver(self, state: S) -> S:
+        """Return the state in which what the last play handed out has reached its player."""
+
+    @abstractmethod
+    def drop(self, state: S, seat: int) -> S:
+        """Return the state without an eliminated seat; its pieces go where the rules say."""
+
+    @abstractmethod
+    def outcome(self, state: S) -> Outcome | None:
+        """Return how the game ended, or None while it goes on."""
+
+    @abstractmethod
+    def legal_moves(self, state: S) -> list[M]:
+        """Return legal moves of the seat whose turn it is; which ones of a large game, its docstring says."""
+
+    @abstractmethod
+    def check_invariants(self, state: S) -> None:
+        """Raise AssertionError if the state contradicts itself: for tests and the auditor."""
+
+    @abstractmethod
+    def draw_text(self, state: S) -> str:
+        """Return the board for a terminal, with the markup of rich."""
+
+

@@ -1,0 +1,14 @@
+"""The plugin of the games that come with the referee: a line for each."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..hookspecs import hookimpl
+from .base import Game
+from .q import QGame
+
+
+@hookimpl
+def referee_games() -> Iterable[Game[Any, Any, Any]]:
+    """Return the built-in games."""
+    return [QGame()]

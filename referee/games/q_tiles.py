@@ -1,0 +1,154 @@
+"""Tiles, map, fitting and runs of the Q game. Knows squares and neighbours; refuses to know hands, turns and players.
+
+A tile is its kind, a number from 0 to 35: shape * 6 + colour. So tiles sort by shape first, then colour, and two
+equal tiles are the same number. Every check costs time for the tiles placed and the runs they touch, not for the map.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+SHAPES = ("star", "8star", "square", "circle", "clover", "diamond")
+COLORS = ("red", "green", "blue", "yellow", "orange", "purple")
+TILES_PER_KIND = 30
+KINDS = 36
+ALL_TILES = tuple(kind for kind in range(KINDS) for _ in range(TILES_PER_KIND))
+
+Tile = int
+Cell = tuple[int, int]
+"""(row, column); the first tile of a game lies on (0, 0), rows grow downwards, columns to the right."""
+Board = Mapping[Cell, Tile]
+"""(row, column) -> tile; sparse, at most 1080 entries."""
+
+NAMES = tuple(f"{COLORS[kind % 6]}-{SHAPES[kind // 6]}" for kind in range(KINDS))
+BY_NAME = {name: kind for kind, name in enumerate(NAMES)}
+
+NEIGHBOURS = ((-1, 0), (0, -1), (0, 1), (1, 0))
+"""Steps to the four sides, in row-column order."""
+
+_Q_LENGTH = 6
+_SHAPE = tuple(kind // 6 for kind in range(KINDS))
+_COLOR = tuple(kind % 6 for kind in range(KINDS))
+
+
+def _matches(tile: Tile, one: Tile | None, other: Tile | None) -> bool:
+    """Tell whether a tile agrees with its neighbours of one axis, all in shape or all in colour."""
+    if one is None:
+        one = other
+    if one is None:
+        return True
+    if other is None:
+        other = one
+    shape, color = _SHAPE[tile], _COLOR[tile]
+    return (_SHAPE[one] == shape == _SHAPE[other]) or (_COLOR[one] == color == _COLOR[other])
+
+
+def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
+    """Tell on which axis a tile disagrees with its neighbours.
+
+    Args:
+        board: the map before this tile.
+        cell: a free (row, column).
+        tile: the tile to be placed there.
+
+    Returns:
+        "row", "column", or None if it fits. A cell without neighbours fits.
+
+    Source: The Q Game, "Playing a Turn", second and third condition of a placement. The second one ("all its immediate
+    neighbors") is void on the official page, so row and column count separately and may use different attributes.
+    """
+    row, column = cell
+    look = board.get
+    if not _matches(tile, look((row, column - 1)), look((row, column + 1))):
+        return "row"
+    if not _matches(tile, look((row - 1, column)), look((row + 1, column))):
+        return "column"
+    return None
+
+
+def touches(board: Board, cell: Cell) -> bool:
+    """Tell whether a cell shares a side with a tile of the map."""
+    row, column = cell
+    return (
+        (row - 1, column) in board
+        or (row, column - 1) in board
+        or (row, column + 1) in board
+        or (row + 1, column) in board
+    )
+
+
+def neighbour_count(board: Board, cell: Cell) -> int:
+    """Count the occupied neighbours of a cell, 0 to 4."""
+    row, column = cell
+    return sum((row + down, column + right) in board for down, right in NEIGHBOURS)
+
+
+def frontier(board: Board) -> set[Cell]:
+    """Return every free cell that shares a side with a tile of the map."""
+    return {
+        cell
+        for row, column in board
+        for cell in ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
+        if cell not in board
+    }
+
+
+def spots(board: Board, tile: Tile, free: Iterable[Cell]) -> list[Cell]:
+    """Return the free cells where a tile fits, in row-column order.
+
+    Args:
+        board: the map.
+        tile: the tile.
+        free: the map's frontier.
+    """
+    return sorted(cell for cell in free if misfit(board, cell, tile) is None)
+
+
+def in_line(cells: Sequence[Cell]) -> bool:
+    """Tell whether all cells lie in one row or in one column."""
+    row, column = cells[0]
+    return all(cell[0] == row for cell in cells) or all(cell[1] == column for cell in cells)
+
+
+def _run(board: Board, cell: Cell, down: int, right: int) -> tuple[set[Cell], list[Tile]]:
+    """Return the cells and, in order, the tiles of the contiguous run through a cell along one axis."""
+    row, column = cell
+    while (row - down, column - right) in board:
+        row, column = row - down, column - right
+    cells, tiles = set(), []
+    while (tile := board.get((row, column))) is not None:
+        cells.add((row, column))
+        tiles.append(tile)
+        row, column = row + down, column + right
+    return cells, tiles
+
+
+def _is_q(run: Sequence[Tile]) -> bool:
+    return len(run) == _Q_LENGTH and (
+        len({_SHAPE[tile] for tile in run}) == _Q_LENGTH or len({_COLOR[tile] for tile in run}) == _Q_LENGTH
+    )
+
+
+def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
+    """Score a placement, without the bonus for finishing.
+
+    Args:
+        board: the map, the placed tiles already on it.
+        cells: where they were placed.
+        q_bonus: points for a completed Q.
+
+    Returns:
+        One point per tile placed, the length of every run of 2 or more that holds a new tile, once per run, and the
+        bonus for every such run of exactly six tiles with six shapes or six colours.
+
+    Source: The Q Game, "Scoring a Turn".
+    """
+    points = len(cells)
+    for down, right in ((0, 1), (1, 0)):
+        counted: set[Cell] = set()
+        for cell in cells:
+            if cell in counted:
+                continue
+            run_cells, run = _run(board, cell, down, right)
+            counted |= run_cells
+            if len(run) > 1:
+                points += len(run) + (q_bonus if _is_q(run) else 0)
+    return points

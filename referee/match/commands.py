@@ -1,0 +1,92 @@
+"""What a match wants done. Imperative, frozen; the edge carries them out in order, and a record holds each of them."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from .fouls import Foul
+
+
+class Command(Struct, frozen=True, kw_only=True, tag_field="command"):
+    """Base of all commands."""
+
+
+class SeatCommand(Command, frozen=True, kw_only=True):
+    """Base of what is sent to one seat."""
+
+    seat: int
+
+
+class OfferMatch(SeatCommand, frozen=True, kw_only=True, tag="offer-match"):
+    """Offer the seat; `ready` is due within limit_ms."""
+
+    limit_ms: float
+
+
+class StartSeat(SeatCommand, frozen=True, kw_only=True, tag="start-seat"):
+    """Show the first view; with an ack number, its `ack` is due within limit_ms."""
+
+    view: Any
+    ack: int | None
+    limit_ms: float | None
+
+
+class AskMove(SeatCommand, frozen=True, kw_only=True, tag="ask-move"):
+    """Ask for the move of a turn, due within limit_ms."""
+
+    turn: int
+    view: Any
+    limit_ms: float
+
+
+class TellSeat(SeatCommand, frozen=True, kw_only=True, tag="tell-seat"):
+    """Tell what happened; with an ack number, its `ack` is due within limit_ms."""
+
+    turn: int
+    what: dict[str, Any]
+    draws: tuple[Any, ...] | None
+    ack: int | None
+    limit_ms: float | None
+
+
+class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
+    """Tell the seat that it is expelled and why, and end its connection."""
+
+    foul: Foul
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """How a match ended."""
+
+    winners: tuple[int, ...]
+    """Seats with the best rank that did not foul; ascending."""
+    ranking: tuple[tuple[int, ...], ...]
+    """Groups of seats from best to worst; all who fouled share the last one."""
+    scores: tuple[int, ...]
+    """Points by seat, of expelled seats too."""
+    fouls: tuple[Foul, ...]
+    """In the order in which they happened."""
+    reason: str | None
+    """Id of the rule that ended the game; None if the match is void."""
+    void: str | None
+    """The referee's own fault, if the match is void."""
+    turns: int
+    used_ms: tuple[float, ...]
+    """By seat, the time its answers took, the referee's lag taken off."""
+
+
+class EndSeat(SeatCommand, frozen=True, kw_only=True, tag="end-seat"):
+    """Tell the result as it stands; with an ack number, its `ack` is due within limit_ms."""
+
+    winners: tuple[int, ...]
+    ranking: tuple[tuple[int, ...], ...]
+    scores: tuple[int, ...]
+    void: str | None
+    ack: int | None
+    limit_ms: float | None
+
+
+class CloseMatch(Command, frozen=True, kw_only=True, tag="close-match"):
+    """The match is over; nothing follows."""
+
+    result: Result

@@ -1,0 +1,111 @@
+"""What can happen to a match. Past tense, frozen, plain enough for a line of a record.
+
+Instants are milliseconds since the match was opened, rounded to a microsecond, on the referee's monotonic clock.
+An answer carries three: when its request was sent, when its first byte was read, when it was complete (`at_ms`); and
+`lag_ms`, how long the referee itself was not listening in between, which is never charged to the player.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="event"):
+    """Base of all events."""
+
+    at_ms: float
+
+
+class MatchOpened(Event, frozen=True, kw_only=True, tag="match-opened"):
+    """All seats are there, as far as they will be."""
+
+
+class SeatEvent(Event, frozen=True, kw_only=True):
+    """Base of what one seat did."""
+
+    seat: int
+
+
+class Answer(SeatEvent, frozen=True, kw_only=True):
+    """Base of the answers to a request."""
+
+    sent_ms: float
+    first_byte_ms: float
+    lag_ms: float
+
+
+class ReadyReceived(Answer, frozen=True, kw_only=True, tag="ready-received"):
+    """The seat accepted the offer."""
+
+    nonce: str
+
+
+class MoveReceived(Answer, frozen=True, kw_only=True, tag="move-received"):
+    """The seat answered a turn."""
+
+    turn: int
+    move: Any
+
+
+class AckReceived(Answer, frozen=True, kw_only=True, tag="ack-received"):
+    """The seat confirmed."""
+
+    ack: int
+
+
+class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, tag="deadline-passed"):
+    """The limit of the seat's open request is over, and its socket held no complete answer."""
+
+    sent_ms: float
+    lag_ms: float
+    pending: str
+    """What it had sent of an answer, in hex, cut to the limit."""
+
+
+class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, tag="protocol-broken"):
+    """The seat sent what the wire does not allow."""
+
+    code: str
+    detail: str
+    evidence: str
+
+
+class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"):
+    """The seat's connection ended."""
+
+    detail: str
+
+
+class ProgramExited(SeatEvent, frozen=True, kw_only=True, tag="program-exited"):
+    """The seat's launched program ended."""
+
+    status: str
+    """`exit status N` or `signal NAME`."""
+
+
+class SeatVacant(SeatEvent, frozen=True, kw_only=True, tag="seat-vacant"):
+    """Nobody took the seat within the start-up limit."""
+
+    detail: str
+
+
+class RefereeFailed(Event, frozen=True, kw_only=True, tag="referee-failed"):
+    """The referee itself is at fault; the match is void."""
+
+    detail: str
+
+
+AnyEvent = (
+    MatchOpened
+    | ReadyReceived
+    | MoveReceived
+    | AckReceived
+    | DeadlinePassed
+    | ProtocolBroken
+    | ConnectionLost
+    | ProgramExited
+    | SeatVacant
+    | RefereeFailed
+)
+"""Every event there is; a record's lines are decoded as one of these."""
+EVENT_TYPES: tuple[type[Event], ...] = AnyEvent.__args__

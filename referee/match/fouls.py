@@ -1,0 +1,49 @@
+"""Why a player was expelled: a closed list with evidence, never prose alone. Knows no verdict's making (machine.py)."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Cause(StrEnum):
+    """The player's faults."""
+
+    TIMEOUT = "timeout"
+    """No complete answer within the limit."""
+    ILLEGAL_MOVE = "illegal-move"
+    """The move breaks a rule of the game; `rule` is its id."""
+    MALFORMED_MESSAGE = "malformed-message"
+    """Bytes that are no message, or a move that has not the form of one; `code` says how."""
+    OUT_OF_TURN = "out-of-turn"
+    """A well-formed message that nothing asked for."""
+    FLOOD = "flood"
+    """More unasked data than the limit."""
+    OVERSIZE = "oversize"
+    """A frame longer than the limit."""
+    DISCONNECTED = "disconnected"
+    """The connection was closed or broke."""
+    CRASHED = "crashed"
+    """The launched program ended; `detail` holds its exit status or signal."""
+    REFUSED_TO_START = "refused-to-start"
+    """The seat never said `ready`: not connected, or silent, within the start-up limit."""
+
+
+BY_CODE = {"oversize": Cause.OVERSIZE, "out-of-turn": Cause.OUT_OF_TURN, "flood": Cause.FLOOD}
+"""Codes of the wire that are fouls of their own; every other one is a malformed message."""
+
+
+class Foul(Struct, frozen=True, kw_only=True):
+    """One player's foul."""
+
+    seat: int
+    cause: Cause
+    at_ms: float
+    turn: int
+    """Number of the turn in which it happened; 0 before the first."""
+    rule: str | None = None
+    """Id of the broken rule of the game."""
+    code: str | None = None
+    """Code of the broken rule of the wire."""
+    detail: str = ""
+    evidence: str = ""
+    """Offending bytes in hex, cut to the limit."""

@@ -1,0 +1,445 @@
+"""The fold: the only place where a match's state changes. `Match.handle(event)` returns the commands that follow.
+
+It knows no clock, socket, file or log: time stands in the events, chance comes from the seed and the nonces. The same
+fold runs a match, audits its record and resumes it. TABLE says which event may come in which phase.
+
+A foul off its turn ends the seat's connection at once, but its pieces leave the game only when the open request is
+answered: nobody's answer is judged on another state than the one it was asked on.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from .. import chance
+from ..games.base import Game, IllegalMove, MalformedMove, Outcome
+from . import commands as c
+from . import events as e
+from .fouls import BY_CODE, Cause, Foul
+from .setup import MatchSetup
+
+
+class ImpossibleEvent(Exception):
+    """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
+
+
+class Phase(StrEnum):
+    """What the match is waiting for."""
+
+    NEW = "new"
+    OFFERING = "offering"
+    """Every seat's `ready`."""
+    STARTING = "starting"
+    """One seat's `ack` of its start."""
+    PLAYING = "playing"
+    """One seat's move."""
+    TELLING = "telling"
+    """The mover's `ack` of what it was handed."""
+    ENDING = "ending"
+    """One seat's `ack` of the end."""
+    OVER = "over"
+
+
+class Request(Struct, frozen=True):
+    """What a seat was asked and has not answered."""
+
+    answer: type[e.Answer]
+    number: int
+    """Number of the turn or of the ack; 0 for an offer."""
+    limit_ms: float
+
+
+class Match:
+    """One match.
+
+    Args:
+        game: the rules.
+        setup: what was settled beforehand.
+        seed: 32 bytes; must fit the setup's commitment.
+
+    Raises:
+        BadSetup: the options or the position are not the game's.
+        ValueError: the seed does not fit the commitment.
+    """
+
+    def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes) -> None:
+        if chance.commitment(seed) != setup.commitment:
+            raise ValueError("the seed does not fit the commitment")
+        self.game = game
+        self.setup = setup
+        self.seed = seed
+        self.options = game.parse_options(setup.options)
+        self.phase = Phase.NEW
+        self.state: Any = None
+        self.turn = 0
+        self.nonces: list[str | None] = [None] * len(setup.names)
+        self.fouls: list[Foul] = []
+        self.result: c.Result | None = None
+        self._restored = None if setup.position is None else game.restore(self.options, setup.position)
+        self._out: set[int] = set()
+        self._done: set[int] = set()
+        self._to_drop: list[int] = []
+        self._awaiting: dict[int, Request] = {}
+        self._queue: list[int] = []
+        self._acks = 0
+        self._outcome: Outcome | None = None
+        self._used_ms = [0.0] * len(setup.names)
+        self._last_ms = 0.0
+        self._commands: list[c.Command] = []
+
+    def handle(self, event: e.Event) -> tuple[c.Command, ...]:
+        """Take an event into the match.
+
+        Returns:
+            What is to be done, in order. A fault of this program's own voids the match: it is in the commands too.
+
+        Raises:
+            ImpossibleEvent: the event cannot happen in this phase; the match is unchanged.
+        """
+        handler = TABLE.get((self.phase, type(event)))
+        if handler is None:
+            raise ImpossibleEvent(f"{type(event).__name__} in phase {self.phase}")
+        self._check_instants(event)
+        self._last_ms = event.at_ms
+        self._commands = []
+        try:
+            handler(self, event)
+        except Exception as error:  # whatever goes wrong here is the referee's fault, and replays the same in an audit
+            self._void(f"{type(error).__name__}: {error}"[:400])
+        return tuple(self._commands)
+
+    @property
+    def open_requests(self) -> dict[int, Request]:
+        """The seats that have a request open, and which."""
+        return dict(self._awaiting)
+
+    def _check_instants(self, event: e.Event) -> None:
+        """Refuse an event whose instants contradict each other, the events before it or the open request."""
+        at_ms = event.at_ms
+        if at_ms < self._last_ms:
+            raise ImpossibleEvent(f"{type(event).__name__} at {at_ms} ms, after one at {self._last_ms} ms")
+        if isinstance(event, e.SeatEvent):
+            if not 0 <= event.seat < len(self.setup.names) or event.seat in self._out:
+                raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which is not in the match")
+        if isinstance(event, e.Answer):
+            if not 0 <= event.sent_ms <= event.first_byte_ms <= at_ms:
+                raise ImpossibleEvent(f"{type(event).__name__}: sent, first byte and completion are not in order")
+        if isinstance(event, e.Answer | e.DeadlinePassed):
+            request = self._awaiting.get(event.seat)
+            if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
+                raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which was not asked")
+            if not 0 <= event.lag_ms <= max(at_ms - event.sent_ms, 0):
+                raise ImpossibleEvent(f"{type(event).__name__}: a lag of {event.lag_ms} ms")
+
+    # --- offers
+
+    def _open(self, _event: e.MatchOpened) -> None:
+        self.phase = Phase.OFFERING
+        for seat in range(len(self.setup.names)):
+            self._awaiting[seat] = Request(e.ReadyReceived, 0, self.setup.start_ms)
+            self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.start_ms))
+
+    def _ready(self, event: e.ReadyReceived) -> None:
+        if self._is_in_time(event):
+            if self.setup.nonces:
+                self.nonces[event.seat] = event.nonce
+            self._advance()
+
+    # --- the start
+
+    def _deal(self) -> None:
+        seats = len(self.setup.names)
+        if self._restored is not None:
+            self.state = self._restored
+        else:
+            key = chance.shuffle_key(self.seed, self.nonces)
+            self.state = self.game.new(self.options, seats, chance.Stream(key).shuffled)
+        self.phase = Phase.STARTING
+        self._queue = list(range(seats))
+        if self.setup.acknowledge:
+            self._start_next()
+            return
+        self._drop_fouled()
+        for seat in self._present():
+            view = self.game.view(self.state, seat)
+            self._commands.append(c.StartSeat(seat=seat, view=view, ack=None, limit_ms=None))
+        self._next_turn()
+
+    def _start_next(self) -> None:
+        self._drop_fouled()
+        seat = self._next_in_queue()
+        if seat is None:
+            self._next_turn()
+            return
+        ack, limit_ms = self._demand_ack(seat)
+        view = self.game.view(self.state, seat)
+        self._commands.append(c.StartSeat(seat=seat, view=view, ack=ack, limit_ms=limit_ms))
+
+    # --- turns
+
+    def _next_turn(self) -> None:
+        self._drop_fouled()
+        outcome = self.game.outcome(self.state)
+        if outcome is not None:
+            self._end(outcome)
+            return
+        self.phase = Phase.PLAYING
+        self.turn += 1
+        seat = self.game.to_move(self.state)
+        limit_ms = self.setup.per_move_ms
+        self._awaiting[seat] = Request(e.MoveReceived, self.turn, limit_ms)
+        view = self.game.view(self.state, seat)
+        self._commands.append(c.AskMove(seat=seat, turn=self.turn, view=view, limit_ms=limit_ms))
+
+    def _move(self, event: e.MoveReceived) -> None:
+        if not self._is_in_time(event):
+            return
+        try:
+            move = self.game.parse_move(event.move)
+            self.state = self.game.play(self.state, move)
+        except MalformedMove as error:
+            self._foul(event, Cause.MALFORMED_MESSAGE, code="move", detail=str(error))
+            return
+        except IllegalMove as error:
+            self._foul(event, Cause.ILLEGAL_MOVE, rule=error.rule_id, detail=error.detail)
+            return
+        self._tell_of_play(event.seat)
+
+    def _tell_of_play(self, mover: int) -> None:
+        news = self.game.news(self.state)
+        what = {"kind": "played", **news.public}
+        ack = limit_ms = None
+        if self.setup.acknowledge and news.draws is not None:
+            ack, limit_ms = self._demand_ack(mover)
+        for seat in self._present():
+            own = seat == mover
+            self._commands.append(
+                c.TellSeat(
+                    seat=seat,
+                    turn=self.turn,
+                    what=what,
+                    draws=news.draws if own else None,
+                    ack=ack if own else None,
+                    limit_ms=limit_ms if own else None,
+                )
+            )
+        if ack is not None:
+            self.phase = Phase.TELLING
+        else:
+            self._delivered()
+
+    def _delivered(self) -> None:
+        self.state = self.game.deliver(self.state)
+        self._next_turn()
+
+    # --- confirmations
+
+    def _demand_ack(self, seat: int) -> tuple[int, float]:
+        self._acks += 1
+        limit_ms = self.setup.per_move_ms
+        self._awaiting[seat] = Request(e.AckReceived, self._acks, limit_ms)
+        return self._acks, limit_ms
+
+    def _ack(self, event: e.AckReceived) -> None:
+        if not self._is_in_time(event):
+            return
+        if self.phase is Phase.TELLING:
+            self._delivered()
+            return
+        if self.phase is Phase.ENDING:
+            self._done.add(event.seat)
+        self._advance()
+
+    def _next_in_queue(self) -> int | None:
+        while self._queue:
+            seat = self._queue.pop(0)
+            if seat not in self._out:
+                return seat
+        return None
+
+    # --- the end
+
+    def _end(self, outcome: Outcome) -> None:
+        self._outcome = outcome
+        self.phase = Phase.ENDING
+        best = outcome.ranking[0] if outcome.ranking else ()
+        self._queue = [seat for seat in outcome.order if seat in best]
+        self._queue += [seat for seat in outcome.order if seat not in best]
+        self._end_next()
+
+    def _end_next(self) -> None:
+        if self.setup.acknowledge:
+            seat = self._next_in_queue()
+            if seat is not None:
+                self._end_seat(seat, *self._demand_ack(seat))
+                return
+        while (seat := self._next_in_queue()) is not None:
+            self._end_seat(seat, None, None)
+        self._close(self._final(None))
+
+    def _end_seat(self, seat: int, ack: int | None, limit_ms: float | None) -> None:
+        now = self._final(None)
+        self._commands.append(
+            c.EndSeat(
+                seat=seat,
+                winners=now.winners,
+                ranking=now.ranking,
+                scores=now.scores,
+                void=now.void,
+                ack=ack,
+                limit_ms=limit_ms,
+            )
+        )
+
+    def _final(self, void: str | None) -> c.Result:
+        outcome = None if void else self._outcome
+        levels = outcome.ranking if outcome else ()
+        kept = [tuple(sorted(seat for seat in level if seat not in self._out)) for level in levels]
+        last = tuple(sorted(self._out)) if outcome else ()
+        return c.Result(
+            winners=kept[0] if kept else (),
+            ranking=tuple(level for level in [*kept, last] if level),
+            scores=outcome.scores if outcome else (0,) * len(self.setup.names),
+            fouls=tuple(self.fouls),
+            reason=outcome.reason if outcome else None,
+            void=void,
+            turns=self.turn,
+            used_ms=tuple(round(used, 3) for used in self._used_ms),
+        )
+
+    def _close(self, result: c.Result) -> None:
+        self.phase = Phase.OVER
+        self.result = result
+        self._awaiting.clear()
+        self._commands.append(c.CloseMatch(result=result))
+
+    # --- fouls
+
+    def _is_in_time(self, event: e.Answer) -> bool:
+        """Book an answer's time, close its request, and judge lateness and number; a foul is dealt with here."""
+        request = self._awaiting[event.seat]
+        used_ms = event.at_ms - event.sent_ms - event.lag_ms
+        if used_ms > request.limit_ms:
+            self._foul(event, Cause.TIMEOUT, detail=f"{used_ms:.1f} ms used of {request.limit_ms:.1f} ms")
+            return False
+        number = event.turn if isinstance(event, e.MoveReceived) else getattr(event, "ack", 0)
+        if number != request.number:
+            detail = f"answers number {number}, number {request.number} was asked"
+            self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail)
+            return False
+        self._used_ms[event.seat] += used_ms
+        del self._awaiting[event.seat]
+        return True
+
+    def _deadline(self, event: e.DeadlinePassed) -> None:
+        request = self._awaiting[event.seat]
+        used_ms = event.at_ms - event.sent_ms - event.lag_ms
+        if used_ms <= request.limit_ms:
+            raise ImpossibleEvent(f"a deadline of {request.limit_ms} ms passed after {used_ms} ms")
+        self._used_ms[event.seat] += used_ms
+        cause = Cause.REFUSED_TO_START if self.phase is Phase.OFFERING else Cause.TIMEOUT
+        detail = f"no complete answer within {request.limit_ms:.1f} ms"
+        self._foul(event, cause, detail=detail, evidence=event.pending)
+
+    def _broken(self, event: e.ProtocolBroken) -> None:
+        cause = BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE)
+        self._foul(event, cause, code=event.code, detail=event.detail, evidence=event.evidence)
+
+    def _lost(self, event: e.ConnectionLost) -> None:
+        self._foul(event, Cause.DISCONNECTED, detail=event.detail)
+
+    def _exited(self, event: e.ProgramExited) -> None:
+        self._foul(event, Cause.CRASHED, detail=event.status)
+
+    def _vacant(self, event: e.SeatVacant) -> None:
+        self._foul(event, Cause.REFUSED_TO_START, detail=event.detail)
+
+    def _foul(
+        self,
+        event: e.SeatEvent,
+        cause: Cause,
+        *,
+        rule: str | None = None,
+        code: str | None = None,
+        detail: str = "",
+        evidence: str = "",
+    ) -> None:
+        """Expel the seat; go on with the match if it was the one everybody waited for."""
+        seat = event.seat
+        if seat in self._done:
+            return
+        foul = Foul(
+            seat=seat,
+            cause=cause,
+            at_ms=event.at_ms,
+            turn=self.turn,
+            rule=rule,
+            code=code,
+            detail=detail[:400],
+            evidence=evidence,
+        )
+        self.fouls.append(foul)
+        self._out.add(seat)
+        self._to_drop.append(seat)
+        self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
+        if self._awaiting.pop(seat, None) is not None:
+            self._advance()
+
+    def _advance(self) -> None:
+        """Go on after an answer or a foul of a seat that was waited for."""
+        if self.phase is Phase.OFFERING:
+            if not self._awaiting:
+                self._deal()
+        elif self.phase is Phase.STARTING:
+            self._start_next()
+        elif self.phase is Phase.ENDING:
+            self._end_next()
+        else:
+            self._next_turn()
+
+    def _drop_fouled(self) -> None:
+        """Take the pieces of the fouled out of the game, and tell the others."""
+        for seat in self._to_drop:
+            self.state = self.game.drop(self.state, seat)
+            cause = next(foul.cause for foul in self.fouls if foul.seat == seat)
+            what = {"kind": "expelled", "seat": seat, "cause": str(cause)}
+            for other in self._present():
+                self._commands.append(
+                    c.TellSeat(seat=other, turn=self.turn, what=what, draws=None, ack=None, limit_ms=None)
+                )
+        self._to_drop.clear()
+
+    def _present(self) -> list[int]:
+        return [seat for seat in range(len(self.setup.names)) if seat not in self._out]
+
+    # --- the referee's own faults
+
+    def _failed(self, event: e.RefereeFailed) -> None:
+        self._void(event.detail)
+
+    def _void(self, detail: str) -> None:
+        result = self._final(detail)
+        for seat in self._present():
+            self._commands.append(
+                c.EndSeat(seat=seat, winners=(), ranking=(), scores=result.scores, void=detail, ack=None, limit_ms=None)
+            )
+        self._close(result)
+
+
+_RUNNING = (Phase.OFFERING, Phase.STARTING, Phase.PLAYING, Phase.TELLING, Phase.ENDING)
+_ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None]], ...] = (
+    ((Phase.NEW,), e.MatchOpened, Match._open),
+    ((Phase.OFFERING,), e.ReadyReceived, Match._ready),
+    ((Phase.PLAYING,), e.MoveReceived, Match._move),
+    ((Phase.STARTING, Phase.TELLING, Phase.ENDING), e.AckReceived, Match._ack),
+    (_RUNNING, e.DeadlinePassed, Match._deadline),
+    (_RUNNING, e.ProtocolBroken, Match._broken),
+    (_RUNNING, e.ConnectionLost, Match._lost),
+    (_RUNNING, e.ProgramExited, Match._exited),
+    (_RUNNING, e.SeatVacant, Match._vacant),
+    ((Phase.NEW, *_RUNNING), e.RefereeFailed, Match._failed),
+)
+TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}
+"""(phase, event) -> handler; what has no row is impossible."""

@@ -1,0 +1,35 @@
+"""What is settled before a match begins. Knows every input of the fold but the events; refuses to know where they come from."""
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+DEFAULT_PER_MOVE_MS = 6000.0
+"""CS4500's limit for one call; Halite allows 2 s, Pelita 3 s, AI Arena 30 s."""
+DEFAULT_START_MS = 30_000.0
+"""From the launch of a program to its `ready`; a JVM on a loaded machine needs seconds. cutechess allows 35 s."""
+
+Millis = Annotated[float, Meta(gt=0, le=86_400_000)]
+
+
+class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that the fold needs to know beforehand."""
+
+    match: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$")]
+    """The match's name, unique within its folder of records."""
+    game: str
+    options: dict[str, Any] = {}
+    names: Annotated[tuple[str, ...], Meta(min_length=1, max_length=12)]
+    """The players by seat."""
+    per_move_ms: Millis = DEFAULT_PER_MOVE_MS
+    """Limit for each answer to `turn`, and for each `ack`."""
+    start_ms: Millis = DEFAULT_START_MS
+    """Limit for the answer to `offer`."""
+    acknowledge: bool = False
+    """Whether `start`, `end` and those `told` that hand something out must be confirmed, one seat after the other."""
+    nonces: bool = True
+    """Whether the players' nonces enter the shuffle; False for duplicate deals."""
+    commitment: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    """SHA-256 of the seed, in hex."""
+    position: Any = None
+    """A position to start from in place of a new deal, plain; hidden from the players."""
