@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class Event(Struct, frozen=True, kw_only=True, tag_field="event"):
+class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
     """Base of all events."""
 
     at_ms: float

@@ -384,7 +384,8 @@ class Match:
         self._out.add(seat)
         self._to_drop.append(seat)
         self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
-        if self._awaiting.pop(seat, None) is not None:
+        was_waited_for = self._awaiting.pop(seat, None) is not None or isinstance(event, e.Answer)
+        if was_waited_for:
             self._advance()
 
     def _advance(self) -> None:
