@@ -1,0 +1,1 @@
+"""The house players, and the example of a player in Python."""

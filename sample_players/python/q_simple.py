@@ -1,0 +1,109 @@
+"""The strategies of the course: dag and ldasg; and random, which plays anything legal.
+
+dag ("dumb and greedy") and ldasg ("less dumb and smart greedy") differ in one thing: which of a tile's spots they take.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from referee.games.q_tiles import Board, Cell, Tile, frontier, in_line, neighbour_count, spots
+
+from .q_table import Placed, board_of, exchange_or_pass, extend_frontier, hand_of, place
+
+PickSpot = Callable[[Board, Sequence[Cell]], Cell]
+"""(map, a tile's spots in row-column order) -> the spot to take."""
+
+
+def first_spot(_board: Board, cells: Sequence[Cell]) -> Cell:
+    """Pick the smallest spot in row-column order: dag."""
+    return cells[0]
+
+
+def most_constrained_spot(board: Board, cells: Sequence[Cell]) -> Cell:
+    """Pick the spot with the most occupied neighbours, the smallest of equals: ldasg."""
+    return max(cells, key=lambda cell: (neighbour_count(board, cell), -cell[0], -cell[1]))
+
+
+def step(board: Board, hand: Sequence[Tile], free: set[Cell], pick: PickSpot) -> Placed | None:
+    """Choose one placement: the smallest tile of the hand that fits anywhere.
+
+    Args:
+        board: the map.
+        hand: tiles in tile order.
+        free: the map's frontier.
+        pick: which of the tile's spots.
+
+    Returns:
+        The spot and the tile, or None if no tile fits.
+    """
+    for tile in dict.fromkeys(hand):
+        cells = spots(board, tile, free)
+        if cells:
+            return pick(board, cells), tile
+    return None
+
+
+def collect(board: Board, hand: Sequence[Tile], pick: PickSpot) -> list[Placed]:
+    """Repeat the step until nothing fits or the next placement would leave the line; that one is dropped."""
+    extended, rest, free = dict(board), list(hand), frontier(board)
+    placed: list[Placed] = []
+    while (found := step(extended, rest, free, pick)) is not None:
+        cell, tile = found
+        if not in_line([*(earlier for earlier, _ in placed), cell]):
+            break
+        placed.append(found)
+        extended[cell] = tile
+        rest.remove(tile)
+        free = extend_frontier(free, extended, cell)
+    return placed
+
+
+def strategy(pick: PickSpot) -> Callable[[Any], Any]:
+    """Return the choose function of dag or ldasg."""
+
+    def choose(view: Any) -> Any:
+        placed = collect(board_of(view), hand_of(view), pick)
+        return place(placed) if placed else exchange_or_pass(view)
+
+    return choose
+
+
+def make_dag(_seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
+    """Make dag for one match."""
+    return strategy(first_spot)
+
+
+def make_ldasg(_seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
+    """Make ldasg for one match."""
+    return strategy(most_constrained_spot)
+
+
+def make_random(seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
+    """Make the random player for one match; the same seed gives the same choices."""
+    chance = random.Random(seed)
+
+    def choose(view: Any) -> Any:
+        if chance.random() < 0.05:
+            return exchange_or_pass(view)
+        board, hand = board_of(view), hand_of(view)
+        chance.shuffle(hand)
+        placed = _scatter(board, hand[: chance.randint(1, max(len(hand), 1))], chance)
+        return place(placed) if placed else exchange_or_pass(view)
+
+    return choose
+
+
+def _scatter(board: dict[Cell, Tile], wanted: Sequence[Tile], chance: random.Random) -> list[Placed]:
+    """Lay tiles on random spots of the line that the first two of them make; those that fit nowhere are left out."""
+    free = frontier(board)
+    placed: list[Placed] = []
+    for tile in wanted:
+        taken = [cell for cell, _ in placed]
+        cells = [cell for cell in spots(board, tile, free) if in_line([*taken, cell])]
+        if cells:
+            cell = chance.choice(cells)
+            placed.append((cell, tile))
+            board[cell] = tile
+            free = extend_frontier(free, board, cell)
+    return placed
