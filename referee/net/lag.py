@@ -1,0 +1,63 @@
+"""Measures how long the referee itself was not listening. Knows the loop's beat; refuses to know players.
+
+A beat is due every BEAT_S. When one comes late, the loop was busy in between (a stall), and whatever a player sent
+then was lying unread. The lag of an answer is the part of its time that such stalls account for: between writing the
+request and the first chance to send it, and between the answer's possible arrival and its being read. A stall while
+the player was still thinking is no lag.
+"""
+
+from collections.abc import Callable
+
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import LoopingCall
+
+BEAT_S = 0.01
+"""A stall shorter than this goes unnoticed: it is also the most by which a lag can be wrong."""
+_SLACK_S = 0.005
+_KEPT = 256
+"""Stalls remembered; a request is rarely open across more."""
+
+
+class LoopLag:
+    """The beat of one event loop.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, clock: IReactorTime, now: Callable[[], float]) -> None:
+        self._now = now
+        self._last = now()
+        self._stalls: list[tuple[float, float]] = []
+        self._beat = LoopingCall(self._note)
+        self._beat.clock = clock
+
+    def start(self) -> None:
+        """Begin to beat."""
+        self._last = self._now()
+        self._beat.start(BEAT_S, now=False)
+
+    def stop(self) -> None:
+        """Beat no more."""
+        if self._beat.running:
+            self._beat.stop()
+
+    def _note(self) -> None:
+        now = self._now()
+        if now - self._last > BEAT_S + _SLACK_S:
+            self._stalls.append((self._last, now))
+            del self._stalls[:-_KEPT]
+        self._last = now
+
+    def of_sending(self, sent: float) -> float:
+        """Return how long a request written at `sent` may have waited for the loop, in seconds."""
+        return next((max(end - sent, 0.0) for start, end in self._stalls if start <= sent < end), 0.0)
+
+    def of_reading(self, sent: float, now: float) -> float:
+        """Return how long an answer read at `now` may have been lying unread, in seconds, at most since `sent`."""
+        if now - self._last > BEAT_S + _SLACK_S:
+            return now - max(self._last, sent)
+        if self._stalls and self._stalls[-1][1] == self._last:
+            return now - max(self._stalls[-1][0], sent)
+        return 0.0

@@ -1,0 +1,244 @@
+"""Takes players in: greets each connection, checks its hello, and seats it.
+
+Two doors, one greeting. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
+`ReservedSeats` knows a token for every seat. Refuses to know games and matches.
+"""
+
+import hmac
+from collections.abc import Callable, Sequence
+
+from msgspec import Meta, Struct
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from typing import Annotated
+
+from protocol import RemoteProtocolError
+from protocol.limits import PROTOCOL_VERSION
+from protocol.messages import Hello, Message, Refused, Welcome
+
+from .player_protocol import PlayerLink
+
+HELLO_S = 3.0
+"""How long a connection may take to say hello; CS4500's limit for a name."""
+
+
+class SignUpPolicy(Struct, frozen=True, kw_only=True):
+    """When sign-up ends.
+
+    After a waiting period with at least min_players the match begins; with fewer, the next period begins and those who
+    came stay. max_players end the wait at once.
+    """
+
+    min_players: Annotated[int, Meta(ge=1, le=12)] = 2
+    max_players: Annotated[int, Meta(ge=1, le=12)] = 4
+    wait_s: Annotated[float, Meta(gt=0)] = 20.0
+    """Length of one waiting period."""
+    tries: Annotated[int, Meta(ge=1)] = 2
+    """Number of waiting periods."""
+
+
+class Door:
+    """Greets connections; a subclass decides whom to seat.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        hello_s: how long a connection may take to say hello.
+        referee: what this referee calls itself in its welcome.
+    """
+
+    def __init__(self, clock: IReactorTime, *, hello_s: float = HELLO_S, referee: str = "referee") -> None:
+        self.clock = clock
+        self._hello_s = hello_s
+        self._referee = referee
+        self._greeting: dict[PlayerLink, IDelayedCall] = {}
+        self.is_open = True
+
+    def link_opened(self, link: PlayerLink) -> None:
+        """Begin to wait for a connection's hello."""
+        self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
+
+    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+        """Take a hello; after it nothing may come before the match."""
+        self._stop_waiting(link)
+        assert isinstance(message, Hello), "the connection lets nothing else come first"
+        if message.version != PROTOCOL_VERSION:
+            detail = f"this referee speaks version {PROTOCOL_VERSION}, not {message.version}"
+            self._refuse(link, "version", detail)
+            return
+        link.name, link.token = message.name, message.token
+        refusal = ("closed", "sign-up is over") if not self.is_open else self.refusal(link)
+        if refusal is not None:
+            self._refuse(link, *refusal)
+            return
+        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
+        self.seated(link)
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Close the connection: it is no player, or one no longer."""
+        self._stop_waiting(link)
+        self.left(link)
+        self._refuse(link, str(error.code), error.detail)
+
+    def link_lost(self, link: PlayerLink, detail: str) -> None:
+        """Forget a connection that ended before the match."""
+        self._stop_waiting(link)
+        self.left(link)
+
+    def close(self) -> None:
+        """Take nobody in any more, and close what has not said hello."""
+        self.is_open = False
+        for link in list(self._greeting):
+            self._stop_waiting(link)
+            link.say_goodbye()
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Return code and reason why a player is not seated, or None."""
+        raise NotImplementedError  # each door has its own rule
+
+    def seated(self, link: PlayerLink) -> None:
+        """Take note that a player was welcomed."""
+        raise NotImplementedError  # each door has its own rule
+
+    def left(self, link: PlayerLink) -> None:
+        """Take note that a connection ended before the match."""
+        raise NotImplementedError  # each door has its own rule
+
+    def _silent(self, link: PlayerLink) -> None:
+        del self._greeting[link]
+        self._refuse(link, "silent", f"no hello within {self._hello_s:g} s")
+
+    def _refuse(self, link: PlayerLink, code: str, reason: str) -> None:
+        link.say_goodbye(Refused(code=code, reason=reason))
+
+    def _stop_waiting(self, link: PlayerLink) -> None:
+        waiting = self._greeting.pop(link, None)
+        if waiting is not None and waiting.active():
+            waiting.cancel()
+
+
+class SignUp(Door):
+    """The open door: seats in order of arrival, names unique.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        policy: when sign-up ends.
+        on_change: called with the names seated so far whenever they change.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        policy: SignUpPolicy,
+        *,
+        on_change: Callable[[list[str]], None] = lambda names: None,
+        hello_s: float = HELLO_S,
+    ) -> None:
+        super().__init__(clock, hello_s=hello_s)
+        self._policy = policy
+        self._on_change = on_change
+        self._links: list[PlayerLink] = []
+        self._tries_left = policy.tries
+        self.done: Deferred[list[PlayerLink]] = Deferred()
+        """Fires with the seated links in order of arrival; fewer than min_players if too few came."""
+        self._period = clock.callLater(policy.wait_s, self._period_over)
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse a name that is taken."""
+        if any(link.name == other.name for other in self._links):
+            return "name-taken", f"there is a player named {link.name} already"
+        return None
+
+    def seated(self, link: PlayerLink) -> None:
+        """Seat the player; the last seat ends sign-up."""
+        self._links.append(link)
+        self._on_change([other.name for other in self._links])
+        if len(self._links) == self._policy.max_players:
+            self._finish()
+
+    def left(self, link: PlayerLink) -> None:
+        """Free the seat of a player that left during sign-up."""
+        if link in self._links and self.is_open:
+            self._links.remove(link)
+            self._on_change([other.name for other in self._links])
+
+    def _period_over(self) -> None:
+        self._tries_left -= 1
+        if len(self._links) >= self._policy.min_players or not self._tries_left:
+            self._finish()
+        else:
+            self._period = self.clock.callLater(self._policy.wait_s, self._period_over)
+
+    def _finish(self) -> None:
+        if self._period.active():
+            self._period.cancel()
+        self.close()
+        self.done.callback(list(self._links))
+
+
+class ReservedSeats(Door):
+    """The door with a token for every seat.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        tokens: by seat.
+        start_s: how long until a seat nobody took stays vacant.
+    """
+
+    def __init__(self, clock: IReactorTime, tokens: Sequence[str], start_s: float) -> None:
+        super().__init__(clock, hello_s=start_s)
+        self._tokens = list(tokens)
+        self._links: list[PlayerLink | None] = [None] * len(tokens)
+        self.vacancies: dict[int, str] = {}
+        """Seat -> why nobody sits there."""
+        self.done: Deferred[list[PlayerLink | None]] = Deferred()
+        """Fires with the links by seat, None for a vacant one."""
+        self._limit = clock.callLater(start_s, self._too_late, start_s)
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse who has no token of a free seat."""
+        seat = self._seat_of(link)
+        if seat is None:
+            return "token", "the token is not one of this match"
+        if self._links[seat] is not None or seat in self.vacancies:
+            return "seat-taken", "the seat of this token is taken or given up"
+        return None
+
+    def seated(self, link: PlayerLink) -> None:
+        """Seat the player where its token says."""
+        seat = self._seat_of(link)
+        assert seat is not None
+        self._links[seat] = link
+        self._check_full()
+
+    def left(self, link: PlayerLink) -> None:
+        """Give up the seat of a player that left before the match."""
+        seat = self._seat_of(link)
+        if seat is not None and self._links[seat] is link:
+            self._links[seat] = None
+            self.give_up(seat, "its connection ended before the match began")
+
+    def give_up(self, seat: int, why: str) -> None:
+        """Expect nobody on a seat any more."""
+        if self.is_open and self._links[seat] is None:
+            self.vacancies.setdefault(seat, why)
+            self._check_full()
+
+    def _seat_of(self, link: PlayerLink) -> int | None:
+        given = (link.token or "").encode()
+        matches = [hmac.compare_digest(given, token.encode()) for token in self._tokens]
+        return matches.index(True) if True in matches else None
+
+    def _too_late(self, start_s: float) -> None:
+        for seat, link in enumerate(self._links):
+            if link is None:
+                self.vacancies.setdefault(seat, f"not connected within {start_s:g} s")
+        self._check_full()
+
+    def _check_full(self) -> None:
+        if self.is_open and all(
+            link is not None or seat in self.vacancies for seat, link in enumerate(self._links)
+        ):
+            if self._limit.active():
+                self._limit.cancel()
+            self.close()
+            self.done.callback(list(self._links))

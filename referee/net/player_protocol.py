@@ -1,0 +1,156 @@
+"""One player's connection: socket bytes -> messages with their instants, messages -> bytes.
+
+Knows Twisted's transport and protocol.Connection. Refuses to know matches: whoever owns the link at the moment (the
+lobby, then a match runner) is told what came, and decides.
+"""
+
+from collections.abc import Callable
+from typing import Protocol as Interface
+
+from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
+from twisted.internet.protocol import Factory, Protocol
+from twisted.python.failure import Failure
+
+from protocol import Connection, LocalProtocolError, Need, RemoteProtocolError, Role, State
+from protocol.messages import Message
+
+CLOSE_S = 1.0
+"""How long a closed connection may take to read what was last said to it, before it is cut."""
+
+
+class Owner(Interface):
+    """Who is told what a link receives."""
+
+    def message_received(self, link: "PlayerLink", message: Message, first_byte: float, at: float) -> None:
+        """Take a message; the instants are monotonic seconds."""
+
+    def protocol_broken(self, link: "PlayerLink", error: RemoteProtocolError) -> None:
+        """Take note that the player broke the protocol; the link reads no more."""
+
+    def link_lost(self, link: "PlayerLink", detail: str) -> None:
+        """Take note that the connection ended."""
+
+
+class PlayerLink(Protocol):
+    """The referee's end of one player's connection.
+
+    Args:
+        owner: who is told first; set `owner` to hand the link on, to None to hear nothing more.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, owner: Owner, clock: IReactorTime, now: Callable[[], float]) -> None:
+        self.owner: Owner | None = owner
+        self.connection = Connection(Role.REFEREE)
+        self.name = ""
+        self.token: str | None = None
+        self.bytes_received = 0
+        self.is_connected = False
+        self._clock = clock
+        self._now = now
+        self._first_byte: float | None = None
+        self._cut: IDelayedCall | None = None
+
+    def connectionMade(self) -> None:
+        """Begin; called by Twisted."""
+        self.is_connected = True
+        set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
+        if set_no_delay is not None:
+            set_no_delay(True)
+
+    def dataReceived(self, data: bytes) -> None:
+        """Take bytes; called by Twisted."""
+        at = self._now()
+        self.bytes_received += len(data)
+        if self._first_byte is None:
+            self._first_byte = at
+        self.connection.receive_data(data)
+        while True:
+            try:
+                event = self.connection.next_event()
+            except RemoteProtocolError as error:
+                self._broken(error)
+                return
+            if event is Need.DATA:
+                break
+            assert isinstance(event, Message)
+            first_byte, self._first_byte = self._first_byte or at, None
+            if self.owner is not None:
+                self.owner.message_received(self, event, first_byte, at)
+        if not self.connection.pending:
+            self._first_byte = None
+        elif self._first_byte is None:
+            self._first_byte = at
+
+    def connectionLost(self, reason: Failure = Protocol.connectionLost.__defaults__[0]) -> None:  # type: ignore[index]  # Twisted's own default
+        """End; called by Twisted."""
+        self.is_connected = False
+        if self._cut is not None and self._cut.active():
+            self._cut.cancel()
+        try:
+            self.connection.receive_end()
+        except RemoteProtocolError as error:
+            self._broken(error)
+            return
+        if self.owner is not None:
+            self.owner.link_lost(self, reason.getErrorMessage())
+
+    def send(self, message: Message) -> None:
+        """Send a message; nothing happens if the connection is gone.
+
+        Raises:
+            LocalProtocolError: it may not be sent now.
+        """
+        data = self.connection.send(message)
+        if self.is_connected and self.transport is not None:
+            self.transport.write(data)
+
+    def say_goodbye(self, message: Message | None = None) -> None:
+        """Send a last message if it still may be sent, close, and cut the connection if the player does not read."""
+        self.owner = None
+        if not self.is_connected or self.transport is None:
+            return
+        if message is not None and self.connection.state is not State.CLOSED:
+            self.send(message)
+        elif message is not None:
+            self._send_after_foul(message)
+        self.connection.state = State.CLOSED
+        self.transport.loseConnection()
+        if self._cut is None:
+            self._cut = self._clock.callLater(CLOSE_S, self._cut_off)
+
+    def _send_after_foul(self, message: Message) -> None:
+        """Say why, though the conversation is closed on this side: the player broke it and is owed the reason."""
+        closed, self.connection.state = self.connection.state, State.SEATED
+        try:
+            self.send(message)
+        except LocalProtocolError:
+            self.connection.state = closed
+
+    def _cut_off(self) -> None:
+        abort = getattr(self.transport, "abortConnection", None)
+        if self.is_connected and abort is not None:
+            abort()
+
+    def _broken(self, error: RemoteProtocolError) -> None:
+        if self.owner is not None:
+            self.owner.protocol_broken(self, error)
+
+
+class LinkFactory(Factory):
+    """Makes a link for every connection, all owned by the same door at first."""
+
+    def __init__(self, owner: Owner, clock: IReactorTime, now: Callable[[], float]) -> None:
+        self._owner = owner
+        self._clock = clock
+        self._now = now
+
+    def buildProtocol(self, addr: IAddress | None) -> PlayerLink:
+        """Make a link; called by Twisted."""
+        link = PlayerLink(self._owner, self._clock, self._now)
+        link.factory = self
+        opened = getattr(self._owner, "link_opened", None)
+        if opened is not None:
+            opened(link)
+        return link

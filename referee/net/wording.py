@@ -1,0 +1,80 @@
+"""Commands of a match -> messages of the wire. Knows both vocabularies; refuses to know when anything is sent."""
+
+from functools import singledispatch
+
+from protocol.messages import End, Expelled, Message, Offer, Start, TimeControl, Told, Turn
+
+from ..match.commands import AskMove, Command, EndSeat, ExpelSeat, OfferMatch, StartSeat, TellSeat
+from ..match.machine import Match
+
+
+@singledispatch
+def message_of(command: Command, match: Match) -> Message:
+    """Return what a command says to its seat.
+
+    Args:
+        command: one that is sent to a seat.
+        match: the match that gave it.
+
+    Raises:
+        TypeError: the command is not sent to a seat.
+    """
+    raise TypeError(f"{type(command).__name__} is not sent to anybody")
+
+
+@message_of.register
+def _offer(command: OfferMatch, match: Match) -> Message:
+    setup = match.setup
+    return Offer(
+        match=setup.match,
+        game=setup.game,
+        options=setup.options,
+        seat=command.seat,
+        names=list(setup.names),
+        time=TimeControl(per_move_ms=setup.per_move_ms, start_ms=setup.start_ms),
+        acknowledge=setup.acknowledge,
+        commitment=setup.commitment,
+    )
+
+
+@message_of.register
+def _start(command: StartSeat, match: Match) -> Message:
+    return Start(match=match.setup.match, view=command.view, ack=command.ack)
+
+
+@message_of.register
+def _turn(command: AskMove, match: Match) -> Message:
+    return Turn(match=match.setup.match, turn=command.turn, view=command.view, left_ms=command.limit_ms)
+
+
+@message_of.register
+def _told(command: TellSeat, match: Match) -> Message:
+    draws = None if command.draws is None else list(command.draws)
+    return Told(match=match.setup.match, turn=command.turn, what=command.what, draws=draws, ack=command.ack)
+
+
+@message_of.register
+def _expelled(command: ExpelSeat, match: Match) -> Message:
+    foul = command.foul
+    return Expelled(
+        match=match.setup.match,
+        foul=str(foul.cause),
+        rule=foul.rule,
+        code=foul.code,
+        detail=foul.detail,
+        evidence=foul.evidence,
+    )
+
+
+@message_of.register
+def _end(command: EndSeat, match: Match) -> Message:
+    return End(
+        match=match.setup.match,
+        winners=list(command.winners),
+        ranking=[list(level) for level in command.ranking],
+        scores=list(command.scores),
+        void=command.void,
+        seed=match.seed.hex(),
+        nonces=list(match.nonces),
+        ack=command.ack,
+    )
