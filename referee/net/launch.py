@@ -1,0 +1,169 @@
+"""Starts a player program and ends it, with everything it started. Knows processes; refuses to know matches.
+
+A program runs in a session of its own, so that its whole process group can be ended; it finds the referee's address
+and its own token in its environment, and its stderr goes to a file next to the match's record.
+"""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+POLL_S = 0.02
+"""How often running programs are asked whether they have ended."""
+GRACE_S = 0.5
+"""Between asking a process group to end and killing it."""
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
+"""Of the referee's own environment, what a program needs to run at all; secrets stay here."""
+
+
+class PlayerError(Exception):
+    """A player that can't be launched; the text says what to mend."""
+
+
+class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file player.toml of a player's folder."""
+
+    name: str
+    run: str
+    """Command line, split as a shell would, run in the folder; no shell is involved."""
+    games: list[str] = []
+    """Names of the games it plays; empty: any."""
+    version: str = ""
+    build: str = ""
+    """Command line that must have been run once; the folder's README says so."""
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How to start one player's program."""
+
+    name: str
+    argv: tuple[str, ...]
+    folder: Path | None = None
+    """Working directory; None: the referee's own."""
+    games: tuple[str, ...] = ()
+    """Games it plays; empty: any."""
+
+
+def read_folder(folder: Path) -> Launch:
+    """Read a player's folder.
+
+    Raises:
+        PlayerError: it is no folder, or its player.toml is missing or wrong.
+    """
+    path = folder / "player.toml"
+    if not folder.is_dir():
+        raise PlayerError(f"there is no folder {folder}")
+    try:
+        text = path.read_bytes().decode()
+        toml = msgspec.convert(tomllib.loads(text), PlayerToml)
+        argv = tuple(shlex.split(toml.run))
+    except OSError as error:
+        raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, ValueError) as error:
+        raise PlayerError(f"{path}: {error}") from None
+    if not argv:
+        raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
+    return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games))
+
+
+def house_launch(name: str) -> Launch:
+    """Return how to start a house player: this program itself, as a program of its own."""
+    return Launch(name=name, argv=(sys.executable, "-m", "referee.cli.house", name))
+
+
+def command_launch(command: str, name: str) -> Launch:
+    """Return how to start a player given as a command line.
+
+    Raises:
+        PlayerError: the command line can't be split or is empty.
+    """
+    try:
+        argv = tuple(shlex.split(command))
+    except ValueError as error:
+        raise PlayerError(f"cmd:{command}: {error}") from None
+    if not argv:
+        raise PlayerError("cmd: needs a command behind the colon, e.g. cmd:'python3 my_player.py'")
+    return Launch(name=name, argv=argv)
+
+
+class Program:
+    """One running program and its process group.
+
+    Args:
+        launch: what to start.
+        environment: added to the few variables that are passed on.
+        stderr: file that takes its stdout and stderr.
+        clock: the reactor.
+
+    Raises:
+        PlayerError: it can't be started.
+    """
+
+    def __init__(self, launch: Launch, environment: Mapping[str, str], stderr: Path, clock: IReactorTime) -> None:
+        self.status: str | None = None
+        """How it ended: `exit status N` or `signal NAME`; None while it runs."""
+        self.exited: Deferred[str] = Deferred()
+        """Fires with the status."""
+        self._clock = clock
+        self._kill: IDelayedCall | None = None
+        passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        try:
+            with stderr.open("wb") as sink:
+                self._process = subprocess.Popen(
+                    _resolved(launch),
+                    cwd=launch.folder,
+                    env={**passed_on, **environment},
+                    stdin=subprocess.DEVNULL,
+                    stdout=sink,
+                    stderr=sink,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise PlayerError(f"{launch.name}: can't start {shlex.join(launch.argv)}: {error.strerror}") from None
+        self._poll = clock.callLater(POLL_S, self._look)
+
+    def end(self) -> "Deferred[str]":
+        """Ask the process group to end, and kill it if it does not.
+
+        Returns:
+            `exited`.
+        """
+        if self.status is None and self._kill is None:
+            self._signal(signal.SIGTERM)
+            self._kill = self._clock.callLater(GRACE_S, self._signal, signal.SIGKILL)
+        return self.exited
+
+    def _look(self) -> None:
+        code = self._process.poll()
+        if code is None:
+            self._poll = self._clock.callLater(POLL_S, self._look)
+            return
+        if self._kill is not None and self._kill.active():
+            self._kill.cancel()
+        self._signal(signal.SIGKILL)  # what the program started and left behind
+        self.status = f"exit status {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        self.exited.callback(self.status)
+
+    def _signal(self, number: int) -> None:
+        try:
+            os.killpg(self._process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return  # nobody of the group is left
+
+
+def _resolved(launch: Launch) -> Sequence[str]:
+    """Return the command line, a program of the player's own folder given by its whole path."""
+    first, *rest = launch.argv
+    if launch.folder is not None and (launch.folder / first).is_file():
+        return [str((launch.folder / first).resolve()), *rest]
+    return [first, *rest]

@@ -1,0 +1,326 @@
+"""Runs one match: events in from links and clocks, each recorded with its commands, the commands carried out.
+
+Knows instants, timers and who sits where. Refuses to judge: a verdict is the fold's alone. Record first: nothing is
+sent before the line that says so is written.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from protocol import RemoteProtocolError
+from protocol.limits import MAX_EVIDENCE_BYTES
+from protocol.messages import Ack, Message, Move, Ready
+
+from ..match import commands as c
+from ..match import events as e
+from ..match.machine import ImpossibleEvent, Match, Phase
+from ..record.writer import RecordWriter
+from .lag import LoopLag
+from .launch import Program
+from .player_protocol import PlayerLink
+from .wording import message_of
+
+EXIT_S = 0.5
+"""How long after a launched program's connection broke its exit is awaited, to tell a crash from a disconnection."""
+_MAX_DRAINS = 64
+"""Reads of a socket after its deadline: more than the largest frame needs."""
+_MARGIN_MS = 0.002
+"""Covers the rounding of instants where the referee grants a player its whole limit."""
+
+OnStep = Callable[[e.Event, tuple[c.Command, ...], Match], None]
+
+
+class _Open(Struct):
+    """A request that a seat has not answered."""
+
+    sent: float
+    limit_ms: float
+    timer: IDelayedCall
+    bytes_seen: int
+    drains: int = 0
+
+
+class MatchRunner:
+    """One match between links.
+
+    Args:
+        match: the fold, new.
+        links: by seat; None where nobody sits.
+        writer: the match's record, its header written.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+        lag: the loop's beat.
+        vacancies: seat -> why nobody sits there.
+        programs: seat -> the launched program that sits there.
+        on_step: called after every step, for those who watch.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        links: Sequence[PlayerLink | None],
+        writer: RecordWriter,
+        clock: IReactorTime,
+        now: Callable[[], float],
+        lag: LoopLag,
+        *,
+        vacancies: Mapping[int, str] | None = None,
+        programs: Mapping[int, Program] | None = None,
+        on_step: OnStep = lambda event, commands, match: None,
+    ) -> None:
+        self.match = match
+        self.done: Deferred[c.Result] = Deferred()
+        """Fires with the result; fails with OSError if the record can't be written."""
+        self._links = list(links)
+        self._seats = {link: seat for seat, link in enumerate(links) if link is not None}
+        self._writer = writer
+        self._clock = clock
+        self._now = now
+        self._lag = lag
+        self._vacancies = dict(vacancies or {})
+        self._programs = dict(programs or {})
+        self._on_step = on_step
+        self._opened = now()
+        self._open: dict[int, _Open] = {}
+        self._events: deque[e.Event] = deque()
+        self._is_busy = False
+        self._leaving: dict[int, IDelayedCall] = {}
+
+    def start(self) -> "Deferred[c.Result]":
+        """Open the match.
+
+        Returns:
+            `done`.
+        """
+        for link in self._seats:
+            link.owner = self
+        for seat, program in self._programs.items():
+            program.exited.addCallback(self._program_exited, seat)
+        self._feed(e.MatchOpened(at_ms=self._ms(self._opened)))
+        for seat, link in enumerate(self._links):
+            if link is None:
+                self._feed(e.SeatVacant(seat=seat, at_ms=self._at_ms(), detail=self._vacancies.get(seat, "nobody came")))
+            elif not link.is_connected:
+                self.link_lost(link, "the connection ended before the match began")
+        return self.done
+
+    def abort(self, detail: str) -> None:
+        """Void the match for a fault of the referee's own.
+
+        Args:
+            detail: the fault, in one sentence.
+        """
+        self._feed(e.RefereeFailed(at_ms=self._at_ms(), detail=detail))
+
+    # --- from the links
+
+    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+        """Turn a player's answer into an event with its instants."""
+        seat = self._seats[link]
+        request = self._open.pop(seat)
+        if request.timer.active():
+            request.timer.cancel()
+        sent_ms, at_ms = self._ms(request.sent), self._ms(at)
+        first_ms = max(self._ms(first_byte), sent_ms)
+        lag_ms = self._granted_ms(request, sent_ms, at, at_ms)
+        if isinstance(message, Move):
+            self._feed(
+                e.MoveReceived(
+                    seat=seat,
+                    at_ms=at_ms,
+                    sent_ms=sent_ms,
+                    first_byte_ms=first_ms,
+                    lag_ms=lag_ms,
+                    turn=message.turn,
+                    move=message.move,
+                )
+            )
+        elif isinstance(message, Ready):
+            self._feed(
+                e.ReadyReceived(
+                    seat=seat,
+                    at_ms=at_ms,
+                    sent_ms=sent_ms,
+                    first_byte_ms=first_ms,
+                    lag_ms=lag_ms,
+                    nonce=message.nonce,
+                )
+            )
+        elif isinstance(message, Ack):
+            self._feed(
+                e.AckReceived(
+                    seat=seat, at_ms=at_ms, sent_ms=sent_ms, first_byte_ms=first_ms, lag_ms=lag_ms, ack=message.ack
+                )
+            )
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Turn a breach of the protocol into an event."""
+        evidence = error.evidence[:MAX_EVIDENCE_BYTES].hex()
+        self._feed(
+            e.ProtocolBroken(
+                seat=self._seats[link],
+                at_ms=self._at_ms(),
+                code=str(error.code),
+                detail=error.detail,
+                evidence=evidence,
+            )
+        )
+
+    def link_lost(self, link: PlayerLink, detail: str) -> None:
+        """Turn a lost connection into an event; that of a launched program waits a moment for its exit."""
+        seat = self._seats[link]
+        program = self._programs.get(seat)
+        if program is None:
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._at_ms(), detail=detail))
+        elif program.status is not None:
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=program.status))
+        else:
+            self._leaving[seat] = self._clock.callLater(EXIT_S, self._left, seat, detail)
+
+    def _left(self, seat: int, detail: str) -> None:
+        self._leaving.pop(seat, None)
+        if self._is_in(seat):
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._at_ms(), detail=detail))
+
+    def _program_exited(self, status: str, seat: int) -> str:
+        """Take note of a program's end once its connection has ended too: what it said before still counts."""
+        if self._leaving.pop(seat, None) is not None and self._is_in(seat):
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=status))
+        return status
+
+    # --- instants
+
+    def _ms(self, instant: float) -> float:
+        return round((instant - self._opened) * 1000, 3)
+
+    def _at_ms(self) -> float:
+        return self._ms(self._now())
+
+    def _granted_ms(self, request: _Open, sent_ms: float, at: float, at_ms: float) -> float:
+        """Return the part of an answer's time that is not the player's.
+
+        What was read on the first look after the deadline was there in time, as far as the referee can tell.
+        """
+        lag_ms = (self._lag.of_sending(request.sent) + self._lag.of_reading(request.sent, at)) * 1000
+        if request.drains:
+            lag_ms = max(lag_ms, at_ms - sent_ms - request.limit_ms + _MARGIN_MS)
+        return round(max(min(lag_ms, at_ms - sent_ms), 0.0), 3)
+
+    # --- deadlines
+
+    def _limit_reached(self, seat: int) -> None:
+        """Look into the socket once more before anything is held against the player."""
+        request = self._open[seat]
+        left_ms = request.limit_ms + self._lag.of_sending(request.sent) * 1000 - self._used_ms(request)
+        if left_ms >= 0:
+            request.timer = self._clock.callLater(left_ms / 1000 + _MARGIN_MS / 1000, self._limit_reached, seat)
+            return
+        request.drains = 1
+        request.bytes_seen = self._bytes_of(seat)
+        request.timer = self._clock.callLater(0, self._drained, seat)
+
+    def _drained(self, seat: int) -> None:
+        request = self._open[seat]
+        link = self._links[seat]
+        received = self._bytes_of(seat)
+        if received != request.bytes_seen and request.drains < _MAX_DRAINS:
+            request.bytes_seen = received
+            request.drains += 1
+            request.timer = self._clock.callLater(0, self._drained, seat)
+            return
+        sent_ms, at_ms = self._ms(request.sent), self._at_ms()
+        lag_ms = round(min(self._lag.of_sending(request.sent) * 1000, at_ms - sent_ms), 3)
+        if at_ms - sent_ms - lag_ms <= request.limit_ms:
+            request.timer = self._clock.callLater(_MARGIN_MS / 1000, self._drained, seat)
+            return
+        del self._open[seat]
+        pending = link.connection.pending.hex() if link is not None else ""
+        self._feed(e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=lag_ms, pending=pending))
+
+    def _used_ms(self, request: _Open) -> float:
+        return self._at_ms() - self._ms(request.sent)
+
+    def _bytes_of(self, seat: int) -> int:
+        link = self._links[seat]
+        return link.bytes_received if link is not None else 0
+
+    # --- the fold
+
+    def _feed(self, event: e.Event) -> None:
+        """Take an event; one that carrying out a command brings about waits for its turn."""
+        self._events.append(event)
+        if self._is_busy:
+            return
+        self._is_busy = True
+        try:
+            while self._events and self.match.phase is not Phase.OVER:
+                self._step(self._events.popleft())
+        except OSError as error:
+            self._give_up(error)
+        finally:
+            self._is_busy = False
+
+    def _step(self, event: e.Event) -> None:
+        if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
+            return
+        try:
+            commands = self.match.handle(event)
+        except ImpossibleEvent as error:
+            event = e.RefereeFailed(at_ms=max(self._at_ms(), event.at_ms), detail=f"impossible event: {error}")
+            commands = self.match.handle(event)
+        self._writer.write_step(event, commands)
+        for command in commands:
+            self._carry_out(command)
+        self._on_step(event, commands, self.match)
+
+    def _carry_out(self, command: c.Command) -> None:
+        if isinstance(command, c.CloseMatch):
+            self._finish(command.result)
+            return
+        assert isinstance(command, c.SeatCommand)
+        link = self._links[command.seat]
+        if link is None:
+            return
+        message = message_of(command, self.match)
+        if isinstance(command, c.ExpelSeat):
+            self._forget(command.seat)
+            link.say_goodbye(message)
+            return
+        link.send(message)
+        limit_ms = getattr(command, "limit_ms", None)
+        if limit_ms is not None:
+            timer = self._clock.callLater((limit_ms + _MARGIN_MS) / 1000, self._limit_reached, command.seat)
+            self._open[command.seat] = _Open(self._now(), limit_ms, timer, link.bytes_received)
+
+    def _is_in(self, seat: int) -> bool:
+        link = self._links[seat]
+        return self.match.phase is not Phase.OVER and (link is None or link.owner is self)
+
+    def _forget(self, seat: int) -> None:
+        request = self._open.pop(seat, None)
+        if request is not None and request.timer.active():
+            request.timer.cancel()
+        leaving = self._leaving.pop(seat, None)
+        if leaving is not None and leaving.active():
+            leaving.cancel()
+
+    def _finish(self, result: c.Result) -> None:
+        self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
+        self._release()
+        self.done.callback(result)
+
+    def _give_up(self, error: OSError) -> None:
+        """End everything without a result: the record can't be kept, so nothing more may happen."""
+        self._writer.close()
+        self._release()
+        self.done.errback(error)
+
+    def _release(self) -> None:
+        for seat, link in enumerate(self._links):
+            self._forget(seat)
+            if link is not None and link.owner is self:
+                link.say_goodbye()

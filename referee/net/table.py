@@ -1,0 +1,249 @@
+"""Brings a match about: opens a door, starts the programs, seats who comes, runs the match, and clears the table.
+
+Knows the order of these steps. Refuses to know the command line: what to play and where to write it is handed in.
+"""
+
+import os
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import serverFromString
+from twisted.internet.interfaces import IListeningPort
+
+from protocol.limits import MAX_TOKEN_CHARS
+
+from .. import __version__, chance
+from ..games.base import Game
+from ..match.commands import Result
+from ..match.machine import Match
+from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ..record.writer import RecordWriter
+from .lag import LoopLag
+from .launch import Launch, Program
+from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
+from .match_runner import MatchRunner, OnStep
+from .player_protocol import LinkFactory, PlayerLink
+
+assert secrets.token_hex(32).__len__() <= MAX_TOKEN_CHARS
+
+
+class TableSettings(Struct, frozen=True, kw_only=True):
+    """What an organiser settles before anybody sits down."""
+
+    options: dict[str, Any] = {}
+    per_move_ms: float = DEFAULT_PER_MOVE_MS
+    start_ms: float = DEFAULT_START_MS
+    acknowledge: bool = False
+    seed: int | None = None
+    """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
+    position: Any = None
+    folder: Path = Path("logs")
+    """Where the record is written."""
+    match: str | None = None
+    """The match's name; None: made from the game and the time."""
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """A match that was played."""
+
+    names: tuple[str, ...]
+    result: Result
+    record: Path
+    match: Match
+
+
+def _quiet(_text: str) -> None:
+    """Report nothing."""
+
+
+class Table:
+    """One table: at most one match at a time.
+
+    Args:
+        reactor: Twisted's reactor.
+        now: monotonic seconds.
+        game: what is played.
+        settings: how.
+        report: called with one sentence whenever something happens before the match.
+        on_step: called after every step of the match.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        now: Callable[[], float],
+        game: Game[Any, Any, Any],
+        settings: TableSettings,
+        *,
+        report: Callable[[str], None] = _quiet,
+        on_step: OnStep = lambda event, commands, match: None,
+    ) -> None:
+        self._reactor = reactor
+        self._now = now
+        self._game = game
+        self._settings = settings
+        self._report = report
+        self._on_step = on_step
+        self._lag = LoopLag(reactor, now)
+        fixed = settings.seed
+        self._seed = os.urandom(chance.SEED_BYTES) if fixed is None else chance.seed_from_number(fixed)
+        self.match_name = settings.match or _match_name(game.name)
+
+    async def play_programs(self, launches: Sequence[Launch], address: str = "tcp:0:interface=127.0.0.1") -> Played:
+        """Start a program for every seat and play.
+
+        Args:
+            launches: by seat.
+            address: Twisted endpoint string to listen on.
+
+        Raises:
+            BadSetup: options or position are not the game's.
+            PlayerError: a program can't be started.
+            OSError: the port can't be opened or the record can't be written.
+        """
+        match = self._new_match([launch.name for launch in launches])
+        tokens = [secrets.token_hex(32) for _ in launches]
+        door = ReservedSeats(self._reactor, tokens, self._settings.start_ms / 1000)
+        port = await self._listen(address, door)
+        programs: dict[int, Program] = {}
+        try:
+            for seat, launch in enumerate(launches):
+                programs[seat] = self._start_program(launch, seat, tokens[seat], _address_of(port), door)
+            self._report(f"{len(programs)} programs started; the referee listens on {_address_of(port)}")
+            links = await door.done
+            return await self._run(match, links, door.vacancies, programs)
+        finally:
+            door.close()
+            for program in programs.values():
+                program.end()
+            for program in programs.values():
+                await program.exited
+            await _stopped(port)
+
+    async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
+        """Take sign-ups, then play.
+
+        Args:
+            address: Twisted endpoint string to listen on.
+            policy: when sign-up ends.
+
+        Returns:
+            The match, or None if too few signed up.
+
+        Raises:
+            BadSetup: options or position are not the game's.
+            OSError: the port can't be opened or the record can't be written.
+        """
+        door = SignUp(self._reactor, policy, on_change=lambda names: self._report(f"signed up: {', '.join(names)}"))
+        port = await self._listen(address, door)
+        try:
+            self._report(f"the referee listens on {_address_of(port)}")
+            links = await door.done
+            if len(links) < policy.min_players:
+                for link in links:
+                    link.say_goodbye()
+                return None
+            return await self._run(self._new_match([link.name for link in links]), links, {}, {})
+        finally:
+            door.close()
+            await _stopped(port)
+
+    def _new_match(self, names: Sequence[str]) -> Match:
+        settings = self._settings
+        setup = MatchSetup(
+            match=self.match_name,
+            game=self._game.name,
+            options=settings.options,
+            names=tuple(names),
+            per_move_ms=float(settings.per_move_ms),
+            start_ms=float(settings.start_ms),
+            acknowledge=settings.acknowledge,
+            nonces=settings.seed is None,
+            commitment=chance.commitment(self._seed),
+            position=settings.position,
+        )
+        return Match(self._game, setup, self._seed)
+
+    async def _listen(self, address: str, door: Door) -> IListeningPort:
+        factory = LinkFactory(door, self._reactor, self._now)
+        port: IListeningPort = await serverFromString(self._reactor, address).listen(factory)
+        return port
+
+    def _start_program(self, launch: Launch, seat: int, token: str, address: str, door: ReservedSeats) -> Program:
+        environment = {
+            "REFEREE_ADDRESS": address,
+            "REFEREE_TOKEN": token,
+            "REFEREE_NAME": launch.name,
+            "REFEREE_PLAYER_SEED": chance.derive(self._seed, f"player:{seat}").hex(),
+        }
+        self._settings.folder.mkdir(parents=True, exist_ok=True)
+        output = self._settings.folder / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
+        program = Program(launch, environment, output, self._reactor)
+
+        def gone(status: str) -> str:
+            door.give_up(seat, f"its program ended before it took its seat: {status}; its last words are in {output}")
+            return status
+
+        program.exited.addCallback(gone)
+        return program
+
+    async def _run(
+        self,
+        match: Match,
+        links: Sequence[PlayerLink | None],
+        vacancies: dict[int, str],
+        programs: dict[int, Program],
+    ) -> Played:
+        path = self._settings.folder / f"{self.match_name}.jsonl"
+        writer = RecordWriter(path)
+        opened = datetime.now(UTC).isoformat(timespec="seconds")
+        seed = None if self._settings.seed is None else self._seed.hex()
+        writer.write_header(match.setup, seed=seed, referee=__version__, opened=opened)
+        self._lag.start()
+        runner = MatchRunner(
+            match,
+            links,
+            writer,
+            self._reactor,
+            self._now,
+            self._lag,
+            vacancies=vacancies,
+            programs=programs,
+            on_step=self._on_step,
+        )
+        try:
+            result = await _uncancelled(runner)
+        finally:
+            self._lag.stop()
+        return Played(names=match.setup.names, result=result, record=path, match=match)
+
+
+async def _uncancelled(runner: MatchRunner) -> Result:
+    """Run a match to its end; to cancel it is to void it, so that its record says how it ended."""
+    outer: Deferred[Result] = Deferred(lambda _: runner.abort("the organiser stopped the referee"))
+    runner.start().addCallbacks(outer.callback, outer.errback)
+    return await outer
+
+
+async def _stopped(port: IListeningPort) -> None:
+    stopping = port.stopListening()
+    if stopping is not None:
+        await stopping
+
+
+def _match_name(game: str) -> str:
+    return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _address_of(port: IListeningPort) -> str:
+    """Return what a player writes to reach a port."""
+    host = port.getHost()
+    if hasattr(host, "port"):
+        name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
+        return f"tcp:{name}:{host.port}"
+    return f"unix:{getattr(host, 'name', b'').decode()}"
