@@ -1,0 +1,207 @@
+"""What the commands share: errors, JSON, the console, players on the command line, and running the reactor.
+
+Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wrongly.
+"""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import rich_click as click
+from rich.console import Console
+from rich.table import Table as RichTable
+from twisted.internet.defer import CancelledError, Deferred
+
+from ..games.base import Game
+from ..match.commands import Result
+from ..net.launch import Launch, PlayerError, command_launch, house_launch, read_folder
+from ..plugins import PluginError, Registry, load
+
+T = TypeVar("T")
+FINE, FAILED, USAGE = 0, 1, 2
+MAX_NAME_CHARS = 20
+
+console = Console(stderr=True)
+"""For people: progress, boards, tables. What a program reads goes to stdout, through `say`."""
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
+record_argument = click.argument("record", type=click.Path(path_type=Path))
+
+
+def registry() -> Registry:
+    """Load the plugins, or end with a clear error."""
+    try:
+        return load()
+    except PluginError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def find_game(name: str) -> Game[Any, Any, Any]:
+    """Return a game's rules, or end with the list of those there are."""
+    try:
+        return registry().game(name)
+    except PluginError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def print_json(value: Any) -> None:
+    """Print one object on one line of stdout."""
+    print(json.dumps(msgspec.to_builtins(value), ensure_ascii=False), flush=True)
+
+
+def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
+    """Turn `NAME=VALUE` pairs into options; a value that is JSON is taken as such, anything else as text.
+
+    Raises:
+        click.UsageError: a pair has no equals sign.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, sign, text = pair.partition("=")
+        if not sign:
+            raise click.UsageError(f"--option takes NAME=VALUE, e.g. --option q_bonus=8, not {pair!r}")
+        try:
+            options[name] = json.loads(text)
+        except ValueError:
+            options[name] = text
+    return options
+
+
+def find_launches(game: str, players: Sequence[str], known: Registry) -> list[Launch]:
+    """Turn the players of a command line into programs to start, with names that differ.
+
+    Args:
+        game: name of the game.
+        players: `house:NAME`, `cmd:COMMAND` or a folder, by seat.
+        known: the plugins.
+
+    Raises:
+        click.UsageError: one of them can't be started or does not play the game.
+    """
+    try:
+        launches = [_find_launch(game, player, seat, known) for seat, player in enumerate(players)]
+    except (PlayerError, PluginError) as error:
+        raise click.UsageError(str(error)) from None
+    counts = Counter(launch.name for launch in launches)
+    seen: Counter[str] = Counter()
+    named = []
+    for launch in launches:
+        seen[launch.name] += 1
+        is_one_of_many = counts[launch.name] > 1
+        name = f"{launch.name[: MAX_NAME_CHARS - 2]}{seen[launch.name]}" if is_one_of_many else launch.name
+        named.append(msgspec.structs.replace(launch, name=name))
+    return named
+
+
+def _find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
+    kind, sign, rest = player.partition(":")
+    if sign and kind == "house":
+        games = known.player(rest).games
+        if game not in games:
+            raise PlayerError(f"house:{rest} plays {', '.join(games)}, not {game}")
+        return house_launch(rest)
+    if sign and kind == "cmd":
+        return command_launch(rest, f"player{seat + 1}")
+    folder = Path(player)
+    if not folder.exists():
+        hint = f"a player is house:NAME ({', '.join(sorted(known.players))}), cmd:COMMAND or a folder with player.toml"
+        raise PlayerError(f"there is no folder {player!r}; {hint}")
+    launch = read_folder(folder)
+    if launch.games and game not in launch.games:
+        raise PlayerError(f"{folder / 'player.toml'}: {launch.name} plays {', '.join(launch.games)}, not {game}")
+    if not (launch.name.isascii() and launch.name.isalnum() and len(launch.name) <= MAX_NAME_CHARS):
+        detail = f"name {launch.name!r} must be 1 to {MAX_NAME_CHARS} letters or digits"
+        raise PlayerError(f"{folder / 'player.toml'}: {detail}")
+    return launch
+
+
+def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
+    """Run a coroutine on Twisted's reactor until it is done or the user interrupts.
+
+    Args:
+        main: called with the reactor once it runs.
+
+    Returns:
+        What the coroutine returned.
+
+    Raises:
+        click.Abort: the user interrupted and the coroutine was cancelled.
+        BaseException: what the coroutine raised.
+    """
+    from twisted.internet import reactor
+
+    outcome: list[Any] = []
+    running: Any = reactor
+
+    def begin() -> None:
+        task = Deferred.fromCoroutine(main(reactor))
+
+        def stop() -> Deferred[Any]:
+            task.cancel()
+            return finished
+
+        trigger = running.addSystemEventTrigger("before", "shutdown", stop)
+
+        def done(value: Any) -> None:
+            outcome.append(value)
+            running.removeSystemEventTrigger(trigger) if not is_stopping() else None
+            running.stop() if not is_stopping() else None
+
+        finished = task.addBoth(done)
+
+    def is_stopping() -> bool:
+        return bool(running._stopped)
+
+    running.callWhenRunning(begin)
+    running.run()
+    return _unwrapped(outcome)
+
+
+def _unwrapped(outcome: list[Any]) -> Any:
+    from twisted.python.failure import Failure
+
+    if not outcome:
+        raise click.Abort
+    value = outcome[0]
+    if isinstance(value, Failure):
+        if value.check(CancelledError):
+            raise click.Abort
+        value.raiseException()
+    return value
+
+
+def result_table(names: Sequence[str], result: Result) -> RichTable:
+    """Return the ranking of a match as a table."""
+    table = RichTable(title="Void: " + result.void if result.void else None, show_edge=False)
+    for title, justify in (("rank", "right"), ("seat", "right"), ("player", "left"), ("points", "right")):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]  # rich's literal type
+    table.add_column("time used", justify="right")
+    table.add_column("")
+    fouls = {foul.seat: foul for foul in result.fouls}
+    rank = 1
+    for level in result.ranking or (tuple(range(len(names))),):
+        for seat in level:
+            foul = fouls.get(seat)
+            note = "winner" if seat in result.winners else ""
+            if foul is not None:
+                note = f"[red]expelled: {foul.cause}[/] {foul.rule or foul.code or ''} {foul.detail}"
+            place = "-" if result.void else str(rank)
+            seconds = f"{result.used_ms[seat] / 1000:.2f} s"
+            table.add_row(place, str(seat), names[seat], str(result.scores[seat]), seconds, note)
+        rank += len(level)
+    return table
+
+
+def monotonic() -> float:
+    """Return monotonic seconds: the clock of all instants."""
+    return time.monotonic()
+
+
+def is_interactive() -> bool:
+    """Tell whether a person watches the terminal."""
+    return console.is_terminal and sys.stderr.isatty()

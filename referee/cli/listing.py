@@ -1,0 +1,78 @@
+"""`referee list`: games, house players and their options."""
+
+import json
+from typing import Any
+
+import msgspec
+import rich_click as click
+from rich.table import Table as RichTable
+
+from ..games.base import Game
+from .common import console, find_game, json_option, print_json, registry
+
+
+@click.command("list", epilog="Example:  referee list q --schema")
+@click.argument("game", required=False)
+@click.option("--schema", is_flag=True, help="Print the JSON Schema of GAME's view, move and options.")
+@json_option
+def list_command(game: str | None, schema: bool, as_json: bool) -> None:
+    """List the games and house players, or GAME's options and rules."""
+    if game is None:
+        if schema:
+            raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
+        _list_all(as_json)
+        return
+    rules = find_game(game)
+    if schema:
+        print(json.dumps(_schema(rules), indent=2))
+    elif as_json:
+        print_json(_described(rules))
+    else:
+        _show_game(rules)
+
+
+def _described(game: Game[Any, Any, Any]) -> dict[str, Any]:
+    fields = msgspec.structs.fields(game.options_type)
+    return {
+        "name": game.name,
+        "title": game.title,
+        "seats": list(game.seats),
+        "options": {field.name: field.default for field in fields},
+        "rules": {rule.id: {"text": rule.text, "source": rule.source} for rule in game.rules.values()},
+    }
+
+
+def _schema(game: Game[Any, Any, Any]) -> dict[str, Any]:
+    roots, components = msgspec.json.schema_components([game.view_type, game.move_type, game.options_type])
+    return {**dict(zip(("view", "move", "options"), roots, strict=True)), "$defs": components}
+
+
+def _list_all(as_json: bool) -> None:
+    known = registry()
+    if as_json:
+        players = [
+            {"name": player.name, "games": player.games, "summary": player.summary} for player in known.players.values()
+        ]
+        print_json({"games": [_described(game) for game in known.games.values()], "house_players": players})
+        return
+    games = RichTable("game", "title", "seats", "options", title="Games", show_edge=False)
+    for game in known.games.values():
+        options = ", ".join(f"{name}={value}" for name, value in _described(game)["options"].items())
+        games.add_row(game.name, game.title, f"{game.seats[0]} to {game.seats[-1]}", options)
+    console.print(games)
+    console.print()
+    players_table = RichTable("player", "games", "how it plays", title="House players", show_edge=False)
+    for player in known.players.values():
+        players_table.add_row(f"house:{player.name}", ", ".join(player.games), player.summary)
+    console.print(players_table)
+
+
+def _show_game(game: Game[Any, Any, Any]) -> None:
+    console.print(f"[bold]{game.title}[/] ({game.name}), {game.seats[0]} to {game.seats[-1]} seats\n")
+    for field in msgspec.structs.fields(game.options_type):
+        console.print(f"  --option {field.name}={field.default}", highlight=False)
+    table = RichTable("rule", "text", "source", show_edge=False)
+    for rule in game.rules.values():
+        table.add_row(rule.id, rule.text, rule.source)
+    console.print()
+    console.print(table)

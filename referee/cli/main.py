@@ -1,0 +1,31 @@
+"""The command `referee`: collects the subcommands. Knows none of their work."""
+
+import rich_click as click
+
+from .. import __version__
+from .audit import audit_command
+from .listing import list_command
+from .play import play
+from .replay import replay
+from .serve import serve
+
+click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="referee")
+def main() -> None:
+    """Referee bot matches of board and tile games, and verify their records.
+
+    Try it:  referee play q house:dag house:greedy
+    """
+
+
+main.add_command(play)
+main.add_command(serve)
+main.add_command(audit_command)
+main.add_command(replay)
+main.add_command(list_command)
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""`referee play`: one match here and now, every player a program of its own."""
+
+import sys
+from typing import Any
+
+import rich_click as click
+
+from ..games.base import BadSetup
+from ..net.launch import PlayerError
+from ..net.table import Played, Table
+from .common import FAILED, find_game, find_launches, json_option, monotonic, registry, run_reactor
+from .settings import table_options, table_settings
+from .watching import Watcher, show_played
+
+
+@click.command(epilog="Example:  referee play q house:dag house:greedy cmd:'python3 my_player.py' --seed 7")
+@click.argument("game")
+@click.argument("players", nargs=-1, required=True)
+@table_options
+@json_option
+def play(game: str, players: tuple[str, ...], as_json: bool, **values: Any) -> None:
+    """Play one match of GAME between PLAYERS, in the order of their seats.
+
+    A PLAYER is house:NAME (see `referee list`), cmd:'COMMAND', or a folder with a player.toml. Each runs as a
+    program of its own and speaks to the referee over TCP. The record goes to the folder of --logs.
+
+    Exit status: 0 played, 1 void, 2 used wrongly.
+    """
+    rules = find_game(game)
+    if len(players) not in rules.seats:
+        raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {len(players)}")
+    launches = find_launches(game, players, registry())
+    settings = table_settings(values)
+    with Watcher(is_quiet=as_json) as watcher:
+
+        async def main(reactor: Any) -> Played:
+            table = Table(reactor, monotonic, rules, settings, report=watcher.report, on_step=watcher.on_step)
+            return await table.play_programs(launches)
+
+        try:
+            played = run_reactor(main)
+        except (BadSetup, PlayerError) as error:
+            raise click.UsageError(str(error)) from None
+        except OSError as error:
+            raise click.ClickException(f"the match could not be kept: {error}") from None
+    show_played(played, as_json=as_json)
+    sys.exit(FAILED if played.result.void else 0)

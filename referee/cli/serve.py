@@ -1,0 +1,74 @@
+"""`referee serve`: take sign-ups over TCP, then play."""
+
+import sys
+from typing import Any
+
+import rich_click as click
+from twisted.internet.error import CannotListenError
+
+from ..games.base import BadSetup
+from ..net.lobby import SignUpPolicy
+from ..net.table import Played, Table
+from .common import FAILED, console, find_game, json_option, monotonic, print_json, run_reactor
+from .settings import table_options, table_settings
+from .watching import Watcher, show_played
+
+
+@click.command(epilog="Example:  referee serve q --listen tcp:7777 --min 2 --max 4 --wait 20 --tries 2")
+@click.argument("game")
+@click.option("--listen", default="tcp:7777:interface=127.0.0.1", show_default=True, help="Twisted endpoint string.")
+@click.option("--min", "min_players", type=int, help="Fewest players to begin with; the game's own if not given.")
+@click.option("--max", "max_players", type=int, help="Most players; that many end the wait at once.")
+@click.option(
+    "--wait", "wait_s", type=click.FloatRange(min=0.001), default=20.0, show_default=True, help="A waiting period, in s."
+)
+@click.option("--tries", type=click.IntRange(min=1), default=2, show_default=True, help="Number of waiting periods.")
+@table_options
+@json_option
+def serve(
+    game: str,
+    listen: str,
+    min_players: int | None,
+    max_players: int | None,
+    wait_s: float,
+    tries: int,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Take sign-ups for one match of GAME over TCP, then play it.
+
+    Players sign up with a name of 1 to 20 letters or digits; a name that is taken is refused. Seats go by arrival.
+    To let players of other machines in, listen on all interfaces: --listen tcp:7777
+
+    Exit status: 0 played, 1 void or too few players, 2 used wrongly.
+    """
+    rules = find_game(game)
+    fewest = rules.seats[0] if min_players is None else min_players
+    most = rules.seats[-1] if max_players is None else max_players
+    if fewest not in rules.seats or most not in rules.seats or fewest > most:
+        raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
+    policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
+    settings = table_settings(values)
+    with Watcher(is_quiet=as_json) as watcher:
+
+        async def main(reactor: Any) -> Played | None:
+            table = Table(reactor, monotonic, rules, settings, report=watcher.report, on_step=watcher.on_step)
+            return await table.play_signed_up(listen, policy)
+
+        try:
+            played = run_reactor(main)
+        except BadSetup as error:
+            raise click.UsageError(str(error)) from None
+        except CannotListenError as error:
+            raise click.UsageError(f"can't listen on {listen}: {error.socketError}; choose another --listen") from None
+        except ValueError as error:
+            raise click.UsageError(f"--listen {listen!r} is no endpoint, e.g. tcp:7777: {error}") from None
+        except OSError as error:
+            raise click.ClickException(f"the match could not be kept: {error}") from None
+    if played is None:
+        console.print(f"fewer than {fewest} players signed up; no match was played")
+        if as_json:
+            print_json({"match": None, "game": game, "names": [], "result": None, "record": None})
+        sys.exit(FAILED)
+    show_played(played, as_json=as_json)
+    sys.exit(FAILED if played.result.void else 0)

@@ -1,0 +1,78 @@
+"""Shows a match while it is played and when it is over. Knows rich; refuses to know how the match is run."""
+
+from typing import Any
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ..match import commands as c
+from ..match import events as e
+from ..match.machine import Match
+from ..net.table import Played
+from .common import console, is_interactive, print_json, result_table
+
+
+class Watcher:
+    """One line of progress on a terminal; a plain line per foul everywhere."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self._is_quiet = is_quiet
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=is_quiet or not is_interactive(),
+        )
+        self._task = self._progress.add_task("waiting for players", total=None)
+
+    def __enter__(self) -> "Watcher":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._progress.stop()
+
+    def report(self, text: str) -> None:
+        """Show one sentence of what happens before the match."""
+        if not self._is_quiet:
+            console.print(text, markup=False, highlight=False)
+
+    def on_step(self, _event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+        """Show how far the match is, and every expulsion."""
+        names = match.setup.names
+        for command in commands:
+            if isinstance(command, c.ExpelSeat) and not self._is_quiet:
+                foul = command.foul
+                why = " ".join(filter(None, (foul.rule or foul.code, foul.detail)))
+                text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why}"
+                console.print(text, markup=False, highlight=False)
+        self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
+
+
+def _scores(match: Match) -> str:
+    scores = getattr(match.state, "scores", ())
+    return "  ".join(f"{name} {score}" for name, score in zip(match.setup.names, scores, strict=False))
+
+
+def show_played(played: Played, *, as_json: bool) -> None:
+    """Show the end of a match: board, ranking, record; or one JSON object on stdout."""
+    if as_json:
+        print_json(played_json(played))
+        return
+    if played.match.state is not None:
+        console.print(played.match.game.draw_text(played.match.state), highlight=False, no_wrap=True, crop=False)
+        console.print()
+    console.print(result_table(played.names, played.result))
+    console.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
+
+
+def played_json(played: Played) -> dict[str, Any]:
+    """Return what `--json` prints of a match."""
+    return {
+        "match": played.match.setup.match,
+        "game": played.match.setup.game,
+        "names": played.names,
+        "result": played.result,
+        "record": str(played.record),
+    }
