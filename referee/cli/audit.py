@@ -9,7 +9,7 @@ import rich_click as click
 from ..plugins import PluginError
 from ..record.audit import audit
 from ..record.reader import RecordError
-from .common import FAILED, console, json_option, print_json, registry
+from .common import FAILED, json_option, out, print_json, registry
 
 
 @click.command("audit", epilog="Example:  referee audit logs/")
@@ -42,7 +42,7 @@ def audit_command(paths: tuple[Path, ...], as_json: bool) -> None:
     if as_json:
         print_json({"records": reports, "broken": broken})
     else:
-        console.print(f"{len(reports)} records, {broken} broken")
+        out.print(f"{len(reports)} records, {broken} broken")
     sys.exit(FAILED if broken else 0)
 
 
@@ -61,8 +61,8 @@ def _records(paths: tuple[Path, ...]) -> list[Path]:
 def _show(report: dict[str, Any]) -> None:
     if report["holds"]:
         text = f"[green]holds[/]   {report['record']}  {report['events']} events, {report['state']}"
-        console.print(text, highlight=False, soft_wrap=True)
+        out.print(text, highlight=False, soft_wrap=True)
         return
-    console.print(f"[red]BROKEN[/]  {report['record']}, line {report['line']}", highlight=False, soft_wrap=True)
-    console.print(f"  expected {report['expected']}", markup=False, highlight=False, soft_wrap=True)
-    console.print(f"  found    {report['found']}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"[red]BROKEN[/]  {report['record']}, line {report['line']}", highlight=False, soft_wrap=True)
+    out.print(f"  expected {report['expected']}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  found    {report['found']}", markup=False, highlight=False, soft_wrap=True)

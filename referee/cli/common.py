@@ -27,7 +27,9 @@ FINE, FAILED, USAGE = 0, 1, 2
 MAX_NAME_CHARS = 20
 
 console = Console(stderr=True)
-"""For people: progress, boards, tables. What a program reads goes to stdout, through `say`."""
+"""For people, while something goes on: progress and errors."""
+out = Console()
+"""For people, what a command was called for: boards, tables, reports. With --json, stdout has the JSON alone."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
 record_argument = click.argument("record", type=click.Path(path_type=Path))

@@ -8,7 +8,7 @@ import rich_click as click
 from rich.table import Table as RichTable
 
 from ..games.base import Game
-from .common import console, find_game, json_option, print_json, registry
+from .common import find_game, json_option, out, print_json, registry
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
@@ -59,20 +59,20 @@ def _list_all(as_json: bool) -> None:
     for game in known.games.values():
         options = ", ".join(f"{name}={value}" for name, value in _described(game)["options"].items())
         games.add_row(game.name, game.title, f"{game.seats[0]} to {game.seats[-1]}", options)
-    console.print(games)
-    console.print()
+    out.print(games)
+    out.print()
     players_table = RichTable("player", "games", "how it plays", title="House players", show_edge=False)
     for player in known.players.values():
         players_table.add_row(f"house:{player.name}", ", ".join(player.games), player.summary)
-    console.print(players_table)
+    out.print(players_table)
 
 
 def _show_game(game: Game[Any, Any, Any]) -> None:
-    console.print(f"[bold]{game.title}[/] ({game.name}), {game.seats[0]} to {game.seats[-1]} seats\n")
+    out.print(f"[bold]{game.title}[/] ({game.name}), {game.seats[0]} to {game.seats[-1]} seats\n")
     for field in msgspec.structs.fields(game.options_type):
-        console.print(f"  --option {field.name}={field.default}", highlight=False)
+        out.print(f"  --option {field.name}={field.default}", highlight=False)
     table = RichTable("rule", "text", "source", show_edge=False)
     for rule in game.rules.values():
         table.add_row(rule.id, rule.text, rule.source)
-    console.print()
-    console.print(table)
+    out.print()
+    out.print(table)

@@ -43,5 +43,5 @@ def play(game: str, players: tuple[str, ...], as_json: bool, **values: Any) -> N
             raise click.UsageError(str(error)) from None
         except OSError as error:
             raise click.ClickException(f"the match could not be kept: {error}") from None
-    show_played(played, as_json=as_json)
+    show_played(played, watcher.moves, as_json=as_json)
     sys.exit(FAILED if played.result.void else 0)

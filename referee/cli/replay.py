@@ -11,7 +11,7 @@ from ..match import events as e
 from ..match.machine import Match
 from ..record.audit import open_match, refold
 from ..record.reader import RecordError, read_record
-from .common import FAILED, console, json_option, print_json, record_argument, registry, result_table
+from .common import FAILED, json_option, out, print_json, record_argument, registry, result_table
 
 
 @click.command(epilog="Example:  referee replay logs/MATCH.jsonl --turn 12")
@@ -38,14 +38,14 @@ def replay(record: Path, turn: int | None, delay_s: float, as_json: bool) -> Non
             if not as_json:
                 _show_step(step.event, now, turn, delay_s)
     except RecordError as error:
-        console.print(str(error), markup=False, soft_wrap=True)
+        out.print(str(error), markup=False, soft_wrap=True)
         sys.exit(FAILED)
     if turn is not None and turn > match.turn:
         raise click.UsageError(f"the match has {match.turn} turns, there is no turn {turn}")
     if as_json:
         print_json({"match": match.setup.match, "names": match.setup.names, "turns": turns, "result": match.result})
     elif match.result is not None and turn is None:
-        console.print(result_table(match.setup.names, match.result))
+        out.print(result_table(match.setup.names, match.result))
 
 
 def _show_step(event: e.Event, match: Match, wanted: int | None, delay_s: float) -> None:
@@ -56,14 +56,14 @@ def _show_step(event: e.Event, match: Match, wanted: int | None, delay_s: float)
     if wanted is not None and turn != wanted:
         return
     names = match.setup.names
-    console.rule(f"turn {turn}: seat {event.seat}, {names[event.seat]}", align="left")
+    out.rule(f"turn {turn}: seat {event.seat}, {names[event.seat]}", align="left")
     foul = next((foul for foul in match.fouls if foul.seat == event.seat and foul.at_ms == event.at_ms), None)
     if foul is not None:
-        console.print(f"[red]expelled: {foul.cause}[/] {foul.rule or foul.code or ''} {foul.detail}", highlight=False)
+        out.print(f"[red]expelled: {foul.cause}[/] {foul.rule or foul.code or ''} {foul.detail}", highlight=False)
     elif isinstance(event, e.MoveReceived):
-        console.print(f"{event.move}", markup=False, highlight=False)
+        out.print(f"{event.move}", markup=False, highlight=False)
     if match.state is not None:
-        console.print(match.game.draw_text(match.state), highlight=False, no_wrap=True, crop=False)
+        out.print(match.game.draw_text(match.state), highlight=False, no_wrap=True, crop=False)
     if delay_s:
         time.sleep(delay_s)
 

@@ -68,7 +68,7 @@ def serve(
     if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
         if as_json:
-            print_json({"match": None, "game": game, "names": [], "result": None, "record": None})
+            print_json({"match": None, "game": game, "names": [], "result": None, "record": None, "moves": []})
         sys.exit(FAILED)
-    show_played(played, as_json=as_json)
+    show_played(played, watcher.moves, as_json=as_json)
     sys.exit(FAILED if played.result.void else 0)

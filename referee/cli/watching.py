@@ -8,7 +8,7 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match
 from ..net.table import Played
-from .common import console, is_interactive, print_json, result_table
+from .common import console, is_interactive, out, print_json, result_table
 
 
 class Watcher:
@@ -25,6 +25,8 @@ class Watcher:
             disable=is_quiet or not is_interactive(),
         )
         self._task = self._progress.add_task("waiting for players", total=None)
+        self.moves: list[dict[str, Any]] = []
+        """Every legal move so far: turn, seat, move."""
 
     def __enter__(self) -> "Watcher":
         self._progress.start()
@@ -38,9 +40,13 @@ class Watcher:
         if not self._is_quiet:
             console.print(text, markup=False, highlight=False)
 
-    def on_step(self, _event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+    def on_step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Show how far the match is, and every expulsion."""
         names = match.setup.names
+        if isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands):
+            self.moves.append({"turn": event.turn, "seat": event.seat, "move": event.move})
+            if not self._is_quiet and not is_interactive():
+                console.print(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}", markup=False, highlight=False)
         for command in commands:
             if isinstance(command, c.ExpelSeat) and not self._is_quiet:
                 foul = command.foul
@@ -55,20 +61,19 @@ def _scores(match: Match) -> str:
     return "  ".join(f"{name} {score}" for name, score in zip(match.setup.names, scores, strict=False))
 
 
-def show_played(played: Played, *, as_json: bool) -> None:
+def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
     """Show the end of a match: board, ranking, record; or one JSON object on stdout."""
     if as_json:
-        print_json(played_json(played))
+        print_json({**_described(played), "moves": moves})
         return
     if played.match.state is not None:
-        console.print(played.match.game.draw_text(played.match.state), highlight=False, no_wrap=True, crop=False)
-        console.print()
-    console.print(result_table(played.names, played.result))
-    console.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
+        out.print(played.match.game.draw_text(played.match.state), highlight=False, no_wrap=True, crop=False)
+        out.print()
+    out.print(result_table(played.names, played.result))
+    out.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
 
 
-def played_json(played: Played) -> dict[str, Any]:
-    """Return what `--json` prints of a match."""
+def _described(played: Played) -> dict[str, Any]:
     return {
         "match": played.match.setup.match,
         "game": played.match.setup.game,

@@ -25,6 +25,10 @@ _TILE_PATTERN = f"^({'|'.join(tiles.COLORS)})-({'|'.join(tiles.SHAPES)})$"
 TileName = Annotated[str, Meta(pattern=_TILE_PATTERN, description="colour-shape", examples=["red-8star"])]
 
 
+Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A row or a column: more than any game reaches, and an integer of every language."""
+
+
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
@@ -37,8 +41,8 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """One tile on the map: `[row, column, tile]`."""
 
-    row: int
-    column: int
+    row: Coordinate
+    column: Coordinate
     tile: TileName
 
 

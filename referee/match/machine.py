@@ -21,6 +21,10 @@ from .fouls import BY_CODE, Cause, Foul
 from .setup import MatchSetup
 
 
+ROUNDING_MS = 0.001
+"""Instants are rounded to a microsecond; so much may a difference of two of them be off."""
+
+
 class ImpossibleEvent(Exception):
     """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
 
@@ -130,7 +134,7 @@ class Match:
             request = self._awaiting.get(event.seat)
             if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
                 raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which was not asked")
-            if not 0 <= event.lag_ms <= max(at_ms - event.sent_ms, 0):
+            if not 0 <= event.lag_ms <= max(at_ms - event.sent_ms, 0) + ROUNDING_MS:
                 raise ImpossibleEvent(f"{type(event).__name__}: a lag of {event.lag_ms} ms")
 
     # --- offers
@@ -329,7 +333,7 @@ class Match:
             detail = f"answers number {number}, number {request.number} was asked"
             self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail)
             return False
-        self._used_ms[event.seat] += used_ms
+        self._used_ms[event.seat] += max(used_ms, 0.0)
         del self._awaiting[event.seat]
         return True
 
@@ -423,6 +427,8 @@ class Match:
     def _void(self, detail: str) -> None:
         result = self._final(detail)
         for seat in self._present():
+            if seat in self._done:
+                continue
             self._commands.append(
                 c.EndSeat(seat=seat, winners=(), ranking=(), scores=result.scores, void=detail, ack=None, limit_ms=None)
             )

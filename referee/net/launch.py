@@ -114,6 +114,7 @@ class Program:
         """How it ended: `exit status N` or `signal NAME`; None while it runs."""
         self.exited: Deferred[str] = Deferred()
         """Fires with the status."""
+        self._output = stderr
         self._clock = clock
         self._kill: IDelayedCall | None = None
         passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
@@ -142,6 +143,11 @@ class Program:
             self._signal(signal.SIGTERM)
             self._kill = self._clock.callLater(GRACE_S, self._signal, signal.SIGKILL)
         return self.exited
+
+    def forget_silence(self) -> None:
+        """Remove the file of its output if it said nothing."""
+        if self._output.exists() and not self._output.stat().st_size:
+            self._output.unlink()
 
     def _look(self) -> None:
         code = self._process.poll()

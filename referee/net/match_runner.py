@@ -17,7 +17,7 @@ from protocol.messages import Ack, Message, Move, Ready
 
 from ..match import commands as c
 from ..match import events as e
-from ..match.machine import ImpossibleEvent, Match, Phase
+from ..match.machine import Match, Phase
 from ..record.writer import RecordWriter
 from .lag import LoopLag
 from .launch import Program
@@ -74,7 +74,7 @@ class MatchRunner:
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
-        """Fires with the result; fails with OSError if the record can't be written."""
+        """Fires with the result; fails, with OSError if the record can't be written."""
         self._links = list(links)
         self._seats = {link: seat for seat, link in enumerate(links) if link is not None}
         self._writer = writer
@@ -258,20 +258,28 @@ class MatchRunner:
         self._is_busy = True
         try:
             while self._events and self.match.phase is not Phase.OVER:
-                self._step(self._events.popleft())
-        except OSError as error:
+                self._step_or_void(self._events.popleft())
+        except Exception as error:  # nothing is left that could be done for this match: whoever waits for it is told
             self._give_up(error)
         finally:
             self._is_busy = False
 
+    def _step_or_void(self, event: e.Event) -> None:
+        """Take one step; a fault of this program's own voids the match, one of the disk's ends it."""
+        try:
+            self._step(event)
+        except OSError:
+            raise
+        except Exception as error:
+            if self.match.phase is Phase.OVER:
+                raise
+            detail = f"{type(error).__name__}: {error}"[:400]
+            self._step(e.RefereeFailed(at_ms=max(self._at_ms(), event.at_ms), detail=detail))
+
     def _step(self, event: e.Event) -> None:
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
             return
-        try:
-            commands = self.match.handle(event)
-        except ImpossibleEvent as error:
-            event = e.RefereeFailed(at_ms=max(self._at_ms(), event.at_ms), detail=f"impossible event: {error}")
-            commands = self.match.handle(event)
+        commands = self.match.handle(event)
         self._writer.write_step(event, commands)
         for command in commands:
             self._carry_out(command)
@@ -313,11 +321,12 @@ class MatchRunner:
         self._release()
         self.done.callback(result)
 
-    def _give_up(self, error: OSError) -> None:
+    def _give_up(self, error: Exception) -> None:
         """End everything without a result: the record can't be kept, so nothing more may happen."""
         self._writer.close()
         self._release()
-        self.done.errback(error)
+        if not self.done.called:
+            self.done.errback(error)
 
     def _release(self) -> None:
         for seat, link in enumerate(self._links):

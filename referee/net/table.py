@@ -29,7 +29,8 @@ from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
 from .match_runner import MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
 
-assert secrets.token_hex(32).__len__() <= MAX_TOKEN_CHARS
+TOKEN_BYTES = 32
+assert 2 * TOKEN_BYTES <= MAX_TOKEN_CHARS
 
 
 class TableSettings(Struct, frozen=True, kw_only=True):
@@ -93,6 +94,8 @@ class Table:
         fixed = settings.seed
         self._seed = os.urandom(chance.SEED_BYTES) if fixed is None else chance.seed_from_number(fixed)
         self.match_name = settings.match or _match_name(game.name)
+        self.listening: Deferred[str] = Deferred()
+        """Fires with the address to connect to, as a player writes it."""
 
     async def play_programs(self, launches: Sequence[Launch], address: str = "tcp:0:interface=127.0.0.1") -> Played:
         """Start a program for every seat and play.
@@ -107,7 +110,7 @@ class Table:
             OSError: the port can't be opened or the record can't be written.
         """
         match = self._new_match([launch.name for launch in launches])
-        tokens = [secrets.token_hex(32) for _ in launches]
+        tokens = [secrets.token_hex(TOKEN_BYTES) for _ in launches]
         door = ReservedSeats(self._reactor, tokens, self._settings.start_ms / 1000)
         port = await self._listen(address, door)
         programs: dict[int, Program] = {}
@@ -123,6 +126,7 @@ class Table:
                 program.end()
             for program in programs.values():
                 await program.exited
+                program.forget_silence()
             await _stopped(port)
 
     async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
@@ -172,6 +176,7 @@ class Table:
     async def _listen(self, address: str, door: Door) -> IListeningPort:
         factory = LinkFactory(door, self._reactor, self._now)
         port: IListeningPort = await serverFromString(self._reactor, address).listen(factory)
+        self.listening.callback(_address_of(port))
         return port
 
     def _start_program(self, launch: Launch, seat: int, token: str, address: str, door: ReservedSeats) -> Program:

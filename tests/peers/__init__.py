@@ -1,0 +1,1 @@
+"""Player programs that break rules on purpose."""
