@@ -105,6 +105,11 @@ class Connection:
         """Bytes of an incomplete frame, as evidence for a dripping or a broken-off answer."""
         return self._reader.pending[:MAX_EVIDENCE_BYTES]
 
+    @property
+    def is_mid_frame(self) -> bool:
+        """Whether a frame was begun and is not complete."""
+        return self._reader.has_pending
+
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the peer; next_event tells what they were."""
         if self.state is not State.CLOSED:
@@ -150,46 +155,52 @@ class Connection:
         Raises:
             LocalProtocolError: this side may not send that now.
         """
-        if type_of(message) not in self._mine:
-            raise LocalProtocolError(f"a {self.role} never sends {type_of(message)!r}")
-        state = TRANSITIONS.get((self.state, _trigger(message)))
+        name, match = type_of(message), getattr(message, "match", None)
+        trigger = _trigger(name, message)
+        state = TRANSITIONS.get((self.state, trigger))
+        if name not in self._mine:
+            raise LocalProtocolError(f"a {self.role} never sends {name!r}")
         if state is None:
-            raise LocalProtocolError(f"{_trigger(message)!r} may not be sent in state {self.state}")
-        if not self._is_of_match(message):
-            raise LocalProtocolError(f"{type_of(message)!r} names another match than {self._match!r}")
+            raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
+        if not self._is_current(match):
+            raise LocalProtocolError(f"{name!r} names another match than {self._match!r}")
         data = encode_frame(encode(message), self._limit_bytes)
-        self._enter(state, message)
+        self._enter(state, match)
         return data
 
     def _is_late(self, message: Message) -> bool:
         """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""
+        if self.role is Role.PLAYER or self._past_match is None:
+            return False
         match = getattr(message, "match", None)
-        return self.role is Role.REFEREE and match is not None and match == self._past_match and match != self._match
+        return match is not None and match == self._past_match and match != self._match
 
     def _advance_remote(self, message: Message, body: bytes) -> None:
-        evidence = body[:MAX_EVIDENCE_BYTES]
-        state = TRANSITIONS.get((self.state, _trigger(message)))
+        name, match = type_of(message), getattr(message, "match", None)
+        trigger = _trigger(name, message)
+        state = TRANSITIONS.get((self.state, trigger))
         if state is None:
-            detail = f"{_trigger(message)!r} came while the conversation was {self.state}"
-            raise RemoteProtocolError(Code.OUT_OF_TURN, detail, evidence)
-        if not self._is_of_match(message):
-            detail = f"{type_of(message)!r} names a match other than {self._match!r}"
-            raise RemoteProtocolError(Code.WRONG_MATCH, detail, evidence)
-        self._enter(state, message)
+            detail = f"{trigger!r} came while the conversation was {self.state}"
+            raise RemoteProtocolError(Code.OUT_OF_TURN, detail, body[:MAX_EVIDENCE_BYTES])
+        if not self._is_current(match):
+            detail = f"{name!r} names a match other than {self._match!r}"
+            raise RemoteProtocolError(Code.WRONG_MATCH, detail, body[:MAX_EVIDENCE_BYTES])
+        self._enter(state, match)
 
-    def _is_of_match(self, message: Message) -> bool:
-        match = getattr(message, "match", None)
-        return match is None or self.state is State.IDLE or match == self._match
+    def _is_current(self, match: str | None) -> bool:
+        return match is None or match == self._match or self.state is State.IDLE
 
-    def _enter(self, state: State, message: Message) -> None:
-        if self.state is State.IDLE and state is State.OFFERED:
-            self._match = getattr(message, "match", None)
-        if state is State.IDLE:
+    def _enter(self, state: State, match: str | None) -> None:
+        if state is State.OFFERED:
+            self._match = match
+        elif state is State.IDLE:
             self._past_match, self._match = self._match, None
         self.state = state
 
 
-def _trigger(message: Message) -> str:
-    name = type_of(message)
-    demands = name in ("start", "told", "end") and getattr(message, "ack", None) is not None
+_CONFIRMABLE = frozenset(("start", "told", "end"))
+
+
+def _trigger(name: str, message: Message) -> str:
+    demands = name in _CONFIRMABLE and getattr(message, "ack", None) is not None
     return name + "+" if demands else name

@@ -42,6 +42,11 @@ class FrameReader:
         """The bytes received that no complete frame has used up yet."""
         return bytes(self._buffer)
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether there are bytes that no complete frame has used up yet."""
+        return bool(self._buffer)
+
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
         self._buffer += data

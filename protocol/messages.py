@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_PATTERN, NONCE_PATTERN
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, description="1 to 20 ASCII letters or digits")]
-MatchId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$")]
+MatchId = Annotated[str, Meta(min_length=1, max_length=80, description="letters, digits, dots, dashes")]
 Hex32 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
 Nonce = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
 Token = Annotated[str, Meta(max_length=MAX_TOKEN_CHARS)]
@@ -161,6 +161,9 @@ def encode(message: Message) -> bytes:
     return _encoder.encode(message)
 
 
+_NAMES = {kind: name for name, kind in [*FROM_PLAYER.items(), *FROM_REFEREE.items()]}
+
+
 def type_of(message: Message) -> str:
     """Name a message as its `type` on the wire does."""
-    return str(message.__struct_config__.tag)
+    return _NAMES[type(message)]

@@ -6,11 +6,11 @@ without a legal placement ends the game; a player that alone is left plays on.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from . import q_tiles as tiles
 from .base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
@@ -21,10 +21,11 @@ from .q_tiles import Board, Cell, Tile
 HAND_SIZE = 6
 
 Bonus = Annotated[int, Meta(ge=0, le=1000)]
-_TILE_PATTERN = f"^({'|'.join(tiles.COLORS)})-({'|'.join(tiles.SHAPES)})$"
-TileName = Annotated[str, Meta(pattern=_TILE_PATTERN, description="colour-shape", examples=["red-8star"])]
-
-
+if TYPE_CHECKING:
+    TileName = str
+else:
+    TileName = Literal[tiles.NAMES]
+"""`colour-shape`, e.g. `red-8star`: one of the 36 kinds."""
 Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 """A row or a column: more than any game reaches, and an integer of every language."""
 
@@ -76,7 +77,7 @@ class View(Struct, frozen=True, kw_only=True):
     """The seats still in the game in the order of their turns, the one to move first."""
     tiles_left: int
     """How many tiles the referee still has to hand out."""
-    map: list[tuple[int, int, TileName]]
+    map: tuple[tuple[int, int, TileName], ...]
     """`[row, column, tile]` of every tile on the map; the first tile lies on row 0, column 0."""
 
 
@@ -95,12 +96,13 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     players: Annotated[list[PositionPlayer], Meta(min_length=1, max_length=4)]
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """One moment of a game."""
 
     options: Options
     board: Board
+    laid: tuple[tuple[int, int, str], ...]
+    """The same map as views show it, in the order in which the tiles were laid."""
     pile: tuple[Tile, ...]
     """The referee's tiles, front first."""
     hands: tuple[tuple[Tile, ...], ...]
@@ -142,7 +144,8 @@ class QGame(Game[State, View, Move]):
         hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
         first = deck[seats * HAND_SIZE]
         rest = deck[seats * HAND_SIZE + 1 :]
-        return State(options, {(0, 0): first}, rest, hands, (0,) * seats, tuple(range(seats)), seats)
+        laid = ((0, 0, tiles.NAMES[first]),)
+        return State(options, {(0, 0): first}, laid, rest, hands, (0,) * seats, tuple(range(seats)), seats)
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position."""
@@ -155,7 +158,8 @@ class QGame(Game[State, View, Move]):
         hands = tuple(tuple(tiles.BY_NAME[name] for name in player.hand) for player in given.players)
         scores = tuple(player.score for player in given.players)
         seats = len(scores)
-        return State(options, board, pile, hands, scores, tuple(range(seats)), seats)
+        laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
+        return State(options, board, laid, pile, hands, scores, tuple(range(seats)), seats)
 
     def to_move(self, state: State) -> int:
         """Return the first seat of the turn order."""
@@ -170,7 +174,7 @@ class QGame(Game[State, View, Move]):
             scores=list(state.scores),
             order=list(state.order),
             tiles_left=len(state.pile),
-            map=[(row, column, names[tile]) for (row, column), tile in state.board.items()],
+            map=state.laid,
         )
 
     def play(self, state: State, move: Move) -> State:
@@ -202,11 +206,13 @@ class QGame(Game[State, View, Move]):
         finished = not hand
         drawn = () if finished else state.pile[: len(placed)]
         points += state.options.finish_bonus if finished else 0
-        last = {"action": "place", "tiles": [msgspec.to_builtins(spot) for spot in move.tiles], "points": points}
+        laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
+        last = {"action": "place", "tiles": laid, "points": points}
         following = self._next(state, arriving=None if finished else drawn, last=last)
         return replace(
             following,
             board=board,
+            laid=state.laid + laid,
             pile=state.pile[len(drawn) :],
             hands=_with(state.hands, seat, hand),
             scores=_with(state.scores, seat, state.scores[seat] + points),
@@ -311,13 +317,14 @@ def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[T
     """Return a hand without the placed tiles, the order of the rest kept."""
     if not placed:
         raise IllegalMove("q.place.some", "the placement lays no tile")
-    missing = Counter(tile for _, tile in placed) - Counter(hand)
-    if missing:
-        named = ", ".join(f"{count} x {tiles.NAMES[tile]}" for tile, count in sorted(missing.items()))
-        raise IllegalMove("q.place.owned", f"not in hand: {named}")
     rest = list(hand)
-    for _, tile in placed:
-        rest.remove(tile)
+    try:
+        for _, tile in placed:
+            rest.remove(tile)
+    except ValueError:
+        missing = Counter(tile for _, tile in placed) - Counter(hand)
+        named = ", ".join(f"{count} x {tiles.NAMES[tile]}" for tile, count in sorted(missing.items()))
+        raise IllegalMove("q.place.owned", f"not in hand: {named}") from None
     return tuple(rest)
 
 
@@ -327,16 +334,24 @@ def _extended(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
         raise IllegalMove("q.place.line", f"{len(placed)} tiles lie neither in one row nor in one column")
     extended = dict(board)
     for cell, tile in placed:
-        where = f"{tiles.NAMES[tile]} on row {cell[0]}, column {cell[1]}"
-        if cell in extended:
-            raise IllegalMove("q.place.free", f"{where}: {tiles.NAMES[extended[cell]]} lies there")
-        if not tiles.touches(extended, cell):
-            raise IllegalMove("q.place.adjacent", f"{where} touches no tile")
-        axis = tiles.misfit(extended, cell, tile)
-        if axis is not None:
-            raise IllegalMove(f"q.fit.{axis}", f"{where} disagrees with its neighbours in the {axis}")
+        broken = _broken_rule(extended, cell, tile)
+        if broken is not None:
+            rule_id, detail = broken
+            raise IllegalMove(rule_id, f"{tiles.NAMES[tile]} on row {cell[0]}, column {cell[1]} {detail}")
         extended[cell] = tile
     return extended
+
+
+def _broken_rule(board: Board, cell: Cell, tile: Tile) -> tuple[str, str] | None:
+    """Return the id of the rule that laying one tile breaks, and how; None if it is legal."""
+    if cell in board:
+        return "q.place.free", f"lies on {tiles.NAMES[board[cell]]}"
+    if not tiles.touches(board, cell):
+        return "q.place.adjacent", "touches no tile"
+    axis = tiles.misfit(board, cell, tile)
+    if axis is not None:
+        return f"q.fit.{axis}", f"disagrees with its neighbours in the {axis}"
+    return None
 
 
 def _round_settled(state: State) -> State:

@@ -121,21 +121,25 @@ class Match:
 
     def _check_instants(self, event: e.Event) -> None:
         """Refuse an event whose instants contradict each other, the events before it or the open request."""
-        at_ms = event.at_ms
-        if at_ms < self._last_ms:
-            raise ImpossibleEvent(f"{type(event).__name__} at {at_ms} ms, after one at {self._last_ms} ms")
-        if isinstance(event, e.SeatEvent):
-            if not 0 <= event.seat < len(self.setup.names) or event.seat in self._out:
-                raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which is not in the match")
+        if event.at_ms < self._last_ms:
+            raise ImpossibleEvent(f"{type(event).__name__} at {event.at_ms} ms, after one at {self._last_ms} ms")
+        if not isinstance(event, e.SeatEvent):
+            return
+        if not 0 <= event.seat < len(self.setup.names) or event.seat in self._out:
+            raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which is not in the match")
         if isinstance(event, e.Answer):
-            if not 0 <= event.sent_ms <= event.first_byte_ms <= at_ms:
+            if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
                 raise ImpossibleEvent(f"{type(event).__name__}: sent, first byte and completion are not in order")
-        if isinstance(event, e.Answer | e.DeadlinePassed):
-            request = self._awaiting.get(event.seat)
-            if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
-                raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which was not asked")
-            if not 0 <= event.lag_ms <= max(at_ms - event.sent_ms, 0) + ROUNDING_MS:
-                raise ImpossibleEvent(f"{type(event).__name__}: a lag of {event.lag_ms} ms")
+            self._check_asked(event, event.sent_ms, event.lag_ms, type(event))
+        elif isinstance(event, e.DeadlinePassed):
+            self._check_asked(event, event.sent_ms, event.lag_ms, None)
+
+    def _check_asked(self, event: e.SeatEvent, sent_ms: float, lag_ms: float, answer: type | None) -> None:
+        request = self._awaiting.get(event.seat)
+        if request is None or (answer is not None and answer is not request.answer):
+            raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which was not asked")
+        if not 0 <= lag_ms <= max(event.at_ms - sent_ms, 0) + ROUNDING_MS:
+            raise ImpossibleEvent(f"{type(event).__name__}: a lag of {lag_ms} ms")
 
     # --- offers
 

@@ -52,7 +52,12 @@ class LoopLag:
 
     def of_sending(self, sent: float) -> float:
         """Return how long a request written at `sent` may have waited for the loop, in seconds."""
-        return next((max(end - sent, 0.0) for start, end in self._stalls if start <= sent < end), 0.0)
+        for start, end in reversed(self._stalls):
+            if end <= sent:
+                return 0.0
+            if start <= sent:
+                return end - sent
+        return 0.0
 
     def of_reading(self, sent: float, now: float) -> float:
         """Return how long an answer read at `now` may have been lying unread, in seconds, at most since `sent`."""

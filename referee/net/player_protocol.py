@@ -78,7 +78,7 @@ class PlayerLink(Protocol):
             first_byte, self._first_byte = self._first_byte or at, None
             if self.owner is not None:
                 self.owner.message_received(self, event, first_byte, at)
-        if not self.connection.pending:
+        if not self.connection.is_mid_frame:
             self._first_byte = None
         elif self._first_byte is None:
             self._first_byte = at

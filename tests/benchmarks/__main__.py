@@ -1,0 +1,19 @@
+"""`python -m tests.benchmarks NAME`: runs one benchmark."""
+
+import sys
+
+from . import wire
+
+BENCHMARKS = {"wire": wire.main}
+
+
+def main(arguments: list[str]) -> int:
+    """Run the benchmark named first; the rest of the arguments are its own."""
+    if not arguments or arguments[0] not in BENCHMARKS:
+        print(f"usage: python -m tests.benchmarks {{{','.join(BENCHMARKS)}}}", file=sys.stderr)
+        return 2
+    return BENCHMARKS[arguments[0]](arguments[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

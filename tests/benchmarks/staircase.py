@@ -1,0 +1,67 @@
+"""A match of Q whose player needs no thought: one seat, equal tiles, one tile a turn up a staircase.
+
+Every turn is legal and touches runs of two, as in a real game; so what is measured is the referee, not a player.
+"""
+
+from typing import Any
+
+from protocol.frames import encode_frame
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
+from protocol.messages import Message, Move, Turn, encode
+from referee import chance
+from referee.games.q import QGame
+from referee.match import commands as c
+from referee.match import events as e
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+
+TURNS = 100
+"""Turns of one match: the map then has 101 tiles, a long game of Q."""
+NAME = "bench"
+SEED = chance.seed_from_number(0)
+_TILE = "red-star"
+
+
+def setup(match: str) -> MatchSetup:
+    """Return the setup of one such match."""
+    pile = [_TILE] * (TURNS - 6)
+    position: Any = {"map": [[0, 0, _TILE]], "pile": pile, "players": [{"score": 0, "hand": [_TILE] * 6}]}
+    return MatchSetup(
+        match=match, game="q", names=(NAME,), nonces=False, commitment=chance.commitment(SEED), position=position
+    )
+
+
+def move(turn: int) -> Any:
+    """Return the plain move of a turn, from 1."""
+    return {"action": "place", "tiles": [[turn // 2, (turn + 1) // 2, _TILE]]}
+
+
+def frame(message: Message) -> bytes:
+    """Return a message as a frame of whichever side sends it."""
+    limit = MAX_FRAME_FROM_PLAYER_BYTES if isinstance(message, Move) else MAX_FRAME_FROM_REFEREE_BYTES
+    return encode_frame(encode(message), limit)
+
+
+def move_frames(match: str) -> list[bytes]:
+    """Return the frames of all moves of a match; index 0 is turn 1."""
+    return [frame(Move(match=match, turn=turn, move=move(turn))) for turn in range(1, TURNS + 1)]
+
+
+def turn_frames(match: str) -> list[bytes]:
+    """Return the frames of all turns of a match, as the referee sends them; index 0 is turn 1."""
+    frames = []
+    fold = Match(QGame(), setup(match), SEED)
+    for event in events():
+        for command in fold.handle(event):
+            if isinstance(command, c.AskMove):
+                turn = Turn(match=match, turn=command.turn, view=command.view, left_ms=command.limit_ms)
+                frames.append(frame(turn))
+    return frames
+
+
+def events() -> list[e.Event]:
+    """Return the events of a whole match."""
+    instants = {"sent_ms": 0.0, "first_byte_ms": 0.0, "lag_ms": 0.0, "at_ms": 0.0}
+    happened: list[e.Event] = [e.MatchOpened(at_ms=0.0), e.ReadyReceived(seat=0, nonce="00" * 16, **instants)]
+    happened += [e.MoveReceived(seat=0, turn=turn, move=move(turn), **instants) for turn in range(1, TURNS + 1)]
+    return happened

@@ -1,0 +1,161 @@
+"""Round trips per second of refereed Q turns against a bare Twisted echo of the same bytes, in one run.
+
+The player answers from a list, so that nearly all time is the server's. Prints a ratio for one connection and for 200,
+and what each stage of the referee takes.
+"""
+
+import argparse
+import selectors
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from protocol import Connection, Role, State
+from protocol.frames import FrameReader
+from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
+from protocol.messages import Hello, Ready, Turn
+from referee.games.q import QGame
+from referee.match import commands as c
+from referee.match.machine import Match
+from referee.record.writer import RecordWriter
+
+from . import staircase
+
+_HELLO = staircase.frame(Hello(version=PROTOCOL_VERSION, name=staircase.NAME))
+_READY = staircase.frame(Ready(match="bench", nonce="00" * 16))
+_MOVES = staircase.move_frames("bench")
+
+
+class Player:
+    """One connection that answers every turn with the next move of the list."""
+
+    def __init__(self, port: int, *, greets: bool) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", port))
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._reader = FrameReader(MAX_FRAME_FROM_REFEREE_BYTES)
+        self.turns = 0
+        if greets:
+            self.sock.sendall(_HELLO)
+
+    def answer(self) -> bool:
+        """Read what is there and answer it; return whether the connection is still open."""
+        data = self.sock.recv(65_536)
+        if not data:
+            return False
+        self._reader.receive_data(data)
+        while (body := self._reader.next_frame()) is not None:
+            kind = body[:12]
+            if b"turn" in kind:
+                self.sock.sendall(_MOVES[self.turns])
+                self.turns += 1
+            elif b"offer" in kind:
+                self.sock.sendall(_READY)
+        return True
+
+
+def round_trips_per_s(port: int, connections: int, matches: int, *, greets: bool) -> float:
+    """Play matches on many connections at once.
+
+    Args:
+        port: of the server.
+        connections: at once.
+        matches: one after the other on each.
+        greets: whether the server wants a hello.
+
+    Returns:
+        Answered turns per second.
+    """
+    turns = 0
+    begun = time.perf_counter()
+    for _ in range(matches):
+        players = [Player(port, greets=greets) for _ in range(connections)]
+        with selectors.DefaultSelector() as selector:
+            for player in players:
+                selector.register(player.sock, selectors.EVENT_READ, player)
+            left = connections
+            while left:
+                for key, _ in selector.select():
+                    if not key.data.answer():
+                        selector.unregister(key.fileobj)
+                        key.data.sock.close()
+                        left -= 1
+        turns += sum(player.turns for player in players)
+    return turns / (time.perf_counter() - begun)
+
+
+def measure(kind: str, connections: int, matches: int) -> float:
+    """Start a server, measure it, and end it."""
+    command = [sys.executable, "-m", "tests.benchmarks.wire_server", kind]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = int(server.stdout.readline())
+            greets = kind == "referee"
+            round_trips_per_s(port, min(connections, 20), 1, greets=greets)  # warms up
+            return round_trips_per_s(port, connections, matches, greets=greets)
+        finally:
+            server.kill()
+
+
+def stages() -> dict[str, float]:
+    """Return the microseconds a turn that each stage takes, measured one by one on the same match."""
+    events = staircase.events()
+    fold = Match(QGame(), staircase.setup("bench"), staircase.SEED)
+    took: dict[str, float] = {}
+    steps: list[tuple[c.Command, ...]] = []
+    took["fold: check, play, views"] = _timed(lambda: steps.extend(fold.handle(event) for event in events))
+    with tempfile.TemporaryDirectory() as folder:
+        writer = RecordWriter(Path(folder) / "record.jsonl")
+        took["record: digest, render, chain, flush"] = _timed(
+            lambda: [writer.write_step(event, step) for event, step in zip(events, steps, strict=True)]
+        )
+        writer.close()
+    asked = [command for step in steps for command in step if isinstance(command, c.AskMove)]
+    turns = [Turn(match="bench", turn=one.turn, view=one.view, left_ms=one.limit_ms) for one in asked]
+    took["encode and frame the turn"] = _timed(lambda: [staircase.frame(turn) for turn in turns])
+    took["unframe, decode, validate the move"] = _timed(lambda: _receive(_MOVES))
+    return {name: seconds / staircase.TURNS * 1e6 for name, seconds in took.items()}
+
+
+def _receive(frames: list[bytes]) -> None:
+    connection = Connection(Role.REFEREE)
+    connection._match = "bench"
+    for frame in frames:
+        connection.state = State.ASKED
+        connection.receive_data(frame)
+        connection.next_event()
+
+
+def _timed(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def main(arguments: list[str]) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks wire", description=__doc__)
+    parser.add_argument("--runs", type=int, default=3, help="runs of each; the median counts")
+    options = parser.parse_args(arguments)
+    print(f"{staircase.TURNS} turns a match; turns grow from {len(staircase.turn_frames('bench')[0])} to "
+          f"{len(staircase.turn_frames('bench')[-1])} bytes, moves have about {len(_MOVES[50])}")
+    per_turn_us = 0.0
+    for connections, matches in ((1, 20), (200, 2)):
+        pairs = [
+            (measure("echo", connections, matches), measure("referee", connections, matches))
+            for _ in range(options.runs)
+        ]
+        echo, refereed = (statistics.median(values) for values in zip(*pairs, strict=True))
+        ratio = statistics.median(one / other for one, other in pairs)
+        print(f"{connections:>4} connections: echo {echo:8.0f}/s, {1e6 / echo:6.1f} us   "
+              f"refereed {refereed:8.0f}/s, {1e6 / refereed:6.1f} us   {ratio:.2f} times the echo")
+        per_turn_us = 1e6 / refereed
+    print(f"stages of a refereed turn (share of {per_turn_us:.1f} us at 200 connections):")
+    for name, micros in stages().items():
+        print(f"  {name:<40} {micros:6.1f} us  {micros / per_turn_us:5.0%}")
+    return 0

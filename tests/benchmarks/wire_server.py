@@ -1,0 +1,97 @@
+"""The server side of the wire benchmark, a process of its own: `echo` or `referee`; prints its port, then serves.
+
+Both answer a move of the same bytes with a turn of the same bytes: `echo` from a list, the referee by refereeing.
+"""
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from twisted.internet import reactor
+from twisted.internet.protocol import Factory
+from twisted.protocols.basic import Int32StringReceiver
+
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
+from referee.games.q import QGame
+from referee.match.machine import Match
+from referee.net.lag import LoopLag
+from referee.net.lobby import Door
+from referee.net.match_runner import MatchRunner
+from referee.net.player_protocol import LinkFactory, PlayerLink
+from referee.record.writer import RecordWriter
+
+from . import staircase
+
+_reactor: Any = reactor
+_GAME = QGame()
+
+
+class Echo(Int32StringReceiver):
+    """Answers the k-th frame with the k-th turn's bytes, and knows nothing else."""
+
+    MAX_LENGTH = MAX_FRAME_FROM_PLAYER_BYTES
+
+    def connectionMade(self) -> None:
+        """Send the first turn."""
+        self._next = 0
+        self.transport.setTcpNoDelay(True)
+        self._answer()
+
+    def stringReceived(self, _string: bytes) -> None:
+        """Send the next turn; after the last one, close."""
+        self._answer()
+
+    def _answer(self) -> None:
+        if self._next < len(ECHOED):
+            self.transport.write(ECHOED[self._next])
+            self._next += 1
+        else:
+            self.transport.loseConnection()
+
+
+ECHOED: list[bytes] = []
+
+
+class Tables(Door):
+    """Seats whoever comes at a table of its own and plays at once."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(_reactor)
+        self._folder = folder
+        self._count = 0
+        self._lag = LoopLag(_reactor, time.monotonic)
+        self._lag.start()
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Take everybody."""
+
+    def left(self, link: PlayerLink) -> None:
+        """Nothing is kept of anybody."""
+
+    def seated(self, link: PlayerLink) -> None:
+        """Play."""
+        self._count += 1
+        setup = staircase.setup("bench")
+        writer = RecordWriter(self._folder / f"{self._count}.jsonl")
+        writer.write_header(setup, seed=staircase.SEED.hex(), referee="benchmark", opened="")
+        match = Match(_GAME, setup, staircase.SEED)
+        MatchRunner(match, [link], writer, _reactor, time.monotonic, self._lag).start()
+
+
+def main() -> None:
+    """Serve until killed."""
+    with tempfile.TemporaryDirectory() as folder:
+        if sys.argv[1] == "echo":
+            ECHOED.extend(staircase.turn_frames("bench"))
+            factory: Factory = Factory.forProtocol(Echo)
+        else:
+            factory = LinkFactory(Tables(Path(folder)), _reactor, time.monotonic)
+        port = _reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
+        print(port.getHost().port, flush=True)
+        _reactor.run()
+
+
+if __name__ == "__main__":
+    main()
