@@ -83,7 +83,7 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
     """
     kind, _, rest = address.partition(":")
     host, _, port = rest.rpartition(":")
-    if not (kind == "unix" and rest) and not (kind == "tcp" and host and port.isdigit()):
+    if not (kind == "unix" and rest) and not (kind == "tcp" and host and port.isdecimal() and int(port) < 1 << 16):
         raise ClientError(f"the address must be tcp:HOST:PORT or unix:PATH, not {address!r}")
     give_up = time.monotonic() + wait_s
     while True:
@@ -105,7 +105,7 @@ def _connected(kind: str, path: str, host: str, port: str) -> socket.socket:
     return sock
 
 
-def run(
+def run(  # noqa: PLR0913  # each has a default
     choose: Choose | None = None,
     *,
     make: Callable[[Offer], Choose] | None = None,
@@ -151,7 +151,7 @@ def _play(
     make: Callable[[Offer], Choose] | None,
     on_told: Callable[[Told], None] | None,
 ) -> list[End | Expelled]:
-    ends: list[End | Expelled] = []
+    ends: dict[str, End | Expelled] = {}  # by match: a match can be void after its end was told
     while (message := client.receive()) is not None:
         match message:
             case Refused():
@@ -166,11 +166,11 @@ def _play(
             case Told() if on_told is not None:
                 on_told(message)
             case End() | Expelled():
-                ends.append(message)
+                ends[message.match] = message
         ack = getattr(message, "ack", None)
         if ack is not None:
             client.send(Ack(match=getattr(message, "match", ""), ack=ack))
-    return ends
+    return list(ends.values())
 
 
-__all__ = ["Client", "ClientError", "Choose", "ProtocolError", "connect", "run"]
+__all__ = ["Choose", "Client", "ClientError", "ProtocolError", "connect", "run"]

@@ -50,7 +50,8 @@ class Need(Enum):
 
 
 # (state, message type) -> next state. "+" behind a type means: it carries an `ack` number. Rows are the whole protocol:
-# what has no row is out of turn. The diagram in SPEC.md is drawn from this table.
+# what has no row is out of turn. The table in SPEC.md is made from this one. A match can be void after its end was
+# told, and a seat be expelled for a late `ack` that is on its way: so `end` and `expelled` may come when idle, too.
 TRANSITIONS: dict[tuple[State, str], State] = {
     (State.NEW, "hello"): State.GREETED,
     (State.GREETED, "welcome"): State.IDLE,
@@ -58,6 +59,8 @@ TRANSITIONS: dict[tuple[State, str], State] = {
     (State.GREETED, "refused"): State.CLOSED,
     (State.IDLE, "refused"): State.CLOSED,
     (State.IDLE, "offer"): State.OFFERED,
+    (State.IDLE, "end"): State.IDLE,
+    (State.IDLE, "expelled"): State.CLOSED,
     (State.OFFERED, "ready"): State.SEATED,
     (State.OFFERED, "end"): State.IDLE,
     (State.OFFERED, "expelled"): State.CLOSED,
@@ -78,6 +81,7 @@ TRANSITIONS: dict[tuple[State, str], State] = {
     (State.TO_CONFIRM, "end"): State.IDLE,
     (State.TO_CONFIRM, "expelled"): State.CLOSED,
     (State.TO_CONFIRM_END, "ack"): State.IDLE,
+    (State.TO_CONFIRM_END, "end"): State.IDLE,
     (State.TO_CONFIRM_END, "expelled"): State.CLOSED,
 }
 
@@ -153,7 +157,7 @@ class Connection:
         """Turn a message into bytes for the peer.
 
         Raises:
-            LocalProtocolError: this side may not send that now.
+            LocalProtocolError: this side may not send that now, or msgpack can't carry it; nothing has changed.
         """
         name, match = type_of(message), getattr(message, "match", None)
         trigger = _trigger(name, message)
@@ -162,9 +166,9 @@ class Connection:
             raise LocalProtocolError(f"a {self.role} never sends {name!r}")
         if state is None:
             raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
-        if not self._is_current(match):
-            raise LocalProtocolError(f"{name!r} names another match than {self._match!r}")
-        data = encode_frame(encode(message), self._limit_bytes)
+        if not self._is_current(name, match):
+            raise LocalProtocolError(f"{name!r} names a match other than {self._match!r}")
+        data = encode_frame(_encoded(message), self._limit_bytes)
         self._enter(state, match)
         return data
 
@@ -182,20 +186,30 @@ class Connection:
         if state is None:
             detail = f"{trigger!r} came while the conversation was {self.state}"
             raise RemoteProtocolError(Code.OUT_OF_TURN, detail, body[:MAX_EVIDENCE_BYTES])
-        if not self._is_current(match):
+        if not self._is_current(name, match):
             detail = f"{name!r} names a match other than {self._match!r}"
             raise RemoteProtocolError(Code.WRONG_MATCH, detail, body[:MAX_EVIDENCE_BYTES])
         self._enter(state, match)
 
-    def _is_current(self, match: str | None) -> bool:
-        return match is None or match == self._match or self.state is State.IDLE
+    def _is_current(self, name: str, match: str | None) -> bool:
+        """Tell whether a message names the match being played; between matches, the last one."""
+        if match is None or match == self._match or name == "offer":
+            return True
+        return self.state is State.IDLE and match == self._past_match
 
     def _enter(self, state: State, match: str | None) -> None:
         if state is State.OFFERED:
             self._match = match
-        elif state is State.IDLE:
+        elif state is State.IDLE and self._match is not None:
             self._past_match, self._match = self._match, None
         self.state = state
+
+
+def _encoded(message: Message) -> bytes:
+    try:
+        return encode(message)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
 
 _CONFIRMABLE = frozenset(("start", "told", "end"))

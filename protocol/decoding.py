@@ -87,14 +87,23 @@ def unpack(body: bytes) -> Any:
         _check(value, 0)
     except _Refused as refused:
         raise RemoteProtocolError(refused.code, refused.detail, body[:MAX_EVIDENCE_BYTES]) from None
-    except msgpack.exceptions.StackError:
+    except (msgpack.exceptions.StackError, RecursionError):  # msgpack without its C part recurses
         raise _error(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}", body) from None
     except UnicodeDecodeError as error:
         raise _error(Code.NOT_MSGPACK, f"a string is not UTF-8: {error.reason}", body) from None
-    except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as error:
-        code = Code.TOO_LONG if "exceeds max_" in str(error) else Code.NOT_MSGPACK
-        raise _error(code, f"not one msgpack value: {error}", body) from None
+    except (ValueError, TypeError, OverflowError, msgpack.exceptions.UnpackException) as error:
+        text = str(error) or type(error).__name__
+        raise _error(_unpack_code(text), f"not one msgpack value within the limits: {text}", body) from None
     return value
+
+
+def _unpack_code(text: str) -> Code:
+    """Tell apart what msgpack raises as a ValueError; none of its texts quotes the received bytes."""
+    if "exceeds max_" in text:
+        return Code.TOO_LONG
+    if text.startswith(("invalid timestamp", "nanoseconds")):  # an ext type that pretends to be a timestamp
+        return Code.TYPE_NOT_ALLOWED
+    return Code.NOT_MSGPACK
 
 
 def _error(code: Code, detail: str, body: bytes) -> RemoteProtocolError:
@@ -126,8 +135,9 @@ def decode(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:
 
 
 def _validation_code(text: str) -> Code:
-    if "missing required field" in text:
+    """Tell msgspec's errors apart by their first words: what follows may quote a key that the peer chose."""
+    if text.startswith("Object missing required field"):
         return Code.MISSING_KEY
-    if "unknown field" in text:
+    if text.startswith("Object contains unknown field"):
         return Code.EXTRA_KEY
     return Code.WRONG_TYPE

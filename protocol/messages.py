@@ -13,7 +13,7 @@ from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_PATTERN, NONCE_PATTE
 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, description="1 to 20 ASCII letters or digits")]
 MatchId = Annotated[str, Meta(min_length=1, max_length=80, description="letters, digits, dots, dashes")]
-Hex32 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
+Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="32 bytes in hex")]
 Nonce = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
 Token = Annotated[str, Meta(max_length=MAX_TOKEN_CHARS)]
 Text = Annotated[str, Meta(max_length=MAX_STRING_BYTES)]
