@@ -39,8 +39,7 @@ class _Open(Struct):
 
     sent: float
     limit_ms: float
-    timer: IDelayedCall
-    bytes_seen: int
+    bytes_seen: int = 0
     drains: int = 0
 
 
@@ -86,6 +85,7 @@ class MatchRunner:
         self._on_step = on_step
         self._opened = now()
         self._open: dict[int, _Open] = {}
+        self._timers: dict[int, IDelayedCall] = {}
         self._events: deque[e.Event] = deque()
         self._is_busy = False
         self._leaving: dict[int, IDelayedCall] = {}
@@ -122,8 +122,6 @@ class MatchRunner:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
         request = self._open.pop(seat)
-        if request.timer.active():
-            request.timer.cancel()
         sent_ms, at_ms = self._ms(request.sent), self._ms(at)
         first_ms = max(self._ms(first_byte), sent_ms)
         lag_ms = self._granted_ms(request, sent_ms, at, at_ms)
@@ -212,32 +210,45 @@ class MatchRunner:
 
     # --- deadlines
 
+    def _arm(self, seat: int, delay_s: float) -> None:
+        """See to it that the seat's limit is looked at in time.
+
+        A timer that goes off too early only arms itself again: most turns are answered long before, and to leave the
+        last turn's timer running costs less than to cancel it and start another.
+        """
+        timer = self._timers.get(seat)
+        if timer is None or not timer.active():
+            self._timers[seat] = self._clock.callLater(delay_s, self._limit_reached, seat)
+        elif timer.getTime() > self._clock.seconds() + delay_s:
+            timer.reset(delay_s)
+
     def _limit_reached(self, seat: int) -> None:
         """Look into the socket once more before anything is held against the player."""
-        request = self._open[seat]
+        request = self._open.get(seat)
+        if request is None:
+            return
         left_ms = request.limit_ms + self._lag.of_sending(request.sent) * 1000 - self._used_ms(request)
         if left_ms >= 0:
-            request.timer = self._clock.callLater(left_ms / 1000 + _MARGIN_MS / 1000, self._limit_reached, seat)
+            self._arm(seat, (left_ms + _MARGIN_MS) / 1000)
             return
         request.drains = 1
         request.bytes_seen = self._bytes_of(seat)
-        request.timer = self._clock.callLater(0, self._drained, seat)
+        self._clock.callLater(0, self._drained, seat, request)
 
-    def _drained(self, seat: int) -> None:
-        request = self._open[seat]
-        link = self._links[seat]
-        received = self._bytes_of(seat)
-        if received != request.bytes_seen and request.drains < _MAX_DRAINS:
-            request.bytes_seen = received
-            request.drains += 1
-            request.timer = self._clock.callLater(0, self._drained, seat)
+    def _drained(self, seat: int, request: _Open) -> None:
+        if self._open.get(seat) is not request:
             return
+        received = self._bytes_of(seat)
         sent_ms, at_ms = self._ms(request.sent), self._at_ms()
         lag_ms = round(min(self._lag.of_sending(request.sent) * 1000, at_ms - sent_ms), 3)
-        if at_ms - sent_ms - lag_ms <= request.limit_ms:
-            request.timer = self._clock.callLater(_MARGIN_MS / 1000, self._drained, seat)
+        is_reading = received != request.bytes_seen and request.drains < _MAX_DRAINS
+        if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
+            request.bytes_seen = received
+            request.drains += 1
+            self._clock.callLater(0 if is_reading else _MARGIN_MS / 1000, self._drained, seat, request)
             return
         del self._open[seat]
+        link = self._links[seat]
         pending = link.connection.pending.hex() if link is not None else ""
         self._feed(e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=lag_ms, pending=pending))
 
@@ -301,17 +312,18 @@ class MatchRunner:
         link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
-            timer = self._clock.callLater((limit_ms + _MARGIN_MS) / 1000, self._limit_reached, command.seat)
-            self._open[command.seat] = _Open(self._now(), limit_ms, timer, link.bytes_received)
+            self._open[command.seat] = _Open(self._now(), limit_ms)
+            self._arm(command.seat, (limit_ms + _MARGIN_MS) / 1000)
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]
         return self.match.phase is not Phase.OVER and (link is None or link.owner is self)
 
     def _forget(self, seat: int) -> None:
-        request = self._open.pop(seat, None)
-        if request is not None and request.timer.active():
-            request.timer.cancel()
+        self._open.pop(seat, None)
+        timer = self._timers.pop(seat, None)
+        if timer is not None and timer.active():
+            timer.cancel()
         leaving = self._leaving.pop(seat, None)
         if leaving is not None and leaving.active():
             leaving.cancel()
