@@ -172,6 +172,17 @@ class Connection:
         self._enter(state, match)
         return data
 
+    def send_last(self, message: Message) -> bytes:
+        """Turn a refusal or an expulsion into bytes, though the peer's breach has closed the conversation.
+
+        Raises:
+            LocalProtocolError: it is neither of the two, which are all that is owed then.
+        """
+        if type_of(message) not in _LAST_WORDS:
+            raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
+        self.state = State.CLOSED
+        return encode_frame(encode(message), self._limit_bytes)
+
     def _is_late(self, message: Message) -> bool:
         """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""
         if self.role is Role.PLAYER or self._past_match is None:
@@ -212,6 +223,7 @@ def _encoded(message: Message) -> bytes:
         raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
 
+_LAST_WORDS = frozenset(("refused", "expelled"))
 _CONFIRMABLE = frozenset(("start", "told", "end"))
 
 

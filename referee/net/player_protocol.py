@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Protocol as Interface
 
 from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
-from twisted.internet.protocol import Factory, Protocol
+from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
-from protocol import Connection, LocalProtocolError, Need, RemoteProtocolError, Role, State
+from protocol import Connection, Need, RemoteProtocolError, Role, State
 from protocol.messages import Message
 
 CLOSE_S = 1.0
@@ -83,7 +83,7 @@ class PlayerLink(Protocol):
         elif self._first_byte is None:
             self._first_byte = at
 
-    def connectionLost(self, reason: Failure = Protocol.connectionLost.__defaults__[0]) -> None:  # type: ignore[index]  # Twisted's own default
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted."""
         self.is_connected = False
         if self._cut is not None and self._cut.active():
@@ -111,22 +111,13 @@ class PlayerLink(Protocol):
         self.owner = None
         if not self.is_connected or self.transport is None:
             return
-        if message is not None and self.connection.state is not State.CLOSED:
-            self.send(message)
-        elif message is not None:
-            self._send_after_foul(message)
+        if message is not None:
+            is_closed = self.connection.state is State.CLOSED
+            self.transport.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
         self.connection.state = State.CLOSED
         self.transport.loseConnection()
-        if self._cut is None:
+        if self._cut is None and self.is_connected:
             self._cut = self._clock.callLater(CLOSE_S, self._cut_off)
-
-    def _send_after_foul(self, message: Message) -> None:
-        """Say why, though the conversation is closed on this side: the player broke it and is owed the reason."""
-        closed, self.connection.state = self.connection.state, State.SEATED
-        try:
-            self.send(message)
-        except LocalProtocolError:
-            self.connection.state = closed
 
     def _cut_off(self) -> None:
         abort = getattr(self.transport, "abortConnection", None)

@@ -1,0 +1,89 @@
+"""The loop's beat: a stall is found, and charged to nobody; a player's thinking time is no lag."""
+
+import pytest
+from twisted.internet.task import Clock
+
+from referee.net.lag import BEAT_S, LoopLag
+
+
+class Watch:
+    """A beating loop whose stalls are chosen by the test: time passes, and the loop sees none of it."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag.start()
+
+    def run(self, seconds: float) -> None:
+        """Let the loop beat undisturbed."""
+        self.clock.pump([BEAT_S] * round(seconds / BEAT_S))
+
+    def stall(self, seconds: float) -> None:
+        """Let the loop be busy, then beat late."""
+        self.clock.advance(seconds)
+
+    def freeze(self, seconds: float) -> None:
+        """Let time pass within one turn of the loop: no beat yet."""
+        self.clock.rightNow += seconds
+
+
+def test_a_beating_loop_has_no_lag() -> None:
+    """While every beat is in time, neither sending nor reading is late."""
+    watch = Watch()
+    watch.run(1.0)
+    assert (0.0, 0.0) == (watch.lag.of_sending(0.5), watch.lag.of_reading(0.5, 1.0))
+
+
+def test_an_answer_read_after_a_stall_may_have_lain_there_all_the_time() -> None:
+    """The lag of reading reaches back to the beat before the stall."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.15)
+    assert pytest.approx(0.15) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
+def test_a_stall_within_the_same_turn_of_the_loop_counts() -> None:
+    """The loop need not have beaten again for its stall to be known."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(0.2)
+    assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
+def test_a_lag_begins_with_the_request_at_the_earliest() -> None:
+    """What the loop did before it sent the request is not granted."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(0.05)
+    sent = watch.clock.seconds()
+    watch.freeze(0.15)
+    assert pytest.approx(0.15) == watch.lag.of_reading(sent, watch.clock.seconds())
+
+
+def test_a_stall_while_the_player_was_thinking_is_no_lag() -> None:
+    """A stall that was over before the answer came gives the player nothing."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.1)
+    watch.run(0.1)
+    assert watch.lag.of_reading(0.0, watch.clock.seconds()) == 0.0
+
+
+def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
+    """The lag of sending is the rest of the stall in which the request was written."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(0.05)
+    sent = watch.clock.seconds()
+    watch.stall(0.1)
+    watch.run(0.5)
+    assert pytest.approx(0.1) == watch.lag.of_sending(sent)
+    assert watch.lag.of_sending(watch.clock.seconds()) == 0.0
+
+
+def test_a_stopped_beat_leaves_no_timer() -> None:
+    """Nothing keeps the loop awake after the last match."""
+    watch = Watch()
+    watch.lag.stop()
+    watch.lag.stop()
+    assert watch.clock.getDelayedCalls() == []

@@ -1,0 +1,97 @@
+"""In-memory links: a PlayerLink on a transport without a network, and the player's end of it. Knows no verdicts."""
+
+from typing import Any
+
+from twisted.internet.error import ConnectionDone
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.python.failure import Failure
+
+from protocol import Connection, Need, Role
+from protocol.limits import PROTOCOL_VERSION
+from protocol.messages import Hello, Message
+from referee.net.lobby import Door
+from referee.net.player_protocol import PlayerLink
+
+
+class Wire(StringTransport):
+    """A transport that keeps what is written and tells its link when it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.link: PlayerLink | None = None
+        self.is_cut = False
+
+    def loseConnection(self) -> None:
+        """Close: in memory, at once."""
+        self.drop()
+
+    def abortConnection(self) -> None:
+        """Cut: in memory, at once."""
+        self.is_cut = True
+        self.drop()
+
+    def drop(self) -> None:
+        """End the connection, whichever side does."""
+        link, self.link = self.link, None
+        if link is not None:
+            link.connectionLost(Failure(ConnectionDone("closed cleanly")))
+
+
+class Peer:
+    """A player at the other end of a wire; speaks only when told to.
+
+    Args:
+        door: who is told of the connection.
+        clock: the test's clock.
+    """
+
+    def __init__(self, door: Door, clock: Clock) -> None:
+        self.wire = Wire()
+        self.connection = Connection(Role.PLAYER)
+        self.link = PlayerLink(door, clock, clock.seconds)
+        self.wire.link = self.link
+        door.link_opened(self.link)
+        self.link.makeConnection(self.wire)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the connection still is."""
+        return self.wire.link is not None
+
+    def say(self, message: Message) -> None:
+        """Send a message that is allowed now."""
+        self.raw(self.connection.send(message))
+
+    def raw(self, data: bytes) -> None:
+        """Send any bytes."""
+        if self.wire.link is not None:
+            self.wire.link.dataReceived(data)
+
+    def hello(self, name: str, token: str | None = None) -> list[Message]:
+        """Say hello, and return what the referee answered."""
+        self.say(Hello(version=PROTOCOL_VERSION, name=name, token=token))
+        return self.heard()
+
+    def heard(self) -> list[Message]:
+        """Return the messages that came since the last call."""
+        data = self.wire.value()
+        self.wire.clear()
+        self.connection.receive_data(data)
+        messages: list[Message] = []
+        while (event := self.connection.next_event()) is not Need.DATA:
+            assert isinstance(event, Message)
+            messages.append(event)
+        return messages
+
+
+def kinds(messages: list[Message]) -> list[str]:
+    """Return the names of messages."""
+    return [type(message).__name__ for message in messages]
+
+
+def fired(deferred: Any) -> list[Any]:
+    """Return a list that holds the deferred's value once it has fired."""
+    values: list[Any] = []
+    deferred.addCallback(values.append)
+    return values
