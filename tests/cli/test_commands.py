@@ -1,0 +1,209 @@
+"""The commands as a user runs them: what they print, what they leave behind, and their exit status."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PLAYER = """
+import sys
+from protocol.client import run
+run(lambda view: {MOVE})
+"""
+PASS = {"action": "pass"}
+
+
+def referee(*arguments: str, cwd: Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
+    """Run a command to its end, and check its exit status."""
+    done = subprocess.run(
+        [sys.executable, "-m", "referee", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert status == done.returncode, done.stderr
+    return done
+
+
+def played(done: "subprocess.CompletedProcess[str]") -> Any:
+    """Return the one JSON object that stdout must be."""
+    return json.loads(done.stdout)
+
+
+@pytest.fixture()
+def one_match(tmp_path: Path) -> Path:
+    """Return the path of the record of a match just played."""
+    found = played(referee("play", "q", "house:dag", "house:greedy", "--seed", "7", "--json", cwd=tmp_path))
+    return tmp_path / str(found["record"])
+
+
+def test_play_shows_the_match_to_a_person(tmp_path: Path) -> None:
+    """Progress goes to stderr; board, ranking and the record's path to stdout."""
+    done = referee("play", "q", "house:dag", "house:ldasg", "house:greedy", "house:random", "--seed", "7", cwd=tmp_path)
+    assert "turn 1: dag" in done.stderr
+    for word in ("winner", "greedy", "rank", "record: logs/"):
+        assert word in done.stdout
+
+
+def test_the_same_seed_plays_the_same_match(tmp_path: Path) -> None:
+    """Moves, scores and ranking of two runs with one seed agree; another seed gives another match."""
+    players = ("house:dag", "house:ldasg", "house:greedy", "house:random")
+    first, second, other = (
+        played(referee("play", "q", *players, "--seed", seed, "--json", cwd=tmp_path)) for seed in ("7", "7", "8")
+    )
+    for key in ("winners", "ranking", "scores", "turns"):
+        assert first["result"][key] == second["result"][key]
+    assert first["moves"] == second["moves"]
+    assert first["moves"] != other["moves"]
+
+
+def test_every_record_audits(one_match: Path) -> None:
+    """A record of play holds; the same record with one digit changed does not, and the line is named."""
+    report = played(referee("audit", "logs", "--json", cwd=one_match.parent.parent))
+    assert (0, True, "finished") == (report["broken"], report["records"][0]["holds"], report["records"][0]["state"])
+    lines = one_match.read_text().splitlines()
+    lines[5] = lines[5].replace('"at_ms":', '"at_ms":1', 1)
+    one_match.write_text("\n".join(lines) + "\n")
+    done = referee("audit", str(one_match), cwd=one_match.parent.parent, status=1)
+    assert "BROKEN" in done.stdout
+    assert "expected" in done.stdout
+
+
+def test_replay_shows_every_turn(one_match: Path) -> None:
+    """A replay has the turns and the result of the match; one turn can be picked."""
+    whole = referee("replay", str(one_match), cwd=one_match.parent)
+    assert "turn 1: seat 0, dag" in whole.stdout
+    assert "winner" in whole.stdout
+    third = referee("replay", str(one_match), "--turn", "3", cwd=one_match.parent)
+    assert "turn 3" in third.stdout
+    assert "turn 4" not in third.stdout
+    plain = played(referee("replay", str(one_match), "--json", cwd=one_match.parent))
+    assert len(plain["turns"]) == plain["result"]["turns"]
+
+
+def test_replay_beyond_the_end(one_match: Path) -> None:
+    """A turn that the match does not have is a mistake of the user's."""
+    done = referee("replay", str(one_match), "--turn", "999", cwd=one_match.parent, status=2)
+    assert "no turn 999" in " ".join(done.stderr.split())
+
+
+def test_list_names_games_and_players(tmp_path: Path) -> None:
+    """The overview has everything that `play` takes."""
+    done = played(referee("list", "--json", cwd=tmp_path))
+    assert [game["name"] for game in done["games"]] == ["q"]
+    assert {player["name"] for player in done["house_players"]} >= {"random", "dag", "ldasg", "greedy"}
+    assert "house:greedy" in referee("list", cwd=tmp_path).stdout
+    assert "q.fit.row" in referee("list", "q", cwd=tmp_path).stdout
+
+
+def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
+    """Authors of any language find the form of view and move."""
+    schema = json.loads(referee("list", "q", "--schema", cwd=tmp_path).stdout)
+    assert {"view", "move", "options", "$defs"} == schema.keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("play", "chess", "house:dag", "house:dag"), "there is no game 'chess'; there are: q"),
+        (("play", "q", "house:dag"), "q takes 2 to 4 players, not 1"),
+        (("play", "q", *["house:dag"] * 5), "not 5"),
+        (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; there are: dag, greedy"),
+        (("play", "q", "my_playr", "house:dag"), "there is no folder 'my_playr'"),
+        (("play", "q", "cmd:", "house:dag"), "cmd: needs a command"),
+        (("play", "q", "cmd:no-such-program", "house:dag"), "can't start no-such-program"),
+        (("play", "q", "house:dag", "house:dag", "--option", "qbonus=3"), "unknown field `qbonus`"),
+        (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),
+        (("play", "q", "house:dag", "house:dag", "--option", "q_bonus=-1"), "options of q"),
+        (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
+        (("serve", "q", "--min", "1"), "not 1 to 4"),
+        (("serve", "q", "--listen", "nonsense:7"), "--listen 'nonsense:7' is no endpoint"),
+        (("audit", "nowhere"), "there is no file or folder nowhere"),
+        (("audit", "."), "there is no record (*.jsonl) in ."),
+        (("replay", "nowhere"), "there is no record nowhere"),
+        (("list", "--schema"), "--schema needs a game"),
+        (("dance",), "No such command 'dance'"),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    """A wrong use ends with status 2 and a sentence that says what is wrong, never with a traceback."""
+    done = referee(*arguments, cwd=tmp_path, status=2)
+    told = " ".join(done.stderr.replace("│", " ").split())
+    assert complaint in told
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["play", "serve", "audit", "replay", "list"])
+def test_help_has_an_example(tmp_path: Path, command: str) -> None:
+    """Every command's help shows how it is used."""
+    assert f"Example: referee {command}" in " ".join(referee(command, "--help", cwd=tmp_path).stdout.split())
+
+
+def test_a_player_of_ones_own(tmp_path: Path) -> None:
+    """A script that uses the client plays against a house player, from a folder and from a command line."""
+    script = PLAYER.replace("{MOVE}", repr(PASS))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "player.py").write_text(script)
+    (folder / "player.toml").write_text(f'name = "mine"\nrun = "{sys.executable} player.py"\ngames = ["q"]\n')
+    command = f"cmd:{sys.executable} mine/player.py"
+    found = played(referee("play", "q", "mine", command, "--json", cwd=tmp_path))
+    assert (["mine", "player2"], []) == (found["names"], found["result"]["fouls"])
+    assert list((tmp_path / "logs").glob("*.stderr")) == []
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("raise SystemExit(3)", "refused-to-start"),
+        (PLAYER.replace("{MOVE}", "sys.exit(4)"), "crashed"),
+        (PLAYER.replace("{MOVE}", "1"), "malformed-message"),
+        (PLAYER.replace("{MOVE}", "{'action': 'place', 'tiles': []}"), "illegal-move"),
+        (PLAYER.replace("{MOVE}", "__import__('threading').Event().wait()"), "timeout"),
+    ],
+)
+def test_a_foul_is_its_authors_only(tmp_path: Path, script: str, cause: str) -> None:
+    """A program that fails is expelled for what it did; the house player plays on and wins; the record holds."""
+    (tmp_path / "bad.py").write_text(script)
+    arguments = ("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", "--time", "2", "--json")
+    found = played(referee(*arguments, cwd=tmp_path))
+    assert [(0, cause)] == [(foul["seat"], foul["cause"]) for foul in found["result"]["fouls"]]
+    assert found["result"]["winners"] == [1]
+    referee("audit", "logs", cwd=tmp_path)
+
+
+def test_the_last_words_of_a_crashed_program_are_kept(tmp_path: Path) -> None:
+    """What it printed stands beside the record."""
+    (tmp_path / "bad.py").write_text("raise RuntimeError('no idea')")
+    referee("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", cwd=tmp_path)
+    (words,) = (tmp_path / "logs").glob("*.seat0.player1.stderr")
+    assert "RuntimeError: no idea" in words.read_text()
+
+
+def test_serve_takes_sign_ups(tmp_path: Path) -> None:
+    """Programs that connect by themselves are seated in order and play."""
+    command = [sys.executable, "-m", "referee", "serve", "q", "--listen", "tcp:0:interface=127.0.0.1", "--max", "2"]
+    with subprocess.Popen(
+        [*command], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stderr is not None
+        address = server.stderr.readline().split()[-1]
+        (tmp_path / "player.py").write_text(PLAYER.replace("{MOVE}", repr(PASS)))
+        environment = {"REFEREE_ADDRESS": address, "PYTHONPATH": str(Path(__file__).parents[2])}
+        players = [
+            subprocess.Popen([sys.executable, "player.py"], cwd=tmp_path, env={**environment, "REFEREE_NAME": name})
+            for name in ("ada", "bob")
+        ]
+        out, _ = server.communicate(timeout=60)
+        assert [0, 0] == [player.wait(timeout=30) for player in players]
+    assert server.returncode == 0
+    assert "ada" in out
+    assert "bob" in out
+
+
+def test_serve_without_players(tmp_path: Path) -> None:
+    """If too few come, no match is played and the status says so."""
+    arguments = ("serve", "q", "--listen", "tcp:0:interface=127.0.0.1", "--wait", "0.05", "--tries", "2", "--json")
+    done = referee(*arguments, cwd=tmp_path, status=1)
+    assert played(done)["match"] is None
+    assert not (tmp_path / "logs").exists()

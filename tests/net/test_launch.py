@@ -1,0 +1,161 @@
+"""Launched programs: real processes, started as their folder says and ended with everything they started."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.task import Clock
+
+from referee.net.launch import GRACE_S, Launch, PlayerError, Program, command_launch, house_launch, read_folder
+
+from .wires import fired
+
+
+class Running:
+    """A program under a test's clock; `wait` lets real time pass until something holds."""
+
+    def __init__(self, folder: Path, script: str, **environment: str) -> None:
+        self.clock = Clock()
+        self.output = folder / "output"
+        launch = Launch(name="p", argv=(sys.executable, "-u", "-c", script))
+        self.program = Program(launch, environment, self.output, self.clock)
+        self.status = fired(self.program.exited)
+
+    def said(self, text: str) -> None:
+        """Wait until the program has printed a text."""
+        reader, writer = os.pipe()
+        os.close(writer)
+        while text not in self.output.read_text():
+            assert self.program._process.poll() is None or text in self.output.read_text()
+            os.sched_yield()
+        os.close(reader)
+
+    def ended(self) -> str:
+        """Wait for the process, let the program notice, and return its status."""
+        self.program._process.wait(timeout=30)
+        self.clock.advance(1)
+        return str(self.status[0])
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("pass", "exit status 0"),
+        ("raise SystemExit(3)", "exit status 3"),
+        ("import os; os.abort()", "signal SIGABRT"),
+        ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
+    ],
+)
+def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) -> None:
+    """Exit status and signal are told apart."""
+    running = Running(tmp_path, script)
+    assert status == running.ended()
+
+
+def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the referee hands over is there; other variables of the referee are not."""
+    monkeypatch.setenv("REFEREE_DATABASE_PASSWORD", "hunter2")
+    script = "import os; print(os.environ['REFEREE_TOKEN'], os.environ.get('REFEREE_DATABASE_PASSWORD'))"
+    running = Running(tmp_path, script, REFEREE_TOKEN="t0ken")
+    running.ended()
+    assert running.output.read_text() == "t0ken None\n"
+
+
+def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
+    """A child that the program started and that ignores being asked is ended too."""
+    script = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = os.fork()\n"
+        "print('child', os.getpid(), flush=True) if child == 0 else None\n"
+        "while True: time.sleep(60)\n"
+    )
+    running = Running(tmp_path, script)
+    running.said("child")
+    child = int(running.output.read_text().split()[1])
+    running.program.end()
+    running.clock.advance(GRACE_S + 0.01)
+    assert running.ended() == "signal SIGKILL"
+    assert _is_gone(child)
+
+
+def _is_gone(pid: int) -> bool:
+    """Tell whether a process has ended, reaped or not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
+    """The error names the command and the reason."""
+    launch = Launch(name="p", argv=("no-such-program-anywhere",))
+    with pytest.raises(PlayerError, match="no-such-program-anywhere: No such file"):
+        Program(launch, {}, tmp_path / "output", Clock())
+
+
+def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
+    """An empty output is removed, words are kept."""
+    for script, stays in (("pass", False), ("print(1)", True)):
+        running = Running(tmp_path, script)
+        running.ended()
+        running.program.forget_silence()
+        assert stays == running.output.exists()
+
+
+def write_toml(folder: Path, text: str) -> Path:
+    """Make a player's folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "player.toml").write_text(text)
+    return folder
+
+
+def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
+    """player.toml has the name, the command and the games."""
+    folder = write_toml(tmp_path / "mine", 'name = "mine"\nrun = "python3 \'my player.py\' --fast"\ngames = ["q"]\n')
+    expected = Launch(name="mine", argv=("python3", "my player.py", "--fast"), folder=folder, games=("q",))
+    assert expected == read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name = ", "player.toml"),
+        ('run = "x"', "missing required field `name`"),
+        ('name = "a"', "missing required field `run`"),
+        ('name = "a"\nrun = ""', "`run` is empty"),
+        ('name = "a"\nrun = "\'x"', "No closing quotation"),
+        ('name = "a"\nrun = 5', "Expected `str`"),
+        ('name = "a"\nrun = "x"\nrnu = "y"', "unknown field `rnu`"),
+    ],
+)
+def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: str) -> None:
+    """Every mistake in player.toml is said with the file's path."""
+    folder = write_toml(tmp_path / "mine", text)
+    with pytest.raises(PlayerError, match="player.toml") as caught:
+        read_folder(folder)
+    assert complaint in str(caught.value)
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    """A missing folder and a missing file are told apart."""
+    with pytest.raises(PlayerError, match="there is no folder"):
+        read_folder(tmp_path / "nowhere")
+    with pytest.raises(PlayerError, match="a player's folder needs that file"):
+        read_folder(tmp_path)
+
+
+def test_a_command_line_is_split_without_a_shell() -> None:
+    """Quotes are honoured, nothing is expanded."""
+    assert command_launch("python3 -c 'print($HOME)'", "p").argv == ("python3", "-c", "print($HOME)")
+    for wrong in ("", "'open"):
+        with pytest.raises(PlayerError):
+            command_launch(wrong, "p")
+
+
+def test_a_house_player_runs_as_a_program_of_its_own() -> None:
+    """It is started with this very interpreter."""
+    launch: Any = house_launch("dag")
+    assert (sys.executable, "dag") == (launch.argv[0], launch.argv[-1])
