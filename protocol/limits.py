@@ -21,7 +21,7 @@ MAX_STRING_BYTES = 4096
 
 MAX_ITEMS = 4096
 """Items of one array or pairs of one map. The longest array is a map of 1080 tiles; the rest is room. Not more, because
-msgpack makes room for what a header announces: a thousand such headers within one another cost 32 MiB and 30 ms."""
+msgpack makes room for what a header announces: a thousand such headers within one another cost 32 MiB and 60 ms."""
 
 MAX_EVIDENCE_BYTES = 2000
 """How much of an offending frame is kept and shown: enough to see what it was, too little to fill a disk."""

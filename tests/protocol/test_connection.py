@@ -1,0 +1,272 @@
+"""The conversation: the table says what may follow what, on both sides alike."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocol import Code, Connection, LocalProtocolError, Need, RemoteProtocolError, Role, State
+from protocol.connection import TRANSITIONS
+from protocol.frames import encode_frame
+from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
+from protocol.messages import FROM_PLAYER, FROM_REFEREE, Ack, Message, Move, encode
+from protocol.testing import ConnectionPair, deliver
+
+from .situations import OTHER, PAST, STATES_OF_NO_MATCH, TRIGGERS, message_for, pair_in, receive_all, sender_of
+from .tables import BAD_FRAMES, MATCH, framed
+
+ROWS = [(state, trigger) for state in State for trigger in TRIGGERS]
+ALLOWED = [row for row in ROWS if row in TRANSITIONS]
+FORBIDDEN = [row for row in ROWS if row not in TRANSITIONS]
+CHUNKS = (1, 7, 65_536)
+
+
+def raw(message: Message) -> bytes:
+    """Return a message's frame, whether it may be sent or not."""
+    return encode_frame(encode(message), MAX_FRAME_FROM_REFEREE_BYTES)
+
+
+def match_of(state: State, trigger: str) -> str:
+    """Return the match that a row's message must name: between matches, only an offer speaks of a new one."""
+    return PAST if state is State.IDLE and trigger in ("end", "expelled") else MATCH
+
+
+def test_the_table_speaks_of_every_message() -> None:
+    """Every message of both sides stands in the table, and nothing else does."""
+    assert {*FROM_PLAYER, *FROM_REFEREE} == {trigger.removesuffix("+") for _, trigger in TRANSITIONS}
+
+
+def test_every_code_is_provoked() -> None:
+    """Each code that received bytes can have stands in the table of bad frames, or needs two matches."""
+    assert set(Code) == {code for *_, code in BAD_FRAMES} | {Code.WRONG_MATCH}
+
+
+@pytest.mark.parametrize(("state", "trigger"), ALLOWED)
+@pytest.mark.parametrize("chunk_bytes", CHUNKS)
+def test_what_has_a_row_passes_on_both_sides(state: State, trigger: str, chunk_bytes: int) -> None:
+    """An allowed message is sent and received, however it is cut, and leads both sides where its row says."""
+    pair, sender = pair_in(state), sender_of(trigger)
+    message = message_for(trigger, match_of(state, trigger))
+    received = deliver(pair.side(OTHER[sender]), pair.side(sender).send(message), chunk_bytes)
+    assert [message] == received
+    assert TRANSITIONS[state, trigger] == pair.player.state == pair.referee.state
+
+
+@pytest.mark.parametrize(("state", "trigger"), FORBIDDEN)
+def test_what_has_no_row_is_not_sent(state: State, trigger: str) -> None:
+    """To send what has no row is this side's own mistake and changes nothing."""
+    sender = pair_in(state).side(sender_of(trigger))
+    with pytest.raises(LocalProtocolError):
+        sender.send(message_for(trigger))
+    assert state == sender.state
+
+
+@pytest.mark.parametrize(("state", "trigger"), [row for row in FORBIDDEN if row[0] is not State.CLOSED])
+def test_what_has_no_row_is_out_of_turn(state: State, trigger: str) -> None:
+    """To receive what has no row is the peer's mistake and closes the conversation."""
+    receiver = pair_in(state).side(OTHER[sender_of(trigger)])
+    data = raw(message_for(trigger))
+    with pytest.raises(RemoteProtocolError) as caught:
+        deliver(receiver, data)
+    assert Code.OUT_OF_TURN is caught.value.code
+    assert data[4 : 4 + MAX_EVIDENCE_BYTES] == caught.value.evidence
+    assert State.CLOSED is receiver.state
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_a_closed_conversation_drops_what_arrives(trigger: str) -> None:
+    """Whatever comes after the last word is dropped, the end of the connection too."""
+    receiver = pair_in(State.CLOSED).side(OTHER[sender_of(trigger)])
+    assert receive_all(receiver, raw(message_for(trigger)) + b"\x00", 65_536) == []
+    assert receiver.pending == b""
+
+
+@pytest.mark.parametrize("trigger", TRIGGERS)
+@pytest.mark.parametrize("state", State)
+def test_nobody_sends_the_other_sides_messages(state: State, trigger: str) -> None:
+    """A player that speaks as a referee, or the other way round, is told so in whatever state."""
+    with pytest.raises(LocalProtocolError):
+        pair_in(state).side(OTHER[sender_of(trigger)]).send(message_for(trigger))
+
+
+@pytest.mark.parametrize(
+    ("state", "trigger"),
+    [row for row in ALLOWED if row[0] not in (State.NEW, State.GREETED) and row[1] not in ("offer", "refused")],
+)
+def test_another_match_is_refused_on_both_sides(state: State, trigger: str) -> None:
+    """A message must name the match that is being played, or between matches the last one."""
+    pair, sender = pair_in(state), sender_of(trigger)
+    message = message_for(trigger, "another")
+    with pytest.raises(LocalProtocolError):
+        pair.side(sender).send(message)
+    assert state == pair.side(sender).state
+    with pytest.raises(RemoteProtocolError) as caught:
+        deliver(pair.side(OTHER[sender]), raw(message))
+    assert Code.WRONG_MATCH is caught.value.code
+    assert State.CLOSED is pair.side(OTHER[sender]).state
+
+
+@pytest.mark.parametrize("late", [Move(match=PAST, turn=1, move=None), Ack(match=PAST, ack=1)])
+@pytest.mark.parametrize("state", [state for state in State if state not in (State.NEW, State.GREETED)])
+@pytest.mark.parametrize("chunk_bytes", CHUNKS)
+def test_an_answer_that_crossed_the_end_is_dropped(state: State, late: Message, chunk_bytes: int) -> None:
+    """An answer for the past match is nobody's fault: the referee's side neither sees nor judges it."""
+    referee = pair_in(state).referee
+    assert deliver(referee, raw(late), chunk_bytes) == []
+    assert state == referee.state
+
+
+def test_a_late_answer_does_not_hide_the_next_one() -> None:
+    """Behind a late answer in the same bytes, the right one is received."""
+    pair = pair_in(State.ASKED)
+    late, right = Move(match=PAST, turn=9, move=None), Move(match=MATCH, turn=1, move=None)
+    assert [right] == deliver(pair.referee, raw(late) + raw(right))
+
+
+def test_a_player_takes_no_late_message() -> None:
+    """Only answers cross: a referee that speaks of a past match, its end aside, breaks the protocol."""
+    pair = pair_in(State.SEATED)
+    with pytest.raises(RemoteProtocolError) as caught:
+        deliver(pair.player, raw(message_for("told", PAST)))
+    assert Code.WRONG_MATCH is caught.value.code
+
+
+@pytest.mark.parametrize("trigger", ["end", "expelled"])
+def test_a_last_word_that_crosses_the_last_ack_is_taken(trigger: str) -> None:
+    """A player that has confirmed the end still takes the referee's change of mind about that match."""
+    pair = pair_in(State.TO_CONFIRM_END)
+    pair.player.send(message_for("ack"))
+    last_word = message_for(trigger)
+    assert [last_word] == deliver(pair.player, pair.referee.send(last_word))
+
+
+def test_a_match_may_have_the_name_of_the_past_one() -> None:
+    """A second match of the same name is played like any other."""
+    pair = pair_in(State.IDLE)
+    for trigger in ("offer", "ready", "turn", "move"):
+        assert [message_for(trigger, PAST)] == pair.send(sender_of(trigger), message_for(trigger, PAST))
+
+
+@pytest.mark.parametrize("chunk_bytes", CHUNKS)
+def test_a_whole_match_survives_any_cut(chunk_bytes: int) -> None:
+    """A match with acknowledgements passes from sign-up to the offer of the next one."""
+    pair = ConnectionPair(chunk_bytes)
+    script = ["hello", "welcome", "offer", "ready", "start+", "ack", "told", "turn", "told", "move", "told+", "ack"]
+    script += ["told", "end+", "ack", "offer"]
+    assert [message_for(step) for step in script] == [
+        received for step in script for received in pair.send(sender_of(step), message_for(step))
+    ]
+
+
+@pytest.mark.parametrize("cut", range(1, 40))
+def test_a_begun_frame_is_pending_evidence(cut: int) -> None:
+    """What was received of an incomplete frame can be shown, and its end is TRUNCATED."""
+    pair = pair_in(State.ASKED)
+    data = raw(message_for("move"))[:cut]
+    assert deliver(pair.referee, data) == []
+    assert data == pair.referee.pending
+    assert pair.referee.is_mid_frame
+    with pytest.raises(RemoteProtocolError) as caught:
+        pair.referee.receive_end()
+    assert Code.TRUNCATED is caught.value.code
+    assert data == caught.value.evidence
+
+
+def test_the_end_between_frames_is_no_mistake() -> None:
+    """A peer may close the connection whenever no frame is begun."""
+    pair = pair_in(State.ASKED)
+    assert not pair.referee.is_mid_frame
+    pair.referee.receive_end()
+    assert Need.DATA is pair.referee.next_event()
+
+
+UNSENDABLE = (object(), 2**64, -(2**63) - 1, "\ud800", 1j)
+
+
+@pytest.mark.parametrize("move", UNSENDABLE, ids=repr)
+def test_what_msgpack_cannot_carry_is_a_local_mistake(move: object) -> None:
+    """A move that is no plain value is refused before it is sent, and another one may be sent in its place."""
+    player = pair_in(State.ASKED).player
+    with pytest.raises(LocalProtocolError):
+        player.send(Move(match=MATCH, turn=1, move=move))
+    assert State.ASKED is player.state
+    player.send(message_for("move"))
+
+
+def test_a_move_within_itself_is_a_local_mistake() -> None:
+    """Endless nesting is refused before it is sent."""
+    endless: list[object] = []
+    endless.append(endless)
+    with pytest.raises(LocalProtocolError):
+        pair_in(State.ASKED).player.send(Move(match=MATCH, turn=1, move=endless))
+
+
+def test_a_frame_over_the_limit_is_a_local_mistake() -> None:
+    """A move that the referee would refuse for its length is not sent."""
+    player = pair_in(State.ASKED).player
+    with pytest.raises(LocalProtocolError):
+        player.send(Move(match=MATCH, turn=1, move=["x" * 4000] * 17))
+    assert State.ASKED is player.state
+
+
+def test_a_player_speaks_only_when_asked() -> None:
+    """Every state in which the player may speak leaves the next word to the referee."""
+    asked = {state for state, trigger in TRANSITIONS if trigger in FROM_PLAYER}
+    after = {goal for (_, trigger), goal in TRANSITIONS.items() if trigger in FROM_PLAYER}
+    assert set() == asked & after
+    assert asked.isdisjoint(STATES_OF_NO_MATCH[1:])
+
+
+def take(receiver: Connection, data: bytes, cuts: list[int]) -> None:
+    """Hand over bytes, cut anywhere, until the peer is found to have broken the protocol."""
+    try:
+        for cut in [*cuts, len(data)]:
+            deliver(receiver, data[:cut])
+            data = data[cut:]
+        receiver.receive_end()
+    except RemoteProtocolError as error:
+        assert len(error.evidence) <= MAX_EVIDENCE_BYTES  # noqa: PT017  # not raising is right, too
+        assert len(error.detail) <= 1000  # noqa: PT017
+
+
+CUTS = st.lists(st.integers(1, 60), max_size=4)
+SIDES = [(state, role) for state in State for role in Role]
+STREAMS = {
+    role: b"".join(raw(message_for(trigger)) for trigger in TRIGGERS if sender_of(trigger) is role) for role in Role
+}
+
+
+@given(st.sampled_from(SIDES), st.binary(max_size=300), CUTS)
+@settings(max_examples=300, deadline=None)
+def test_random_bytes_raise_nothing_else(side: tuple[State, Role], data: bytes, cuts: list[int]) -> None:
+    """In every state and role, random bytes are dropped, taken or refused."""
+    state, role = side
+    take(pair_in(state).side(role), data, cuts)
+    take(pair_in(state).side(role), framed(data), cuts)
+
+
+@given(
+    st.sampled_from(SIDES),
+    st.lists(st.tuples(st.integers(0, 2000), st.binary(max_size=4), st.integers(0, 4)), min_size=1, max_size=4),
+    CUTS,
+)
+@settings(max_examples=600, deadline=None)
+def test_mutated_streams_raise_nothing_else(
+    side: tuple[State, Role], mutations: list[tuple[int, bytes, int]], cuts: list[int]
+) -> None:
+    """Valid messages with some bytes changed, added or lost are dropped, taken or refused."""
+    state, role = side
+    stream = STREAMS[OTHER[role]]
+    for place, new, lost in mutations:
+        at = place % len(stream)
+        stream = stream[:at] + new + stream[at + lost :]
+    take(pair_in(state).side(role), stream, cuts)
+
+
+@given(st.sampled_from(TRIGGERS), st.integers(0, 2000), st.integers(0, 255))
+@settings(max_examples=600, deadline=None)
+def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int) -> None:
+    """The one message that is expected, with one byte of its body changed, is taken or refused."""
+    state = next(state for state, other in ALLOWED if other == trigger)
+    body = bytearray(raw(message_for(trigger))[4:])
+    body[place % len(body)] = byte
+    take(pair_in(state).side(OTHER[sender_of(trigger)]), framed(bytes(body)), [])

@@ -1,0 +1,153 @@
+"""Hostile bytes: a value of this wire, or a RemoteProtocolError with the code that fits, and nothing else."""
+
+import math
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocol import Code, Connection, RemoteProtocolError, Role
+from protocol.decoding import decode, unpack
+from protocol.limits import MAX_DEPTH, MAX_EVIDENCE_BYTES, MAX_ITEMS, MAX_STRING_BYTES
+from protocol.messages import FROM_PLAYER
+
+from .situations import OTHER, receive_all
+from .tables import BAD_FRAMES, BAD_MESSAGES, BAD_VALUES, DEEP_VALUES, framed, packed
+
+
+def nested(levels: int) -> Any:
+    """Return arrays and maps by turns within one another, so many levels in all."""
+    value: Any = []
+    for level in range(levels - 1):
+        value = [value] if level % 2 else {"k": value}
+    return value
+
+
+GOOD_VALUES: tuple[Any, ...] = (
+    *(None, False, True, 0, -1, -(2**63), 2**64 - 1, 0.5, -0.0, 1e308, "", "ä", "\x00", "\U0001f600", [], {}),
+    {"": 1, "a": {"a": 1}},
+    "x" * MAX_STRING_BYTES,
+    [0] * MAX_ITEMS,
+    {str(number): None for number in range(MAX_ITEMS)},
+    nested(MAX_DEPTH),
+)
+
+
+def code_of(body: bytes) -> Code:
+    """Return the code with which a body is refused."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        unpack(body)
+    assert body[:MAX_EVIDENCE_BYTES] == caught.value.evidence
+    assert len(caught.value.detail) <= MAX_EVIDENCE_BYTES
+    return caught.value.code
+
+
+@pytest.mark.parametrize("value", GOOD_VALUES, ids=lambda value: repr(value)[:20])
+def test_what_the_wire_carries_passes(value: Any) -> None:
+    """Every type and the utmost of every limit is decoded to an equal value."""
+    assert value == unpack(packed(value))
+
+
+@pytest.mark.parametrize(("body", "code"), [row[1:] for row in BAD_VALUES], ids=[row[0] for row in BAD_VALUES])
+def test_what_the_wire_does_not_carry_is_refused(body: bytes, code: Code) -> None:
+    """Each body of the table is refused with its code, as an item of an array and as a value of a map too."""
+    assert code is code_of(body)
+    assert code is code_of(b"\x91" + body)
+    assert code is code_of(b"\x81\xa1z" + body)
+
+
+@pytest.mark.parametrize("body", [row[1] for row in DEEP_VALUES], ids=[row[0] for row in DEEP_VALUES])
+def test_deep_nesting_exhausts_nothing(body: bytes) -> None:
+    """However deep, arrays and maps over the limit are too deep."""
+    assert Code.TOO_DEEP is code_of(body)
+
+
+@pytest.mark.parametrize(
+    "header", [b"\xdc\xff\xff", b"\xdd\x00\x01\x00\x00", b"\xdf\x00\x01\x00\x00", b"\xde\x0f\xff\xa1k"]
+)
+def test_headers_within_headers_exhaust_nothing(header: bytes) -> None:
+    """Headers that announce many items, a thousand within one another, are refused."""
+    assert code_of(header * 1000) in (Code.TOO_LONG, Code.NOT_MSGPACK)
+
+
+@pytest.mark.parametrize(("body", "code"), [row[1:] for row in BAD_MESSAGES], ids=[row[0] for row in BAD_MESSAGES])
+def test_what_is_no_message_is_refused(body: bytes, code: Code) -> None:
+    """A value that is no message of the sender is refused with its code."""
+    if code is Code.OUT_OF_TURN:
+        assert FROM_PLAYER["move"] is type(decode(body, FROM_PLAYER))
+        return
+    with pytest.raises(RemoteProtocolError) as caught:
+        decode(body, FROM_PLAYER)
+    assert code is caught.value.code
+    assert body[:MAX_EVIDENCE_BYTES] == caught.value.evidence
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 7, 65_536])
+@pytest.mark.parametrize(
+    ("sender", "data", "code"), [row[1:] for row in BAD_FRAMES], ids=[row[0] for row in BAD_FRAMES]
+)
+def test_bad_frames_are_refused_however_they_come(sender: Role, data: bytes, code: Code, chunk_bytes: int) -> None:
+    """Whole, byte by byte and with trailing data, a bad frame gives a new conversation the same code."""
+    for trailing in (b"",) if code is Code.TRUNCATED else (b"", b"\x00", framed(packed({"type": "ack"}))):
+        with pytest.raises(RemoteProtocolError) as caught:
+            receive_all(Connection(OTHER[sender]), data + trailing, chunk_bytes)
+        assert code is caught.value.code
+
+
+@pytest.mark.parametrize("name", ["x" * 4000, ["x" * 4000] * 10, "\U0001f600" * 1000, nested(10), 2**64 - 1, True, 1.5])
+def test_a_strange_type_is_shown_shortened(name: Any) -> None:
+    """Whatever stands for `type`, the error says so in a short sentence."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        decode(packed({"type": name}), FROM_PLAYER)
+    assert Code.UNKNOWN_TYPE is caught.value.code
+    assert len(caught.value.detail) < 200
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=1000, deadline=None)
+def test_random_bytes_raise_nothing_else(body: bytes) -> None:
+    """Random bytes are a value of this wire or refused."""
+    try:
+        value = unpack(body)
+    except RemoteProtocolError:
+        return
+    assert is_plain(value)
+
+
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text(max_size=10)
+    | st.binary(max_size=10)
+    | st.builds(msgpack.ExtType, st.integers(0, 127), st.binary(max_size=17))
+    | st.builds(msgpack.Timestamp, st.integers(0, 2**34 - 1), st.integers(0, 10**9 - 1))
+)
+KEYS = st.text(max_size=2) | st.none() | st.integers(-9, 9) | st.binary(max_size=2)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=20
+)
+
+
+@given(VALUES)
+@settings(max_examples=300, deadline=None)
+def test_any_value_of_msgpack_passes_unchanged_or_is_refused(value: Any) -> None:
+    """What this wire carries is decoded to an equal value; all else that msgpack knows is refused."""
+    if is_plain(value):
+        assert value == unpack(packed(value))
+    else:
+        assert code_of(packed(value)) in (Code.KEY_NOT_STRING, Code.TYPE_NOT_ALLOWED, Code.NOT_FINITE)
+
+
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is one that this wire carries, limits aside."""
+    if type(value) is float:
+        return math.isfinite(value)
+    if type(value) is list:
+        return all(is_plain(item) for item in value)
+    if type(value) is dict:
+        return all(type(key) is str and is_plain(item) for key, item in value.items())
+    return value is None or type(value) in (bool, int, str)
