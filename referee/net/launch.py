@@ -170,6 +170,6 @@ class Program:
 def _resolved(launch: Launch) -> Sequence[str]:
     """Return the command line, a program of the player's own folder given by its whole path."""
     first, *rest = launch.argv
-    if launch.folder is not None and (launch.folder / first).is_file():
-        return [str((launch.folder / first).resolve()), *rest]
-    return [first, *rest]
+    own = None if launch.folder is None or Path(first).is_absolute() else launch.folder / first
+    # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
+    return [str(own.absolute()), *rest] if own is not None and own.is_file() else [first, *rest]

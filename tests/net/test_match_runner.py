@@ -1,6 +1,7 @@
 """One match between in-memory links: instants, deadlines, fouls, and the record of it all."""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class Sitting:
             **setup,
         )
         self.path = folder / "m1.jsonl"
-        writer = RecordWriter(self.path)
+        self.writer = writer = RecordWriter(self.path)
         writer.write_header(self.setup, seed=None, referee="test", opened="")
         self.match = Match(QGame(), self.setup, SEED)
         self.lag = LoopLag(self.clock, self.clock.seconds)
@@ -97,10 +98,27 @@ class Sitting:
         return json.loads(self.path.read_text().splitlines()[-1])
 
 
+Sit = Callable[..., Sitting]
+
+
 @pytest.fixture()
-def sitting(tmp_path: Path) -> Sitting:
+def sit(tmp_path: Path) -> Iterator[Sit]:
+    """Return what makes a match, and leave no file open."""
+    made: list[Sitting] = []
+
+    def make(**setup: Any) -> Sitting:
+        made.append(Sitting(tmp_path, **setup))
+        return made[-1]
+
+    yield make
+    for sitting in made:
+        sitting.writer.close()
+
+
+@pytest.fixture()
+def sitting(sit: Sit) -> Sitting:
     """Return a match of two that has just asked seat 0."""
-    sitting = Sitting(tmp_path)
+    sitting = sit()
     sitting.ready()
     return sitting
 
@@ -117,9 +135,9 @@ def test_a_match_of_passes(sitting: Sitting) -> None:
     assert sitting.end().winners == (0, 1)
 
 
-def test_the_offer_hides_the_seed(tmp_path: Path) -> None:
+def test_the_offer_hides_the_seed(sit: Sit) -> None:
     """An offer has the commitment, and no record of a running match has the seed."""
-    sitting = Sitting(tmp_path)
+    sitting = sit()
     offer = sitting.peers[1].heard()[0]
     assert isinstance(offer, Offer)
     assert (chance.commitment(SEED), 1, ["p0", "p1"]) == (offer.commitment, offer.seat, offer.names)
@@ -158,7 +176,7 @@ def test_dripping_extends_nothing(sitting: Sitting) -> None:
     for byte in data[:-1]:
         sitting.peers[0].raw(bytes([byte]))
         sitting.run(0.01)
-    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
+    assert sitting.fouls()[0] == (0, Cause.TIMEOUT)
     evidence = sitting.match.fouls[0].evidence
     assert evidence
     assert data.hex().startswith(evidence)
@@ -268,9 +286,9 @@ def test_everybody_leaves(sitting: Sitting) -> None:
     assert ((), "q.end.deserted") == (result.winners, result.reason)
 
 
-def test_acknowledgements_are_demanded_one_after_the_other(tmp_path: Path) -> None:
+def test_acknowledgements_are_demanded_one_after_the_other(sit: Sit) -> None:
     """With `acknowledge`, the second seat hears of the start when the first has confirmed."""
-    sitting = Sitting(tmp_path, acknowledge=True)
+    sitting = sit(acknowledge=True)
     sitting.ready()
     first, second = sitting.peers
     assert kinds(first.heard()) == ["Start"]
@@ -281,9 +299,9 @@ def test_acknowledgements_are_demanded_one_after_the_other(tmp_path: Path) -> No
     assert sitting.fouls() == [(1, Cause.TIMEOUT)]
 
 
-def test_a_silent_seat_refuses_to_start(tmp_path: Path) -> None:
+def test_a_silent_seat_refuses_to_start(sit: Sit) -> None:
     """Who does not accept within the start-up limit is expelled for that, and the others are dealt their tiles."""
-    sitting = Sitting(tmp_path, start_ms=500.0)
+    sitting = sit(start_ms=500.0)
     assert kinds(sitting.peers[0].heard()) == ["Offer"]
     sitting.peers[0].say(Ready(match="m1", nonce=NONCE))
     sitting.run(0.52)
