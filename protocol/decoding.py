@@ -101,7 +101,7 @@ def _unpack_code(text: str) -> Code:
     """Tell apart what msgpack raises as a ValueError; none of its texts quotes the received bytes."""
     if "exceeds max_" in text:
         return Code.TOO_LONG
-    if text.startswith(("invalid timestamp", "nanoseconds")):  # an ext type that pretends to be a timestamp
+    if text.startswith(("invalid timestamp", "nanoseconds", "Timestamp type")):  # an ext type posing as a timestamp
         return Code.TYPE_NOT_ALLOWED
     return Code.NOT_MSGPACK
 

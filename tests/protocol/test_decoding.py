@@ -69,7 +69,7 @@ def test_deep_nesting_exhausts_nothing(body: bytes) -> None:
 )
 def test_headers_within_headers_exhaust_nothing(header: bytes) -> None:
     """Headers that announce many items, a thousand within one another, are refused."""
-    assert code_of(header * 1000) in (Code.TOO_LONG, Code.NOT_MSGPACK)
+    assert code_of(header * 1000) in (Code.TOO_LONG, Code.NOT_MSGPACK, Code.TOO_DEEP)
 
 
 @pytest.mark.parametrize(("body", "code"), [row[1:] for row in BAD_MESSAGES], ids=[row[0] for row in BAD_MESSAGES])
