@@ -1,7 +1,7 @@
 """Runs the public tests of the Q course: `python -m tests.q_cases FILE [--tcp]`.
 
 Rules-level cases (xmap, xlegal, xscore, xstrategy) run on games.q and the house players; game cases (xgames,
-xgames-with-observer, xbaddies, remote) run through the match fold, or, with --tcp, through the real listener over loopback TCP.
+xgames-with-observer, xbaddies, remote) run through the match fold, or with --tcp through the real listener over TCP.
 Prints the ids of those that fail and, last, `N passed, M failed`.
 """
 
@@ -19,46 +19,22 @@ from sample_players.python.q_simple import step
 
 from .peers.q_actors import STRATEGIES
 from .q_games import play_in_fold
+from .q_json import (
+    at_origin,
+    board_of,
+    cell_of,
+    jcell,
+    jmap,
+    jtile,
+    moved,
+    options_of,
+    placements,
+    position_of,
+    tile_name,
+)
+from .q_tcp import play_over_tcp
 
 GAME_HARNESSES = ("xgames", "xgames-with-observer", "xbaddies", "remote")
-
-
-def tile_name(tile: dict[str, str]) -> str:
-    """Turn a JTile into a tile's name."""
-    return f"{tile['color']}-{tile['shape']}"
-
-
-def placements(rows: list[Any]) -> list[list[Any]]:
-    """Turn a JMap into `[row, column, tile]`s."""
-    return [[row[0], cell[0], tile_name(cell[1])] for row in rows for cell in row[1:]]
-
-
-def board_of(rows: list[Any]) -> dict[q_tiles.Cell, q_tiles.Tile]:
-    """Turn a JMap into a map."""
-    return {(row, column): q_tiles.BY_NAME[name] for row, column, name in placements(rows)}
-
-
-def cell_of(coordinate: dict[str, int]) -> q_tiles.Cell:
-    """Turn a JCoordinate into (row, column)."""
-    return coordinate["row"], coordinate["column"]
-
-
-def jcell(cell: q_tiles.Cell) -> dict[str, int]:
-    """Turn (row, column) into a JCoordinate."""
-    return {"column": cell[1], "row": cell[0]}
-
-
-def jtile(tile: q_tiles.Tile) -> dict[str, str]:
-    """Turn a tile into a JTile."""
-    return {"color": q_tiles.COLORS[tile % 6], "shape": q_tiles.SHAPES[tile // 6]}
-
-
-def jmap(board: q_tiles.Board) -> list[Any]:
-    """Turn a map into a JMap, rows and cells sorted."""
-    rows: dict[int, list[Any]] = {}
-    for (row, column), tile in sorted(board.items()):
-        rows.setdefault(row, [row]).append([column, jtile(tile)])
-    return list(rows.values())
 
 
 def run_xmap(case: dict[str, Any]) -> Any:
@@ -67,17 +43,6 @@ def run_xmap(case: dict[str, Any]) -> Any:
     board = board_of(rows)
     kind = q_tiles.BY_NAME[tile_name(tile)]
     return [jcell(cell) for cell in q_tiles.spots(board, kind, q_tiles.frontier(board))]
-
-
-def moved(rows: list[Any], down: int, right: int) -> list[Any]:
-    """Move a JMap. Some cases lie where no 64-bit integer reaches; no rule depends on where a map lies."""
-    return [[row[0] + down, *([cell[0] + right, cell[1]] for cell in row[1:])] for row in rows]
-
-
-def at_origin(rows: list[Any]) -> tuple[list[Any], int, int]:
-    """Return a JMap moved to row 0 and column 0, and how far down and to the right it was moved."""
-    down, right = -min(row[0] for row in rows), -min(cell[0] for row in rows for cell in row[1:])
-    return moved(rows, down, right), down, right
 
 
 def run_xlegal(case: dict[str, Any]) -> Any:
@@ -119,20 +84,6 @@ def run_xstrategy(case: dict[str, Any]) -> Any:
 RULES_HARNESSES = {"xmap": run_xmap, "xlegal": run_xlegal, "xscore": run_xscore, "xstrategy": run_xstrategy}
 
 
-def position_of(state: dict[str, Any]) -> dict[str, Any]:
-    """Turn a JState into a position of q."""
-    players = [
-        {"score": player["score"], "hand": [tile_name(tile) for tile in player["tile*"]]} for player in state["players"]
-    ]
-    rows, _, _ = at_origin(state["map"])
-    return {"map": placements(rows), "pile": [tile_name(tile) for tile in state["tile*"]], "players": players}
-
-
-def options_of(case: dict[str, Any]) -> dict[str, Any]:
-    """Return the game's options of a case."""
-    return {"q_bonus": case["config"]["qbo"], "finish_bonus": case["config"]["fbo"]}
-
-
 def read_cases(path: Path) -> Iterator[dict[str, Any]]:
     """Read a file of cases, one JSON object a line."""
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -162,12 +113,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--logs", type=Path, help="with --tcp: keep the records in this folder")
     options = parser.parse_args(arguments)
     cases = list(read_cases(options.file))
-    if options.tcp:
-        from .q_tcp import play_over_tcp
-
-        over_tcp = play_over_tcp([case for case in cases if case["harness"] in GAME_HARNESSES], options.logs)
-    else:
-        over_tcp = {}
+    games = [case for case in cases if case["harness"] in GAME_HARNESSES]
+    over_tcp = play_over_tcp(games, options.logs) if options.tcp else {}
     failed = 0
     for case in cases:
         found = over_tcp[case["id"]] if case["id"] in over_tcp else run_case(case)

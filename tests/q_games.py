@@ -127,9 +127,7 @@ def _acknowledged(command: c.SeatCommand, now_ms: float) -> e.Event | None:
     ack = getattr(command, "ack", None)
     if ack is None:
         return None
-    return e.AckReceived(
-        seat=command.seat, at_ms=now_ms, sent_ms=now_ms, first_byte_ms=now_ms, lag_ms=0.0, ack=ack
-    )
+    return e.AckReceived(seat=command.seat, at_ms=now_ms, sent_ms=now_ms, first_byte_ms=now_ms, lag_ms=0.0, ack=ack)
 
 
 def _failed(misbehaviour: Misbehaviour, command: c.SeatCommand, now_ms: float) -> e.Event:

@@ -23,6 +23,7 @@ from referee.record.audit import audit
 
 from .peers.q_actors import Actor
 from .q_games import MAX_SEATS, as_reported, fewest_players
+from .q_json import options_of, position_of
 
 HOSTS = 4
 """Actor processes, each at one table at a time. Looping actors wait and cost nothing, so more than the cores."""
@@ -61,7 +62,7 @@ def play_over_tcp(cases: list[dict[str, Any]], logs: Path | None) -> dict[str, A
 async def _work(waiting: "deque[dict[str, Any]]", found: dict[str, Any], folder: Path) -> None:
     """Play cases from the common queue with one actor process until none is left."""
     command = [sys.executable, "-m", "tests.peers.q_host"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as host:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as host:  # noqa: ASYNC220  # once, at the start
         assert host.stdin is not None
         try:
             while waiting:
@@ -73,8 +74,6 @@ async def _work(waiting: "deque[dict[str, Any]]", found: dict[str, Any], folder:
 
 
 async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Path) -> Any:
-    from .q_cases import options_of, position_of
-
     staff = case["harness"] == "remote"
     loops = bool(case.get("special")) or any(Actor(spec, staff=staff).loops for spec in case["actors"])
     garbles = staff and not case.get("in_process", True)
@@ -92,7 +91,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     most = MAX_SEATS if staff else len(position["players"])
     policy = SignUpPolicy(min_players=fewest_players(case), max_players=most, wait_s=SIGN_UP_S, tries=1)
     table = Table(_reactor, time.monotonic, QGame(), settings)
-    table.listening.addCallback(_send_job, case, staff, host)
+    table.listening.addCallback(_send_job, case, host)
     try:
         played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
     except BadSetup:
@@ -105,7 +104,8 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     return as_reported(list(played.names), played.result)
 
 
-def _send_job(address: str, case: dict[str, Any], staff: bool, host: "subprocess.Popen[str]") -> None:
+def _send_job(address: str, case: dict[str, Any], host: "subprocess.Popen[str]") -> None:
+    staff = case["harness"] == "remote"
     job = {"address": address, "actors": case["actors"], "staff": staff, "special": case.get("special")}
     assert host.stdin is not None
     host.stdin.write(json.dumps(job) + "\n")

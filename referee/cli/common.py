@@ -3,6 +3,7 @@
 Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wrongly.
 """
 
+import contextlib
 import json
 import sys
 import time
@@ -16,6 +17,8 @@ import rich_click as click
 from rich.console import Console
 from rich.table import Table as RichTable
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.error import ReactorNotRunning
+from twisted.python.failure import Failure
 
 from ..games.base import Game
 from ..match.commands import Result
@@ -135,38 +138,41 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
         click.Abort: the user interrupted and the coroutine was cancelled.
         BaseException: what the coroutine raised.
     """
-    from twisted.internet import reactor
+    from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
 
-    outcome: list[Any] = []
     running: Any = reactor
+    outcome: list[Any] = []
+    finished: Deferred[None] = Deferred()
+    tasks: list[Deferred[T]] = []
 
     def begin() -> None:
-        task = Deferred.fromCoroutine(main(reactor))
+        tasks.append(Deferred.fromCoroutine(main(running)))
+        tasks[0].addBoth(done)
 
-        def stop() -> Deferred[Any]:
-            task.cancel()
-            return finished
+    def done(value: Any) -> None:
+        outcome.append(value)
+        running.callLater(0, _stop_once, running)
+        finished.callback(None)
 
-        trigger = running.addSystemEventTrigger("before", "shutdown", stop)
+    def stop() -> Deferred[None]:
+        if tasks and not outcome:
+            tasks[0].cancel()  # the user interrupted: what the coroutine cleans up is waited for
+        return finished
 
-        def done(value: Any) -> None:
-            outcome.append(value)
-            running.removeSystemEventTrigger(trigger) if not is_stopping() else None
-            running.stop() if not is_stopping() else None
-
-        finished = task.addBoth(done)
-
-    def is_stopping() -> bool:
-        return bool(running._stopped)
-
+    running.addSystemEventTrigger("before", "shutdown", stop)
     running.callWhenRunning(begin)
     running.run()
-    return _unwrapped(outcome)
+    value: T = _unwrapped(outcome)
+    return value
+
+
+def _stop_once(running: Any) -> None:
+    """Stop the reactor, unless an interrupt has begun to."""
+    with contextlib.suppress(ReactorNotRunning):
+        running.stop()
 
 
 def _unwrapped(outcome: list[Any]) -> Any:
-    from twisted.python.failure import Failure
-
     if not outcome:
         raise click.Abort
     value = outcome[0]

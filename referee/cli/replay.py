@@ -66,5 +66,3 @@ def _show_step(event: e.Event, match: Match, wanted: int | None, delay_s: float)
         out.print(match.game.draw_text(match.state), highlight=False, no_wrap=True, crop=False)
     if delay_s:
         time.sleep(delay_s)
-
-

@@ -20,7 +20,12 @@ from .watching import Watcher, show_played
 @click.option("--min", "min_players", type=int, help="Fewest players to begin with; the game's own if not given.")
 @click.option("--max", "max_players", type=int, help="Most players; that many end the wait at once.")
 @click.option(
-    "--wait", "wait_s", type=click.FloatRange(min=0.001), default=20.0, show_default=True, help="A waiting period, in s."
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0.001),
+    default=20.0,
+    show_default=True,
+    help="A waiting period, in s",
 )
 @click.option("--tries", type=click.IntRange(min=1), default=2, show_default=True, help="Number of waiting periods.")
 @table_options

@@ -1,6 +1,6 @@
 """Shows a match while it is played and when it is over. Knows rich; refuses to know how the match is run."""
 
-from typing import Any
+from typing import Any, Self
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -28,7 +28,7 @@ class Watcher:
         self.moves: list[dict[str, Any]] = []
         """Every legal move so far: turn, seat, move."""
 
-    def __enter__(self) -> "Watcher":
+    def __enter__(self) -> Self:
         self._progress.start()
         return self
 
@@ -45,14 +45,14 @@ class Watcher:
         names = match.setup.names
         if isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands):
             self.moves.append({"turn": event.turn, "seat": event.seat, "move": event.move})
-            if not self._is_quiet and not is_interactive():
-                console.print(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}", markup=False, highlight=False)
+            if not is_interactive():
+                self.report(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}")
         for command in commands:
-            if isinstance(command, c.ExpelSeat) and not self._is_quiet:
+            if isinstance(command, c.ExpelSeat):
                 foul = command.foul
                 why = " ".join(filter(None, (foul.rule or foul.code, foul.detail)))
                 text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why}"
-                console.print(text, markup=False, highlight=False)
+                self.report(text)
         self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
 
 

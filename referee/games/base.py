@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
-
 S = TypeVar("S")
 V = TypeVar("V")
 M = TypeVar("M")
@@ -186,5 +185,3 @@ class Game(ABC, Generic[S, V, M]):
     @abstractmethod
     def draw_text(self, state: S) -> str:
         """Return the board for a terminal, with the markup of rich."""
-
-

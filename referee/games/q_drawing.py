@@ -26,9 +26,7 @@ def draw_hand(hand: Iterable[Tile]) -> str:
     return " ".join(draw_tile(tile) for tile in sorted(hand)) or "-"
 
 
-def draw_text(
-    board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[int], order: Sequence[int]
-) -> str:
+def draw_text(board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[int], order: Sequence[int]) -> str:
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:

@@ -8,51 +8,17 @@ answered: nobody's answer is judged on another state than the one it was asked o
 """
 
 from collections.abc import Callable
-from enum import StrEnum
 from typing import Any
-
-from msgspec import Struct
 
 from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
 from .fouls import BY_CODE, Cause, Foul
+from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup
 
-
-ROUNDING_MS = 0.001
-"""Instants are rounded to a microsecond; so much may a difference of two of them be off."""
-
-
-class ImpossibleEvent(Exception):
-    """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
-
-
-class Phase(StrEnum):
-    """What the match is waiting for."""
-
-    NEW = "new"
-    OFFERING = "offering"
-    """Every seat's `ready`."""
-    STARTING = "starting"
-    """One seat's `ack` of its start."""
-    PLAYING = "playing"
-    """One seat's move."""
-    TELLING = "telling"
-    """The mover's `ack` of what it was handed."""
-    ENDING = "ending"
-    """One seat's `ack` of the end."""
-    OVER = "over"
-
-
-class Request(Struct, frozen=True):
-    """What a seat was asked and has not answered."""
-
-    answer: type[e.Answer]
-    number: int
-    """Number of the turn or of the ack; 0 for an offer."""
-    limit_ms: float
+__all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
 
 
 class Match:
@@ -105,12 +71,12 @@ class Match:
         handler = TABLE.get((self.phase, type(event)))
         if handler is None:
             raise ImpossibleEvent(f"{type(event).__name__} in phase {self.phase}")
-        self._check_instants(event)
+        check_event(event, self._last_ms, len(self.setup.names), self._out, self._awaiting)
         self._last_ms = event.at_ms
         self._commands = []
         try:
             handler(self, event)
-        except Exception as error:  # whatever goes wrong here is the referee's fault, and replays the same in an audit
+        except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
             self._void(f"{type(error).__name__}: {error}"[:400])
         return tuple(self._commands)
 
@@ -118,28 +84,6 @@ class Match:
     def open_requests(self) -> dict[int, Request]:
         """The seats that have a request open, and which."""
         return dict(self._awaiting)
-
-    def _check_instants(self, event: e.Event) -> None:
-        """Refuse an event whose instants contradict each other, the events before it or the open request."""
-        if event.at_ms < self._last_ms:
-            raise ImpossibleEvent(f"{type(event).__name__} at {event.at_ms} ms, after one at {self._last_ms} ms")
-        if not isinstance(event, e.SeatEvent):
-            return
-        if not 0 <= event.seat < len(self.setup.names) or event.seat in self._out:
-            raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which is not in the match")
-        if isinstance(event, e.Answer):
-            if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
-                raise ImpossibleEvent(f"{type(event).__name__}: sent, first byte and completion are not in order")
-            self._check_asked(event, event.sent_ms, event.lag_ms, type(event))
-        elif isinstance(event, e.DeadlinePassed):
-            self._check_asked(event, event.sent_ms, event.lag_ms, None)
-
-    def _check_asked(self, event: e.SeatEvent, sent_ms: float, lag_ms: float, answer: type | None) -> None:
-        request = self._awaiting.get(event.seat)
-        if request is None or (answer is not None and answer is not request.answer):
-            raise ImpossibleEvent(f"{type(event).__name__} of seat {event.seat}, which was not asked")
-        if not 0 <= lag_ms <= max(event.at_ms - sent_ms, 0) + ROUNDING_MS:
-            raise ImpossibleEvent(f"{type(event).__name__}: a lag of {lag_ms} ms")
 
     # --- offers
 

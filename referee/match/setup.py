@@ -1,4 +1,4 @@
-"""What is settled before a match begins. Knows every input of the fold but the events; refuses to know where they come from."""
+"""What is settled before a match begins. Knows every input of the fold but the events, and nobody who made them."""
 
 from typing import Annotated, Any
 

@@ -7,9 +7,11 @@ the player was still thinking is no lag.
 """
 
 from collections.abc import Callable
+from typing import Any, cast
 
-from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import LoopingCall
+
+from .clock import Clock
 
 BEAT_S = 0.01
 """A stall shorter than this goes unnoticed: it is also the most by which a lag can be wrong."""
@@ -26,12 +28,12 @@ class LoopLag:
         now: monotonic seconds.
     """
 
-    def __init__(self, clock: IReactorTime, now: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock, now: Callable[[], float]) -> None:
         self._now = now
         self._last = now()
         self._stalls: list[tuple[float, float]] = []
         self._beat = LoopingCall(self._note)
-        self._beat.clock = clock
+        self._beat.clock = cast("Any", clock)
 
     def start(self) -> None:
         """Begin to beat."""

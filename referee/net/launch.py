@@ -16,7 +16,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
+
+from .clock import Clock, Timer
 
 POLL_S = 0.02
 """How often running programs are asked whether they have ended."""
@@ -109,14 +110,14 @@ class Program:
         PlayerError: it can't be started.
     """
 
-    def __init__(self, launch: Launch, environment: Mapping[str, str], stderr: Path, clock: IReactorTime) -> None:
+    def __init__(self, launch: Launch, environment: Mapping[str, str], stderr: Path, clock: Clock) -> None:
         self.status: str | None = None
         """How it ended: `exit status N` or `signal NAME`; None while it runs."""
         self.exited: Deferred[str] = Deferred()
         """Fires with the status."""
         self._output = stderr
         self._clock = clock
-        self._kill: IDelayedCall | None = None
+        self._kill: Timer | None = None
         passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
         try:
             with stderr.open("wb") as sink:

@@ -6,16 +6,16 @@ Two doors, one greeting. `SignUp` is open: whoever comes is seated in order of a
 
 import hmac
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
-from typing import Annotated
 
 from protocol import RemoteProtocolError
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Refused, Welcome
 
+from .clock import Clock, Timer
 from .player_protocol import PlayerLink
 
 HELLO_S = 3.0
@@ -46,11 +46,11 @@ class Door:
         referee: what this referee calls itself in its welcome.
     """
 
-    def __init__(self, clock: IReactorTime, *, hello_s: float = HELLO_S, referee: str = "referee") -> None:
+    def __init__(self, clock: Clock, *, hello_s: float = HELLO_S, referee: str = "referee") -> None:
         self.clock = clock
         self._hello_s = hello_s
         self._referee = referee
-        self._greeting: dict[PlayerLink, IDelayedCall] = {}
+        self._greeting: dict[PlayerLink, Timer] = {}
         self.is_open = True
 
     def link_opened(self, link: PlayerLink) -> None:
@@ -127,7 +127,7 @@ class SignUp(Door):
 
     def __init__(
         self,
-        clock: IReactorTime,
+        clock: Clock,
         policy: SignUpPolicy,
         *,
         on_change: Callable[[list[str]], None] = lambda names: None,
@@ -184,7 +184,7 @@ class ReservedSeats(Door):
         start_s: how long until a seat nobody took stays vacant.
     """
 
-    def __init__(self, clock: IReactorTime, tokens: Sequence[str], start_s: float) -> None:
+    def __init__(self, clock: Clock, tokens: Sequence[str], start_s: float) -> None:
         super().__init__(clock, hello_s=start_s)
         self._tokens = list(tokens)
         self._links: list[PlayerLink | None] = [None] * len(tokens)
@@ -235,9 +235,7 @@ class ReservedSeats(Door):
         self._check_full()
 
     def _check_full(self) -> None:
-        if self.is_open and all(
-            link is not None or seat in self.vacancies for seat, link in enumerate(self._links)
-        ):
+        if self.is_open and all(link is not None or seat in self.vacancies for seat, link in enumerate(self._links)):
             if self._limit.active():
                 self._limit.cancel()
             self.close()

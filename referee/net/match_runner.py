@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
 from protocol import RemoteProtocolError
 from protocol.limits import MAX_EVIDENCE_BYTES
@@ -19,6 +18,7 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match, Phase
 from ..record.writer import RecordWriter
+from .clock import Clock, Timer
 from .lag import LoopLag
 from .launch import Program
 from .player_protocol import PlayerLink
@@ -63,7 +63,7 @@ class MatchRunner:
         match: Match,
         links: Sequence[PlayerLink | None],
         writer: RecordWriter,
-        clock: IReactorTime,
+        clock: Clock,
         now: Callable[[], float],
         lag: LoopLag,
         *,
@@ -75,7 +75,7 @@ class MatchRunner:
         self.done: Deferred[c.Result] = Deferred()
         """Fires with the result; fails, with OSError if the record can't be written."""
         self._links = list(links)
-        self._seats = {link: seat for seat, link in enumerate(links) if link is not None}
+        self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._writer = writer
         self._clock = clock
         self._now = now
@@ -85,10 +85,10 @@ class MatchRunner:
         self._on_step = on_step
         self._opened = now()
         self._open: dict[int, _Open] = {}
-        self._timers: dict[int, IDelayedCall] = {}
+        self._timers: dict[int, Timer] = {}
         self._events: deque[e.Event] = deque()
         self._is_busy = False
-        self._leaving: dict[int, IDelayedCall] = {}
+        self._leaving: dict[int, Timer] = {}
 
     def start(self) -> "Deferred[c.Result]":
         """Open the match.
@@ -101,11 +101,12 @@ class MatchRunner:
         for seat, program in self._programs.items():
             program.exited.addCallback(self._program_exited, seat)
         self._feed(e.MatchOpened(at_ms=self._ms(self._opened)))
-        for seat, link in enumerate(self._links):
-            if link is None:
-                self._feed(e.SeatVacant(seat=seat, at_ms=self._at_ms(), detail=self._vacancies.get(seat, "nobody came")))
-            elif not link.is_connected:
-                self.link_lost(link, "the connection ended before the match began")
+        for seat, taken in enumerate(self._links):
+            if taken is None:
+                why = self._vacancies.get(seat, "nobody came")
+                self._feed(e.SeatVacant(seat=seat, at_ms=self._at_ms(), detail=why))
+            elif not taken.is_connected:
+                self.link_lost(taken, "the connection ended before the match began")
         return self.done
 
     def abort(self, detail: str) -> None:
@@ -270,7 +271,7 @@ class MatchRunner:
         try:
             while self._events and self.match.phase is not Phase.OVER:
                 self._step_or_void(self._events.popleft())
-        except Exception as error:  # nothing is left that could be done for this match: whoever waits for it is told
+        except Exception as error:  # noqa: BLE001  # whoever waits for the match is told
             self._give_up(error)
         finally:
             self._is_busy = False

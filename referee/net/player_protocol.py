@@ -6,13 +6,15 @@ lobby, then a match runner) is told what came, and decides.
 
 from collections.abc import Callable
 from typing import Protocol as Interface
+from typing import cast
 
-from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
 from protocol import Connection, Need, RemoteProtocolError, Role, State
 from protocol.messages import Message
+
+from .clock import Clock, Timer, Transport
 
 CLOSE_S = 1.0
 """How long a closed connection may take to read what was last said to it, before it is cut."""
@@ -40,7 +42,7 @@ class PlayerLink(Protocol):
         now: monotonic seconds.
     """
 
-    def __init__(self, owner: Owner, clock: IReactorTime, now: Callable[[], float]) -> None:
+    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
         self.owner: Owner | None = owner
         self.connection = Connection(Role.REFEREE)
         self.name = ""
@@ -50,7 +52,7 @@ class PlayerLink(Protocol):
         self._clock = clock
         self._now = now
         self._first_byte: float | None = None
-        self._cut: IDelayedCall | None = None
+        self._cut: Timer | None = None
 
     def connectionMade(self) -> None:
         """Begin; called by Twisted."""
@@ -103,26 +105,29 @@ class PlayerLink(Protocol):
             LocalProtocolError: it may not be sent now.
         """
         data = self.connection.send(message)
-        if self.is_connected and self.transport is not None:
-            self.transport.write(data)
+        if self.is_connected:
+            self._wire.write(data)
+
+    @property
+    def _wire(self) -> Transport:
+        return cast("Transport", self.transport)
 
     def say_goodbye(self, message: Message | None = None) -> None:
         """Send a last message if it still may be sent, close, and cut the connection if the player does not read."""
         self.owner = None
-        if not self.is_connected or self.transport is None:
+        if not self.is_connected:
             return
         if message is not None:
             is_closed = self.connection.state is State.CLOSED
-            self.transport.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
+            self._wire.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
         self.connection.state = State.CLOSED
-        self.transport.loseConnection()
+        self._wire.loseConnection()
         if self._cut is None and self.is_connected:
             self._cut = self._clock.callLater(CLOSE_S, self._cut_off)
 
     def _cut_off(self) -> None:
-        abort = getattr(self.transport, "abortConnection", None)
-        if self.is_connected and abort is not None:
-            abort()
+        if self.is_connected:
+            self._wire.abortConnection()
 
     def _broken(self, error: RemoteProtocolError) -> None:
         if self.owner is not None:
@@ -132,12 +137,12 @@ class PlayerLink(Protocol):
 class LinkFactory(Factory):
     """Makes a link for every connection, all owned by the same door at first."""
 
-    def __init__(self, owner: Owner, clock: IReactorTime, now: Callable[[], float]) -> None:
+    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
         self._owner = owner
         self._clock = clock
         self._now = now
 
-    def buildProtocol(self, addr: IAddress | None) -> PlayerLink:
+    def buildProtocol(self, addr: object) -> PlayerLink:
         """Make a link; called by Twisted."""
         link = PlayerLink(self._owner, self._clock, self._now)
         link.factory = self

@@ -13,7 +13,6 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
-from twisted.internet.interfaces import IListeningPort
 
 from protocol.limits import MAX_TOKEN_CHARS
 
@@ -23,6 +22,7 @@ from ..match.commands import Result
 from ..match.machine import Match
 from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
 from ..record.writer import RecordWriter
+from .clock import Port
 from .lag import LoopLag
 from .launch import Launch, Program
 from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
@@ -173,9 +173,9 @@ class Table:
         )
         return Match(self._game, setup, self._seed)
 
-    async def _listen(self, address: str, door: Door) -> IListeningPort:
+    async def _listen(self, address: str, door: Door) -> Port:
         factory = LinkFactory(door, self._reactor, self._now)
-        port: IListeningPort = await serverFromString(self._reactor, address).listen(factory)
+        port: Port = await serverFromString(self._reactor, address).listen(factory)
         self.listening.callback(_address_of(port))
         return port
 
@@ -235,7 +235,7 @@ async def _uncancelled(runner: MatchRunner) -> Result:
     return await outer
 
 
-async def _stopped(port: IListeningPort) -> None:
+async def _stopped(port: Port) -> None:
     stopping = port.stopListening()
     if stopping is not None:
         await stopping
@@ -245,7 +245,7 @@ def _match_name(game: str) -> str:
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-def _address_of(port: IListeningPort) -> str:
+def _address_of(port: Port) -> str:
     """Return what a player writes to reach a port."""
     host = port.getHost()
     if hasattr(host, "port"):

@@ -80,9 +80,10 @@ def decode_line(data: bytes) -> AnyLine:
         BadLine: it is no JSON, or no line of this format.
     """
     try:
-        return _decoder.decode(data)
+        line: AnyLine = _decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise BadLine(str(error)) from None
+    return line
 
 
 def line_hash(data: bytes) -> str:

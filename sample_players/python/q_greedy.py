@@ -67,9 +67,7 @@ class Search:
         rows = {cell[0] for cell, _ in placed}
         columns = {cell[1] for cell, _ in placed}
         return sorted(
-            cell
-            for cell in free
-            if (len(rows) == 1 and cell[0] in rows) or (len(columns) == 1 and cell[1] in columns)
+            cell for cell in free if (len(rows) == 1 and cell[0] in rows) or (len(columns) == 1 and cell[1] in columns)
         )
 
     def _try(self, placed: list[Placed], cell: Cell, tile: Tile) -> int | None:

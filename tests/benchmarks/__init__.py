@@ -1,1 +1,1 @@
-"""Programs that measure, never asserting a time: `python -m tests.benchmarks NAME`. Ratios against a floor of the same run."""
+"""Programs that measure and never assert a time: `python -m tests.benchmarks NAME`. A floor is measured alongside."""

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,7 +113,7 @@ def stages() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         writer = RecordWriter(Path(folder) / "record.jsonl")
         took["record: digest, render, chain, flush"] = _timed(
-            lambda: [writer.write_step(event, step) for event, step in zip(events, steps, strict=True)]
+            lambda: deque(map(writer.write_step, events, steps), maxlen=0)
         )
         writer.close()
     asked = [command for step in steps for command in step if isinstance(command, c.AskMove)]
@@ -142,8 +143,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks wire", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs of each; the median counts")
     options = parser.parse_args(arguments)
-    print(f"{staircase.TURNS} turns a match; turns grow from {len(staircase.turn_frames('bench')[0])} to "
-          f"{len(staircase.turn_frames('bench')[-1])} bytes, moves have about {len(_MOVES[50])}")
+    print(
+        f"{staircase.TURNS} turns a match; turns grow from {len(staircase.turn_frames('bench')[0])} to "
+        f"{len(staircase.turn_frames('bench')[-1])} bytes, moves have about {len(_MOVES[50])}"
+    )
     per_turn_us = 0.0
     for connections, matches in ((1, 20), (200, 2)):
         pairs = [
@@ -152,8 +155,10 @@ def main(arguments: list[str]) -> int:
         ]
         echo, refereed = (statistics.median(values) for values in zip(*pairs, strict=True))
         ratio = statistics.median(one / other for one, other in pairs)
-        print(f"{connections:>4} connections: echo {echo:8.0f}/s, {1e6 / echo:6.1f} us   "
-              f"refereed {refereed:8.0f}/s, {1e6 / refereed:6.1f} us   {ratio:.2f} times the echo")
+        print(
+            f"{connections:>4} connections: echo {echo:8.0f}/s, {1e6 / echo:6.1f} us   "
+            f"refereed {refereed:8.0f}/s, {1e6 / refereed:6.1f} us   {ratio:.2f} times the echo"
+        )
         per_turn_us = 1e6 / refereed
     print(f"stages of a refereed turn (share of {per_turn_us:.1f} us at 200 connections):")
     for name, micros in stages().items():

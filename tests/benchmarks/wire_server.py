@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from twisted.internet import reactor
 from twisted.internet.protocol import Factory
@@ -36,7 +36,8 @@ class Echo(Int32StringReceiver):
     def connectionMade(self) -> None:
         """Send the first turn."""
         self._next = 0
-        self.transport.setTcpNoDelay(True)
+        self._wire = cast("Any", self.transport)
+        self._wire.setTcpNoDelay(True)
         self._answer()
 
     def stringReceived(self, _string: bytes) -> None:
@@ -45,10 +46,10 @@ class Echo(Int32StringReceiver):
 
     def _answer(self) -> None:
         if self._next < len(ECHOED):
-            self.transport.write(ECHOED[self._next])
+            self._wire.write(ECHOED[self._next])
             self._next += 1
         else:
-            self.transport.loseConnection()
+            self._wire.loseConnection()
 
 
 ECHOED: list[bytes] = []

@@ -30,7 +30,7 @@ def played(done: "subprocess.CompletedProcess[str]") -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.fixture()
+@pytest.fixture
 def one_match(tmp_path: Path) -> Path:
     """Return the path of the record of a match just played."""
     found = played(referee("play", "q", "house:dag", "house:greedy", "--seed", "7", "--json", cwd=tmp_path))
@@ -60,7 +60,7 @@ def test_the_same_seed_plays_the_same_match(tmp_path: Path) -> None:
 def test_every_record_audits(one_match: Path) -> None:
     """A record of play holds; the same record with one digit changed does not, and the line is named."""
     report = played(referee("audit", "logs", "--json", cwd=one_match.parent.parent))
-    assert (0, True, "finished") == (report["broken"], report["records"][0]["holds"], report["records"][0]["state"])
+    assert (report["broken"], report["records"][0]["holds"], report["records"][0]["state"]) == (0, True, "finished")
     lines = one_match.read_text().splitlines()
     lines[5] = lines[5].replace('"at_ms":', '"at_ms":1', 1)
     one_match.write_text("\n".join(lines) + "\n")
@@ -148,7 +148,7 @@ def test_a_player_of_ones_own(tmp_path: Path) -> None:
     (folder / "player.toml").write_text(f'name = "mine"\nrun = "{sys.executable} player.py"\ngames = ["q"]\n')
     command = f"cmd:{sys.executable} mine/player.py"
     found = played(referee("play", "q", "mine", command, "--json", cwd=tmp_path))
-    assert (["mine", "player2"], []) == (found["names"], found["result"]["fouls"])
+    assert (found["names"], found["result"]["fouls"]) == (["mine", "player2"], [])
     assert list((tmp_path / "logs").glob("*.stderr")) == []
 
 
@@ -195,7 +195,7 @@ def test_serve_takes_sign_ups(tmp_path: Path) -> None:
             for name in ("ada", "bob")
         ]
         out, _ = server.communicate(timeout=60)
-        assert [0, 0] == [player.wait(timeout=30) for player in players]
+        assert [player.wait(timeout=30) for player in players] == [0, 0]
     assert server.returncode == 0
     assert "ada" in out
     assert "bob" in out

@@ -31,7 +31,7 @@ def test_a_beating_loop_has_no_lag() -> None:
     """While every beat is in time, neither sending nor reading is late."""
     watch = Watch()
     watch.run(1.0)
-    assert (0.0, 0.0) == (watch.lag.of_sending(0.5), watch.lag.of_reading(0.5, 1.0))
+    assert (watch.lag.of_sending(0.5), watch.lag.of_reading(0.5, 1.0)) == (0.0, 0.0)
 
 
 def test_an_answer_read_after_a_stall_may_have_lain_there_all_the_time() -> None:

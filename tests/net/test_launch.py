@@ -134,7 +134,7 @@ def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
 def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: str) -> None:
     """Every mistake in player.toml is said with the file's path."""
     folder = write_toml(tmp_path / "mine", text)
-    with pytest.raises(PlayerError, match="player.toml") as caught:
+    with pytest.raises(PlayerError, match=r"player\.toml") as caught:
         read_folder(folder)
     assert complaint in str(caught.value)
 

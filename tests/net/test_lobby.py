@@ -119,7 +119,7 @@ def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
     hall = Hall()
     peer = Peer(hall.door, hall.clock)
     peer.raw(data)
-    assert code.encode() in peer.wire.value()
+    assert code.encode() in peer.wire.written
     assert not peer.is_open
     assert hall.changes == []
 

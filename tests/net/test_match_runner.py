@@ -101,7 +101,7 @@ class Sitting:
 Sit = Callable[..., Sitting]
 
 
-@pytest.fixture()
+@pytest.fixture
 def sit(tmp_path: Path) -> Iterator[Sit]:
     """Return what makes a match, and leave no file open."""
     made: list[Sitting] = []
@@ -115,7 +115,7 @@ def sit(tmp_path: Path) -> Iterator[Sit]:
         sitting.writer.close()
 
 
-@pytest.fixture()
+@pytest.fixture
 def sitting(sit: Sit) -> Sitting:
     """Return a match of two that has just asked seat 0."""
     sitting = sit()
@@ -153,7 +153,7 @@ def test_an_answer_has_three_instants(sitting: Sitting) -> None:
     sitting.run(0.05)
     sitting.peers[0].raw(data[1:])
     event = sitting.last_step()["event"]
-    assert (0.0, 50.0, 100.0, 0.0) == (event["sent_ms"], event["first_byte_ms"], event["at_ms"], event["lag_ms"])
+    assert (event["sent_ms"], event["first_byte_ms"], event["at_ms"], event["lag_ms"]) == (0.0, 50.0, 100.0, 0.0)
 
 
 def test_silence_is_a_timeout(sitting: Sitting) -> None:
@@ -166,7 +166,7 @@ def test_silence_is_a_timeout(sitting: Sitting) -> None:
     assert isinstance(expelled, Expelled)
     assert expelled.foul == "timeout"
     sitting.answer(1)
-    assert (1,) == sitting.end().winners
+    assert sitting.end().winners == (1,)
 
 
 def test_dripping_extends_nothing(sitting: Sitting) -> None:
@@ -191,7 +191,7 @@ def test_what_lies_in_the_socket_at_the_deadline_counts(sitting: Sitting) -> Non
     sitting.run(LIMIT_S + 0.02)
     assert sitting.fouls() == []
     sitting.answer(1)
-    assert (0, 1) == sitting.end().winners
+    assert sitting.end().winners == (0, 1)
 
 
 def test_a_late_answer_is_a_timeout_even_if_no_timer_went_off(sitting: Sitting) -> None:
@@ -283,7 +283,7 @@ def test_everybody_leaves(sitting: Sitting) -> None:
     for peer in sitting.peers:
         peer.wire.drop()
     result = sitting.end()
-    assert ((), "q.end.deserted") == (result.winners, result.reason)
+    assert (result.winners, result.reason) == ((), "q.end.deserted")
 
 
 def test_acknowledgements_are_demanded_one_after_the_other(sit: Sit) -> None:

@@ -1,10 +1,9 @@
 """In-memory links: a PlayerLink on a transport without a network, and the player's end of it. Knows no verdicts."""
 
-from typing import Any
+from typing import Any, cast
 
 from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
-from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
 from protocol import Connection, Need, Role
@@ -14,13 +13,17 @@ from referee.net.lobby import Door
 from referee.net.player_protocol import PlayerLink
 
 
-class Wire(StringTransport):
+class Wire:
     """A transport that keeps what is written and tells its link when it is closed."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.link: PlayerLink | None = None
         self.is_cut = False
+        self.written = b""
+
+    def write(self, data: bytes) -> None:
+        """Keep bytes for the player's end."""
+        self.written += data
 
     def loseConnection(self) -> None:
         """Close: in memory, at once."""
@@ -52,7 +55,8 @@ class Peer:
         self.link = PlayerLink(door, clock, clock.seconds)
         self.wire.link = self.link
         door.link_opened(self.link)
-        self.link.makeConnection(self.wire)
+        self.link.transport = cast("Any", self.wire)
+        self.link.connectionMade()
 
     @property
     def is_open(self) -> bool:
@@ -75,8 +79,7 @@ class Peer:
 
     def heard(self) -> list[Message]:
         """Return the messages that came since the last call."""
-        data = self.wire.value()
-        self.wire.clear()
+        data, self.wire.written = self.wire.written, b""
         self.connection.receive_data(data)
         messages: list[Message] = []
         while (event := self.connection.next_event()) is not Need.DATA:

@@ -89,9 +89,7 @@ def _continuations(
         extended[cell] = tile
         rest.remove(tile)
         spots_left = extend_frontier(spots_left, extended, cell)
-    return [
-        [*placed, (cell, tile)] for tile in dict.fromkeys(rest) for cell in spots(extended, tile, spots_left)
-    ]
+    return [[*placed, (cell, tile)] for tile in dict.fromkeys(rest) for cell in spots(extended, tile, spots_left)]
 
 
 CHEATS: dict[str, Cheat] = {

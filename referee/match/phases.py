@@ -1,0 +1,79 @@
+"""What a match waits for, and which events cannot be true. Knows no consequences: they are the machine's."""
+
+from collections.abc import Collection, Mapping
+from enum import StrEnum
+
+from msgspec import Struct
+
+from . import events as e
+
+ROUNDING_MS = 0.001
+"""Instants are rounded to a microsecond; so much may a difference of two of them be off."""
+
+
+class ImpossibleEvent(Exception):
+    """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
+
+
+class Phase(StrEnum):
+    """What the match is waiting for."""
+
+    NEW = "new"
+    OFFERING = "offering"
+    """Every seat's `ready`."""
+    STARTING = "starting"
+    """One seat's `ack` of its start."""
+    PLAYING = "playing"
+    """One seat's move."""
+    TELLING = "telling"
+    """The mover's `ack` of what it was handed."""
+    ENDING = "ending"
+    """One seat's `ack` of the end."""
+    OVER = "over"
+
+
+class Request(Struct, frozen=True):
+    """What a seat was asked and has not answered."""
+
+    answer: type[e.Answer]
+    number: int
+    """Number of the turn or of the ack; 0 for an offer."""
+    limit_ms: float
+
+
+def check_event(
+    event: e.Event, last_ms: float, seats: int, out: Collection[int], awaiting: Mapping[int, Request]
+) -> None:
+    """Refuse an event whose instants contradict each other, the events before it or the open request.
+
+    Args:
+        event: the event.
+        last_ms: instant of the event before it.
+        seats: number of seats of the match.
+        out: seats that are no longer in the match.
+        awaiting: the open requests by seat.
+
+    Raises:
+        ImpossibleEvent: it contradicts itself or what is known.
+    """
+    name = type(event).__name__
+    if event.at_ms < last_ms:
+        raise ImpossibleEvent(f"{name} at {event.at_ms} ms, after an event at {last_ms} ms")
+    if not isinstance(event, e.SeatEvent):
+        return
+    if not 0 <= event.seat < seats or event.seat in out:
+        raise ImpossibleEvent(f"{name} of seat {event.seat}, which is not in the match")
+    if isinstance(event, e.Answer):
+        if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
+            raise ImpossibleEvent(f"{name}: sent, first byte and completion are not in order")
+        _check_request(event, event.sent_ms, event.lag_ms, awaiting.get(event.seat))
+    elif isinstance(event, e.DeadlinePassed):
+        _check_request(event, event.sent_ms, event.lag_ms, awaiting.get(event.seat))
+
+
+def _check_request(event: e.SeatEvent, sent_ms: float, lag_ms: float, request: Request | None) -> None:
+    name = type(event).__name__
+    if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
+        raise ImpossibleEvent(f"{name} of seat {event.seat}, which was not asked")
+    if not 0 <= lag_ms <= max(event.at_ms - sent_ms, 0) + ROUNDING_MS:
+        raise ImpossibleEvent(f"{name}: a lag of {lag_ms} ms")

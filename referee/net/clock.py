@@ -1,0 +1,53 @@
+"""What this package needs of Twisted's reactor, as types: its own interfaces are invisible to type checkers."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Timer(Protocol):
+    """A call that is due later; Twisted's IDelayedCall."""
+
+    def active(self) -> bool:
+        """Tell whether it is still to come."""
+
+    def cancel(self) -> None:
+        """Call it off."""
+
+    def getTime(self) -> float:
+        """Return when it is due, on the clock's own scale in seconds."""
+
+    def reset(self, delay_s: float, /) -> None:
+        """Make it due so long from now."""
+
+
+class Clock(Protocol):
+    """A clock that calls back; Twisted's IReactorTime."""
+
+    def seconds(self) -> float:
+        """Return the clock's own time in seconds."""
+
+    def callLater(self, delay_s: float, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Timer:
+        """Call a function after a delay."""
+
+
+class Port(Protocol):
+    """Something that listens; Twisted's IListeningPort."""
+
+    def getHost(self) -> Any:
+        """Return the address it listens on."""
+
+    def stopListening(self) -> Any:
+        """Listen no more; returns a Deferred or None."""
+
+
+class Transport(Protocol):
+    """A connection's bytes; Twisted's ITCPTransport, and what a pipe in memory offers too."""
+
+    def write(self, data: bytes, /) -> None:
+        """Send bytes."""
+
+    def loseConnection(self) -> None:
+        """Close once everything is sent."""
+
+    def abortConnection(self) -> None:
+        """Close at once."""
