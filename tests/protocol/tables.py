@@ -24,7 +24,7 @@ SEED = chance.seed_from_number(7)
 NONCES = ["00112233445566778899aabbccddeeff", "0123456789abcdef0123456789abcdef"]
 VIEW: Plain = {
     "seat": 0,
-    "hand": ["red-star", "blue-clover"],
+    "hand": ["red-star", "red-8star", "blue-clover", "blue-clover", "green-square", "purple-diamond"],
     "scores": [0, 0],
     "order": [0, 1],
     "tiles_left": 1067,

@@ -60,6 +60,20 @@ def test_what_has_no_row_is_not_sent(state: State, trigger: str) -> None:
     assert state == sender.state
 
 
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("trigger", TRIGGERS)
+def test_after_a_breach_only_the_reason_is_owed(state: State, trigger: str) -> None:
+    """Whatever the state was, `refused` and `expelled` may still be sent, and nothing else."""
+    side = pair_in(state).side(sender_of(trigger))
+    message = message_for(trigger)
+    if trigger in ("refused", "expelled"):
+        assert raw(message) == side.send_last(message)
+        assert State.CLOSED is side.state
+        return
+    with pytest.raises(LocalProtocolError):
+        side.send_last(message)
+
+
 @pytest.mark.parametrize(("state", "trigger"), [row for row in FORBIDDEN if row[0] is not State.CLOSED])
 def test_what_has_no_row_is_out_of_turn(state: State, trigger: str) -> None:
     """To receive what has no row is the peer's mistake and closes the conversation."""

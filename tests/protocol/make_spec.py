@@ -1,0 +1,155 @@
+"""Fill in the parts of protocol/SPEC.md that follow from the code: `python -m tests.protocol.make_spec`.
+
+Knows what stands between the marks of the file. Refuses to know its prose.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import protocol
+from protocol import State, limits
+from protocol.connection import TRANSITIONS
+from referee import chance
+
+from .situations import sender_of
+from .tables import EXAMPLES, NONCES, SEED, VIEW, framed, packed
+
+PATH = Path(protocol.__file__).parent / "SPEC.md"
+_PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
+_BYTES_A_LINE = 24
+
+HELLO_BYTES = (
+    ("00 00 00 1e", "the body has 30 bytes"),
+    ("83", "a map of 3 pairs"),
+    ("a4 74 79 70 65", '"type"'),
+    ("a5 68 65 6c 6c 6f", '"hello"'),
+    ("a7 76 65 72 73 69 6f 6e", '"version"'),
+    ("01", "1"),
+    ("a4 6e 61 6d 65", '"name"'),
+    ("a3 61 64 61", '"ada"'),
+)
+LIMITS = (
+    ("length of the prefix", limits.PREFIX_BYTES, "bytes"),
+    ("longest body from a player", limits.MAX_FRAME_FROM_PLAYER_BYTES, "bytes"),
+    ("longest body from the referee", limits.MAX_FRAME_FROM_REFEREE_BYTES, "bytes"),
+    ("arrays and maps within one another, the message's own map included", limits.MAX_DEPTH, "levels"),
+    ("longest string, keys included", limits.MAX_STRING_BYTES, "bytes of UTF-8"),
+    ("longest array; most pairs of a map", limits.MAX_ITEMS, "items"),
+    ("longest token", limits.MAX_TOKEN_CHARS, "characters"),
+    ("offending bytes that are kept and shown", limits.MAX_EVIDENCE_BYTES, "bytes"),
+)
+
+
+def table(*rows: Sequence[str]) -> str:
+    """Return a table of Markdown; the first row is its head."""
+    head, *body = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *body])
+
+
+def spaced(data: bytes) -> str:
+    """Return bytes in hex, a number of them on each line."""
+    lines = (data[start : start + _BYTES_A_LINE] for start in range(0, len(data), _BYTES_A_LINE))
+    return "\n".join(line.hex(" ") for line in lines)
+
+
+def states_table() -> str:
+    """Return the table of what may follow what."""
+    rows = [
+        (f"`{state}`", str(sender_of(trigger)), f"`{trigger}`", f"`{TRANSITIONS[state, trigger]}`")
+        for state in State
+        for trigger in dict.fromkeys(trigger for _, trigger in TRANSITIONS)
+        if (state, trigger) in TRANSITIONS
+    ]
+    return table(("state", "who speaks", "message", "next state"), *rows)
+
+
+def limits_table() -> str:
+    """Return the limits with their numbers."""
+    return table(("limit", "number"), *((what, f"{number} {unit}") for what, number, unit in LIMITS))
+
+
+def hello_bytes() -> str:
+    """Return a hello, taken apart."""
+    assert bytes.fromhex("".join(part for part, _ in HELLO_BYTES)) == framed(
+        packed(_example("hello without the key token"))
+    )
+    return _block("\n".join(f"{part:<25} {meaning}" for part, meaning in HELLO_BYTES))
+
+
+def example(name: str) -> str:
+    """Return one example: the message, readable, and its frame."""
+    message = _example(name)
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in message.items())
+    return _block("{\n" + lines + "\n}", "json") + "\n\n" + _block(spaced(framed(packed(message))))
+
+
+def chance_with_nonces() -> str:
+    """Return the first worked example of the shuffle."""
+    return _chance(NONCES, list("ABCDE"))
+
+
+def chance_without_nonces() -> str:
+    """Return the second worked example of the shuffle: nobody gave a nonce."""
+    return _chance([None, None], list(range(10)))
+
+
+def view() -> str:
+    """Return a view of the Q game."""
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in VIEW.items())
+    return _block("{\n" + lines + "\n}", "json")
+
+
+def _chance(nonces: Sequence[str | None], items: list[Any]) -> str:
+    key = chance.shuffle_key(SEED, nonces)
+    numbers = chance.Stream(key)
+    draws = [numbers.below(bound) for bound in range(len(items), 1, -1)]
+    rows = {
+        "seed": SEED.hex(),
+        "commitment": chance.commitment(SEED),
+        "nonces": json.dumps(nonces),
+        "key": key.hex(),
+        "block 0": hashlib.sha256(key + bytes(8)).hexdigest(),
+        "drawn": ", ".join(
+            f"below({bound}) = {drawn}" for bound, drawn in zip(range(len(items), 1, -1), draws, strict=True)
+        ),
+        "before": " ".join(map(str, items)),
+        "after": " ".join(map(str, chance.Stream(key).shuffled(items))),
+    }
+    return _block("\n".join(f"{name:<11} {value}" for name, value in rows.items()))
+
+
+def _example(name: str) -> dict[str, Any]:
+    return next(message for other, _, message in EXAMPLES if other == name)
+
+
+def _block(text: str, language: str = "text") -> str:
+    return f"```{language}\n{text}\n```"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "states": states_table,
+    "limits": limits_table,
+    "bytes": hello_bytes,
+    "view": view,
+    "chance with nonces": chance_with_nonces,
+    "chance without nonces": chance_without_nonces,
+}
+
+
+def filled(text: str) -> str:
+    """Return the file's text with every part made anew."""
+
+    def fill(found: re.Match[str]) -> str:
+        kind, _, name = found[2].partition(": ")
+        part = example(name) if kind == "example" else PARTS[found[2]]()
+        return f"{found[1]}\n{part}\n\n{found[3]}"
+
+    return _PART.sub(fill, text)
+
+
+if __name__ == "__main__":
+    PATH.write_text(filled(PATH.read_text()))

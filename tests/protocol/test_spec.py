@@ -1,0 +1,178 @@
+"""SPEC.md and vectors.json: what they say follows from the code, and from SHA-256 alone where they say so."""
+
+import hashlib
+import json
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from protocol import Code, Connection, RemoteProtocolError, Role, State, limits
+from protocol.decoding import decode
+from protocol.frames import FrameReader, encode_frame
+from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
+from referee import chance
+from referee.games.q import Exchange, Pass, Place, QGame
+from referee.match.fouls import Cause
+
+from . import make_spec, make_vectors
+from .situations import OTHER, receive_all
+from .tables import NONCES, SEED, VIEW
+
+TEXT = make_spec.PATH.read_text()
+VECTORS: list[dict[str, Any]] = json.loads(make_vectors.PATH.read_text())
+GOOD = [vector for vector in VECTORS if "message" in vector]
+BAD = [vector for vector in VECTORS if "code" in vector]
+MESSAGES = {**FROM_PLAYER, **FROM_REFEREE}
+NEVER_GIVEN = {Cause.FLOOD}
+"""Causes that no code gives yet."""
+
+
+def section(name: str) -> str:
+    """Return what stands under a heading, up to the next one of any level."""
+    found = re.search(rf"^##+ {re.escape(name)}\n(.*?)(?=^##|\Z)", TEXT, re.DOTALL | re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+def first_column(text: str) -> list[str]:
+    """Return what the tables of a text have in back quotes in their first column."""
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def test_the_parts_made_from_the_code_are_up_to_date() -> None:
+    """To make the parts of SPEC.md anew changes nothing: run `python -m tests.protocol.make_spec`."""
+    assert make_spec.filled(TEXT) == TEXT
+
+
+def test_every_part_is_used() -> None:
+    """Nothing is made that SPEC.md does not show."""
+    for name in make_spec.PARTS:
+        assert f"<!-- part: {name} -->" in TEXT
+
+
+def test_every_state_is_explained_by_the_table() -> None:
+    """The table of states names each state."""
+    states = section("The conversation")
+    assert set(State) == {state for state in State if f"`{state}`" in states}
+
+
+def test_every_limit_is_in_the_table() -> None:
+    """No limit in bytes, items, levels or characters is left out."""
+    named = {name for name in vars(limits) if name.startswith("MAX_") or name.endswith("_BYTES")}
+    assert sorted(getattr(limits, name) for name in named) == sorted(number for _, number, _ in make_spec.LIMITS)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_every_key_is_described_and_shown(name: str) -> None:
+    """Each message has a section with its keys in their order, those that may be missing called so, and an example."""
+    text = section(name)
+    fields = msgspec.structs.fields(MESSAGES[name])
+    assert [field.name for field in fields] == first_column(text)
+    for field in fields:
+        assert field.required is (f"| `{field.name}` | optional: " not in text)
+    assert f'"type": "{name}"' in text
+
+
+def test_every_code_is_described() -> None:
+    """The codes stand in the order of the code."""
+    assert list(Code) == first_column(section("Codes"))
+
+
+def test_every_foul_is_described() -> None:
+    """The causes of fouls stand in the order of the code."""
+    assert [cause for cause in Cause if cause not in NEVER_GIVEN] == first_column(section("Fouls"))
+
+
+def test_the_view_of_q_is_described() -> None:
+    """Each key of a view of the Q game has its row, and the example is a view."""
+    game = QGame()
+    keys = [field.name for field in msgspec.structs.fields(game.view_type)]
+    assert keys == [key for key in first_column(section("The Q game")) if key in keys]
+    msgspec.convert(VIEW, game.view_type, strict=True)
+
+
+def test_the_moves_of_q_are_moves() -> None:
+    """The three moves that SPEC.md shows are of the three kinds."""
+    shown = re.findall(r'^\{"action".*$', section("The Q game"), re.MULTILINE)
+    assert [Pass, Exchange, Place] == [type(QGame().parse_move(json.loads(line))) for line in shown]
+
+
+def redone(seed: bytes, nonces: list[str | None], items: list[Any]) -> list[Any]:
+    """Shuffle as SPEC.md says, from SHA-256 alone."""
+    key = hashlib.sha256(seed + "".join(":" + (nonce or "") for nonce in nonces).encode()).digest()
+    words: list[int] = []
+    block = 0
+
+    def below(bound: int) -> int:
+        nonlocal block
+        while True:
+            if not words:
+                digest = hashlib.sha256(key + block.to_bytes(8, "big")).digest()
+                words.extend(int.from_bytes(digest[start : start + 8], "big") for start in (0, 8, 16, 24))
+                block += 1
+            word = words.pop(0)
+            if word < 2**64 // bound * bound:
+                return word % bound
+
+    result = list(items)
+    for index in range(len(items) - 1, 0, -1):
+        other = below(index + 1)
+        result[index], result[other] = result[other], result[index]
+    return result
+
+
+@pytest.mark.parametrize("nonces", [[], [None], [None, None], NONCES, [NONCES[0], None, NONCES[1]]])
+def test_the_shuffle_can_be_redone(nonces: list[str | None]) -> None:
+    """What SPEC.md says in words gives the referee's own shuffle, of a whole deck too."""
+    for number, size in ((7, 5), (7, 10), (8, 1080), (9, 0), (10, 1)):
+        seed = hashlib.sha256(str(number).encode()).digest()
+        items = list(range(size))
+        assert redone(seed, nonces, items) == chance.Stream(chance.shuffle_key(seed, nonces)).shuffled(items)
+
+
+def test_the_examples_of_the_shuffle_hold() -> None:
+    """The two examples of SPEC.md come out when redone."""
+    text = section("Chance")
+    assert hashlib.sha256(b"7").digest() == SEED
+    assert f"commitment  {hashlib.sha256(SEED).hexdigest()}" in text
+    assert "after       " + " ".join(redone(SEED, [*NONCES], list("ABCDE"))) in text
+    assert "after       " + " ".join(map(str, redone(SEED, [None, None], list(range(10))))) in text
+
+
+def test_the_vectors_are_up_to_date() -> None:
+    """To make vectors.json anew changes nothing: run `python -m tests.protocol.make_vectors`."""
+    assert make_vectors.text() == make_vectors.PATH.read_text()
+
+
+def test_the_vectors_have_every_message_and_code() -> None:
+    """Each message and each code that a new conversation can meet has a vector."""
+    assert set(MESSAGES) == {vector["message"]["type"] for vector in GOOD}
+    assert set(Code) - {Code.WRONG_MATCH} == {vector["code"] for vector in BAD}
+    assert len({vector["name"] for vector in VECTORS}) == len(VECTORS)
+
+
+@pytest.mark.parametrize("vector", GOOD, ids=lambda vector: str(vector["name"]))
+def test_a_good_vector_round_trips(vector: dict[str, Any]) -> None:
+    """The bytes are one frame of one message with the values shown; with all keys there, it is encoded so again."""
+    accepted = FROM_PLAYER if vector["from"] == Role.PLAYER else FROM_REFEREE
+    data = bytes.fromhex(vector["hex"])
+    reader = FrameReader(limits.MAX_FRAME_FROM_PLAYER_BYTES)
+    reader.receive_data(data)
+    body = reader.next_frame()
+    assert body is not None
+    assert not reader.has_pending
+    message = decode(body, accepted)
+    plain = msgspec.to_builtins(message)
+    assert vector["message"].items() <= plain.items()
+    if set(plain) == set(vector["message"]) and "integers" not in vector["name"]:
+        assert data == encode_frame(encode(message), limits.MAX_FRAME_FROM_PLAYER_BYTES)
+
+
+@pytest.mark.parametrize("vector", BAD, ids=lambda vector: str(vector["name"]))
+def test_a_bad_vector_is_refused(vector: dict[str, Any]) -> None:
+    """The bytes give a new conversation the code that stands there."""
+    with pytest.raises(RemoteProtocolError) as caught:
+        receive_all(Connection(OTHER[Role(vector["from"])]), bytes.fromhex(vector["hex"]), 65_536)
+    assert vector["code"] == caught.value.code
