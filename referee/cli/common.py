@@ -8,7 +8,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,9 +20,10 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
-from ..games.base import Game
+from ..games.base import BadSetup, Game
 from ..match.commands import Result
 from ..net.launch import Launch, PlayerError, command_launch, house_launch, read_folder
+from ..net.table import AddressError
 from ..plugins import PluginError, Registry, load
 
 T = TypeVar("T")
@@ -125,6 +126,22 @@ def _find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
     return launch
 
 
+@contextlib.contextmanager
+def clear_errors() -> Iterator[None]:
+    """Turn what can go wrong at a table into errors that say what to do.
+
+    Raises:
+        click.UsageError: the user asked for what is not to be had.
+        click.ClickException: the machine failed.
+    """
+    try:
+        yield
+    except (BadSetup, PlayerError, AddressError) as error:
+        raise click.UsageError(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"the record can't be written: {error}; the match was not finished") from None
+
+
 def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     """Run a coroutine on Twisted's reactor until it is done or the user interrupts.
 
@@ -145,22 +162,22 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     finished: Deferred[None] = Deferred()
     tasks: list[Deferred[T]] = []
 
-    def begin() -> None:
+    def _begin() -> None:
         tasks.append(Deferred.fromCoroutine(main(running)))
-        tasks[0].addBoth(done)
+        tasks[0].addBoth(_done)
 
-    def done(value: Any) -> None:
+    def _done(value: Any) -> None:
         outcome.append(value)
         running.callLater(0, _stop_once, running)
         finished.callback(None)
 
-    def stop() -> Deferred[None]:
+    def _stop() -> Deferred[None]:
         if tasks and not outcome:
             tasks[0].cancel()  # the user interrupted: what the coroutine cleans up is waited for
         return finished
 
-    running.addSystemEventTrigger("before", "shutdown", stop)
-    running.callWhenRunning(begin)
+    running.addSystemEventTrigger("before", "shutdown", _stop)
+    running.callWhenRunning(_begin)
     running.run()
     value: T = _unwrapped(outcome)
     return value

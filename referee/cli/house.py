@@ -30,11 +30,11 @@ def main(arguments: list[str]) -> int:
         return 2
     seed = bytes.fromhex(os.environ.get("REFEREE_PLAYER_SEED", "")) or os.urandom(32)
 
-    def make(offer: Offer) -> Callable[[Any], Any]:
+    def _make(offer: Offer) -> Callable[[Any], Any]:
         return player.make(seed, offer.options)
 
     try:
-        run(make=make, name=os.environ.get("REFEREE_NAME", player.name))
+        run(make=_make, name=os.environ.get("REFEREE_NAME", player.name))
     except (ClientError, ProtocolError, OSError) as error:
         print(f"house player {player.name}: {error}", file=sys.stderr)
         return 1

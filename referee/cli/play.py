@@ -5,10 +5,8 @@ from typing import Any
 
 import rich_click as click
 
-from ..games.base import BadSetup
-from ..net.launch import PlayerError
 from ..net.table import Played, Table
-from .common import FAILED, find_game, find_launches, json_option, monotonic, registry, run_reactor
+from .common import FAILED, clear_errors, find_game, find_launches, json_option, monotonic, registry, run_reactor
 from .settings import table_options, table_settings
 from .watching import Watcher, show_played
 
@@ -33,15 +31,11 @@ def play(game: str, players: tuple[str, ...], as_json: bool, **values: Any) -> N
     settings = table_settings(values)
     with Watcher(is_quiet=as_json) as watcher:
 
-        async def main(reactor: Any) -> Played:
+        async def _main(reactor: Any) -> Played:
             table = Table(reactor, monotonic, rules, settings, report=watcher.report, on_step=watcher.on_step)
             return await table.play_programs(launches)
 
-        try:
-            played = run_reactor(main)
-        except (BadSetup, PlayerError) as error:
-            raise click.UsageError(str(error)) from None
-        except OSError as error:
-            raise click.ClickException(f"the match could not be kept: {error}") from None
+        with clear_errors():
+            played = run_reactor(_main)
     show_played(played, watcher.moves, as_json=as_json)
     sys.exit(FAILED if played.result.void else 0)

@@ -4,12 +4,10 @@ import sys
 from typing import Any
 
 import rich_click as click
-from twisted.internet.error import CannotListenError
 
-from ..games.base import BadSetup
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played, Table
-from .common import FAILED, console, find_game, json_option, monotonic, print_json, run_reactor
+from .common import FAILED, clear_errors, console, find_game, json_option, monotonic, print_json, run_reactor
 from .settings import table_options, table_settings
 from .watching import Watcher, show_played
 
@@ -56,20 +54,12 @@ def serve(
     settings = table_settings(values)
     with Watcher(is_quiet=as_json) as watcher:
 
-        async def main(reactor: Any) -> Played | None:
+        async def _main(reactor: Any) -> Played | None:
             table = Table(reactor, monotonic, rules, settings, report=watcher.report, on_step=watcher.on_step)
             return await table.play_signed_up(listen, policy)
 
-        try:
-            played = run_reactor(main)
-        except BadSetup as error:
-            raise click.UsageError(str(error)) from None
-        except CannotListenError as error:
-            raise click.UsageError(f"can't listen on {listen}: {error.socketError}; choose another --listen") from None
-        except ValueError as error:
-            raise click.UsageError(f"--listen {listen!r} is no endpoint, e.g. tcp:7777: {error}") from None
-        except OSError as error:
-            raise click.ClickException(f"the match could not be kept: {error}") from None
+        with clear_errors():
+            played = run_reactor(_main)
     if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
         if as_json:

@@ -5,6 +5,7 @@ Two doors, one greeting. `SignUp` is open: whoever comes is seated in order of a
 """
 
 import hmac
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
@@ -37,7 +38,7 @@ class SignUpPolicy(Struct, frozen=True, kw_only=True):
     """Number of waiting periods."""
 
 
-class Door:
+class Door(ABC):
     """Greets connections; a subclass decides whom to seat.
 
     Args:
@@ -91,17 +92,17 @@ class Door:
             self._stop_waiting(link)
             link.say_goodbye()
 
+    @abstractmethod
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Return code and reason why a player is not seated, or None."""
-        raise NotImplementedError  # each door has its own rule
 
+    @abstractmethod
     def seated(self, link: PlayerLink) -> None:
         """Take note that a player was welcomed."""
-        raise NotImplementedError  # each door has its own rule
 
+    @abstractmethod
     def left(self, link: PlayerLink) -> None:
         """Take note that a connection ended before the match."""
-        raise NotImplementedError  # each door has its own rule
 
     def _silent(self, link: PlayerLink) -> None:
         del self._greeting[link]

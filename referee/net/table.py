@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
+from twisted.internet.error import CannotListenError
 
 from protocol.limits import MAX_TOKEN_CHARS
 
@@ -31,6 +32,10 @@ from .player_protocol import LinkFactory, PlayerLink
 
 TOKEN_BYTES = 32
 assert 2 * TOKEN_BYTES <= MAX_TOKEN_CHARS
+
+
+class AddressError(Exception):
+    """An address that can't be listened on; the text names it and says why."""
 
 
 class TableSettings(Struct, frozen=True, kw_only=True):
@@ -107,7 +112,8 @@ class Table:
         Raises:
             BadSetup: options or position are not the game's.
             PlayerError: a program can't be started.
-            OSError: the port can't be opened or the record can't be written.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
         """
         match = self._new_match([launch.name for launch in launches])
         tokens = [secrets.token_hex(TOKEN_BYTES) for _ in launches]
@@ -141,7 +147,8 @@ class Table:
 
         Raises:
             BadSetup: options or position are not the game's.
-            OSError: the port can't be opened or the record can't be written.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
         """
         door = SignUp(self._reactor, policy, on_change=lambda names: self._report(f"signed up: {', '.join(names)}"))
         port = await self._listen(address, door)
@@ -175,7 +182,12 @@ class Table:
 
     async def _listen(self, address: str, door: Door) -> Port:
         factory = LinkFactory(door, self._reactor, self._now)
-        port: Port = await serverFromString(self._reactor, address).listen(factory)
+        try:
+            port: Port = await serverFromString(self._reactor, address).listen(factory)
+        except CannotListenError as error:
+            raise AddressError(f"can't listen on {address}: {error.socketError}") from None
+        except (ValueError, TypeError) as error:
+            raise AddressError(f"{address!r} is no endpoint such as tcp:7777: {error}") from None
         self.listening.callback(_address_of(port))
         return port
 
@@ -190,11 +202,11 @@ class Table:
         output = self._settings.folder / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
         program = Program(launch, environment, output, self._reactor)
 
-        def gone(status: str) -> str:
+        def _gone(status: str) -> str:
             door.give_up(seat, f"its program ended before it took its seat: {status}; its last words are in {output}")
             return status
 
-        program.exited.addCallback(gone)
+        program.exited.addCallback(_gone)
         return program
 
     async def _run(

@@ -98,8 +98,8 @@ def make_greedy(_seed: bytes, options: dict[str, Any]) -> Callable[[Any], Any]:
     """Make the greedy player for one match."""
     q_bonus, finish_bonus = options.get("q_bonus", 6), options.get("finish_bonus", 6)
 
-    def choose(view: Any) -> Any:
+    def _choose(view: Any) -> Any:
         placed = Search(board_of(view), hand_of(view), q_bonus, finish_bonus).run()
         return place(placed) if placed else exchange_or_pass(view)
 
-    return choose
+    return _choose

@@ -62,11 +62,11 @@ def collect(board: Board, hand: Sequence[Tile], pick: PickSpot) -> list[Placed]:
 def strategy(pick: PickSpot) -> Callable[[Any], Any]:
     """Return the choose function of dag or ldasg."""
 
-    def choose(view: Any) -> Any:
+    def _choose(view: Any) -> Any:
         placed = collect(board_of(view), hand_of(view), pick)
         return place(placed) if placed else exchange_or_pass(view)
 
-    return choose
+    return _choose
 
 
 def make_dag(_seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
@@ -83,7 +83,7 @@ def make_random(seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
     """Make the random player for one match; the same seed gives the same choices."""
     chance = random.Random(seed)
 
-    def choose(view: Any) -> Any:
+    def _choose(view: Any) -> Any:
         if chance.random() < 0.05:
             return exchange_or_pass(view)
         board, hand = board_of(view), hand_of(view)
@@ -91,7 +91,7 @@ def make_random(seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
         placed = _scatter(board, hand[: chance.randint(1, max(len(hand), 1))], chance)
         return place(placed) if placed else exchange_or_pass(view)
 
-    return choose
+    return _choose
 
 
 def _scatter(board: dict[Cell, Tile], wanted: Sequence[Tile], chance: random.Random) -> list[Placed]:

@@ -1,8 +1,11 @@
 """The commands as a user runs them: what they print, what they leave behind, and their exit status."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +120,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus=-1"), "options of q"),
         (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
         (("serve", "q", "--min", "1"), "not 1 to 4"),
-        (("serve", "q", "--listen", "nonsense:7"), "--listen 'nonsense:7' is no endpoint"),
+        (("serve", "q", "--listen", "nonsense:7"), "'nonsense:7' is no endpoint"),
         (("audit", "nowhere"), "there is no file or folder nowhere"),
         (("audit", "."), "there is no record (*.jsonl) in ."),
         (("replay", "nowhere"), "there is no record nowhere"),
@@ -178,6 +181,28 @@ def test_the_last_words_of_a_crashed_program_are_kept(tmp_path: Path) -> None:
     referee("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", cwd=tmp_path)
     (words,) = (tmp_path / "logs").glob("*.seat0.player1.stderr")
     assert "RuntimeError: no idea" in words.read_text()
+
+
+def test_an_interrupt_ends_the_match_cleanly(tmp_path: Path) -> None:
+    """Ctrl-C voids the match, ends its programs, and leaves a record that says so and holds."""
+    (tmp_path / "slow.py").write_text(PLAYER.replace("{MOVE}", "print('thinking') or __import__('signal').pause()"))
+    command = [sys.executable, "-m", "referee", "play", "q", "house:dag", f"cmd:{sys.executable} -u slow.py", "--json"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
+        _wait_for_text(tmp_path / "logs", "*.seat1.player2.stderr", "thinking")
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=30)
+    assert running.returncode == 1
+    found = json.loads(out)["result"]
+    assert (found["void"], found["fouls"]) == ("the organiser stopped the referee", [])
+    referee("audit", "logs", cwd=tmp_path)
+
+
+def _wait_for_text(folder: Path, pattern: str, text: str) -> None:
+    """Wait until a file of a folder holds a text."""
+    give_up = time.monotonic() + 60
+    while not any(text in path.read_text() for path in folder.glob(pattern)):
+        assert time.monotonic() < give_up, f"no {text!r} in {pattern}"
+        os.sched_yield()
 
 
 def test_serve_takes_sign_ups(tmp_path: Path) -> None:
