@@ -196,7 +196,7 @@ def test_the_end_between_frames_is_no_mistake() -> None:
 UNSENDABLE = (object(), 2**64, -(2**63) - 1, "\ud800", 1j)
 
 
-@pytest.mark.parametrize("move", UNSENDABLE, ids=repr)
+@pytest.mark.parametrize("move", UNSENDABLE, ids=lambda move: type(move).__name__)
 def test_what_msgpack_cannot_carry_is_a_local_mistake(move: object) -> None:
     """A move that is no plain value is refused before it is sent, and another one may be sent in its place."""
     player = pair_in(State.ASKED).player
