@@ -105,7 +105,7 @@ def _connected(kind: str, path: str, host: str, port: str) -> socket.socket:
     return sock
 
 
-def run(  # noqa: PLR0913  # each has a default
+def run(  # each has a default
     choose: Choose | None = None,
     *,
     make: Callable[[Offer], Choose] | None = None,

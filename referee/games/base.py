@@ -143,6 +143,10 @@ class Game(ABC, Generic[S, V, M]):
         """
 
     @abstractmethod
+    def seat_count(self, state: S) -> int:
+        """Return how many seats the game has, dropped ones too."""
+
+    @abstractmethod
     def to_move(self, state: S) -> int:
         """Return the seat whose turn it is; only asked while outcome(state) is None."""
 

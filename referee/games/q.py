@@ -154,12 +154,18 @@ class QGame(Game[State, View, Move]):
         except msgspec.ValidationError as error:
             raise BadSetup(f"not a position of q: {error}") from None
         board = {(spot.row, spot.column): tiles.BY_NAME[spot.tile] for spot in given.map}
+        if len(board) != len(given.map):
+            raise BadSetup("not a position of q: two tiles lie on the same row and column")
         pile = tuple(tiles.BY_NAME[name] for name in given.pile)
         hands = tuple(tuple(tiles.BY_NAME[name] for name in player.hand) for player in given.players)
         scores = tuple(player.score for player in given.players)
         seats = len(scores)
         laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
         return State(options, board, laid, pile, hands, scores, tuple(range(seats)), seats)
+
+    def seat_count(self, state: State) -> int:
+        """Count the hands, empty ones too."""
+        return len(state.hands)
 
     def to_move(self, state: State) -> int:
         """Return the first seat of the turn order."""

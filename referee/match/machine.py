@@ -16,7 +16,7 @@ from . import commands as c
 from . import events as e
 from .fouls import BY_CODE, Cause, Foul
 from .phases import ImpossibleEvent, Phase, Request, check_event
-from .setup import MatchSetup
+from .setup import MatchSetup, restored
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
 
@@ -30,7 +30,7 @@ class Match:
         seed: 32 bytes; must fit the setup's commitment.
 
     Raises:
-        BadSetup: the options or the position are not the game's.
+        BadSetup: the options, the position or the number of seats are not the game's.
         ValueError: the seed does not fit the commitment.
     """
 
@@ -47,7 +47,7 @@ class Match:
         self.nonces: list[str | None] = [None] * len(setup.names)
         self.fouls: list[Foul] = []
         self.result: c.Result | None = None
-        self._restored = None if setup.position is None else game.restore(self.options, setup.position)
+        self._restored = restored(game, self.options, setup)
         self._out: set[int] = set()
         self._done: set[int] = set()
         self._to_drop: list[int] = []
@@ -273,27 +273,26 @@ class Match:
         """Book an answer's time, close its request, and judge lateness and number; a foul is dealt with here."""
         request = self._awaiting[event.seat]
         used_ms = event.at_ms - event.sent_ms - event.lag_ms
+        self._used_ms[event.seat] += max(used_ms, 0.0)
         if used_ms > request.limit_ms:
-            self._foul(event, Cause.TIMEOUT, detail=f"{used_ms:.1f} ms used of {request.limit_ms:.1f} ms")
+            self._foul(event, self._lateness(), detail=f"{used_ms:.1f} ms used of {request.limit_ms:.1f} ms")
             return False
         number = event.turn if isinstance(event, e.MoveReceived) else getattr(event, "ack", 0)
         if number != request.number:
             detail = f"answers number {number}, number {request.number} was asked"
             self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail)
             return False
-        self._used_ms[event.seat] += max(used_ms, 0.0)
         del self._awaiting[event.seat]
         return True
 
     def _deadline(self, event: e.DeadlinePassed) -> None:
         request = self._awaiting[event.seat]
-        used_ms = event.at_ms - event.sent_ms - event.lag_ms
-        if used_ms <= request.limit_ms:
-            raise ImpossibleEvent(f"a deadline of {request.limit_ms} ms passed after {used_ms} ms")
-        self._used_ms[event.seat] += used_ms
-        cause = Cause.REFUSED_TO_START if self.phase is Phase.OFFERING else Cause.TIMEOUT
+        self._used_ms[event.seat] += event.at_ms - event.sent_ms - event.lag_ms
         detail = f"no complete answer within {request.limit_ms:.1f} ms"
-        self._foul(event, cause, detail=detail, evidence=event.pending)
+        self._foul(event, self._lateness(), detail=detail, evidence=event.pending)
+
+    def _lateness(self) -> Cause:
+        return Cause.REFUSED_TO_START if self.phase is Phase.OFFERING else Cause.TIMEOUT
 
     def _broken(self, event: e.ProtocolBroken) -> None:
         cause = BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE)
@@ -393,7 +392,7 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     (_RUNNING, e.ProtocolBroken, Match._broken),
     (_RUNNING, e.ConnectionLost, Match._lost),
     (_RUNNING, e.ProgramExited, Match._exited),
-    (_RUNNING, e.SeatVacant, Match._vacant),
+    ((Phase.OFFERING,), e.SeatVacant, Match._vacant),
     ((Phase.NEW, *_RUNNING), e.RefereeFailed, Match._failed),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}

@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from ..games.base import BadSetup, Game
+
 DEFAULT_PER_MOVE_MS = 6000.0
 """CS4500's limit for one call; Halite allows 2 s, Pelita 3 s, AI Arena 30 s."""
 DEFAULT_START_MS = 30_000.0
@@ -15,7 +17,7 @@ Millis = Annotated[float, Meta(gt=0, le=86_400_000)]
 class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that the fold needs to know beforehand."""
 
-    match: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$")]
+    match: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,80}$(?!\n)")]
     """The match's name, unique within its folder of records."""
     game: str
     options: dict[str, Any] = {}
@@ -29,7 +31,30 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether `start`, `end` and those `told` that hand something out must be confirmed, one seat after the other."""
     nonces: bool = True
     """Whether the players' nonces enter the shuffle; False for duplicate deals."""
-    commitment: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+    commitment: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
     """SHA-256 of the seed, in hex."""
     position: Any = None
     """A position to start from in place of a new deal, plain; hidden from the players."""
+
+
+def restored(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:
+    """Return the state of the setup's position; None if there is none, for a new deal.
+
+    Args:
+        game: the rules.
+        options: the setup's, parsed.
+        setup: what was settled.
+
+    Raises:
+        BadSetup: the position is not the game's, or the number of names is not that of its seats; without a position,
+            the game is not played by so many.
+    """
+    seats = len(setup.names)
+    if setup.position is None:
+        if seats not in game.seats:
+            raise BadSetup(f"{game.name} is played by {game.seats[0]} to {game.seats[-1]}, not by {seats}")
+        return None
+    state = game.restore(options, setup.position)
+    if game.seat_count(state) != seats:
+        raise BadSetup(f"the position has {game.seat_count(state)} seats, there are {seats} players")
+    return state

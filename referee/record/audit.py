@@ -78,7 +78,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[Step, Match]]:
             commands = plain_commands(match.handle(step.event))
         except ImpossibleEvent as error:
             raise RecordError(record.path, number, "an event that can happen", str(error)) from None
-        if commands != step.commands:
+        if not _is_same(commands, step.commands):
             raise _difference(record.path, number, commands, step.commands)
         yield step, match
 
@@ -106,9 +106,14 @@ def _difference(path: Path, number: int, expected: list[Any], found: list[Any]) 
     for index, command in enumerate(expected):
         if index >= len(found):
             return RecordError(path, number, f"command {index + 1}: {_shown(command)}", "no such command")
-        if command != found[index]:
+        if not _is_same(command, found[index]):
             return RecordError(path, number, f"command {index + 1}: {_shown(command)}", _shown(found[index]))
     return RecordError(path, number, f"{len(expected)} commands", f"{len(found)} commands")
+
+
+def _is_same(expected: Any, found: Any) -> bool:
+    """Compare plain values as a record shows them: to Python, true is 1 and 1.0 is 1."""
+    return msgspec.json.encode(expected, order="sorted") == msgspec.json.encode(found, order="sorted")
 
 
 def _shown(value: Any) -> str:

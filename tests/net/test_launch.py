@@ -77,7 +77,10 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
     running.program.end()
     running.clock.advance(GRACE_S + 0.01)
     assert running.ended() == "signal SIGKILL"
-    assert _is_gone(child)
+    give_up = time.monotonic() + 60
+    while not _is_gone(child):  # killed with its parent, but the kernel takes its time
+        assert time.monotonic() < give_up
+        os.sched_yield()
 
 
 def _is_gone(pid: int) -> bool:
