@@ -14,8 +14,9 @@ def tile_name(tile: dict[str, str]) -> str:
 
 
 def placements(rows: list[Any]) -> list[list[Any]]:
-    """Turn a JMap into `[row, column, tile]`s."""
-    return [[row[0], cell[0], tile_name(cell[1])] for row in rows for cell in row[1:]]
+    """Turn a JMap into `[row, column, tile]`s; some cases name a spot twice, and the last tile is meant."""
+    tiles = {(row[0], cell[0]): tile_name(cell[1]) for row in rows for cell in row[1:]}
+    return [[row, column, tile] for (row, column), tile in tiles.items()]
 
 
 def board_of(rows: list[Any]) -> dict[q_tiles.Cell, q_tiles.Tile]:
