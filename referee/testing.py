@@ -1,0 +1,361 @@
+"""For authors of games and players: play a match without a network, and check that a game keeps its contract.
+
+Knows commands and the events that answer them. Refuses to know clocks, sockets and records, and makes no chance of its
+own: instants are counted up, and a random source is passed in.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from . import chance
+from .games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome
+from .match import commands as c
+from .match import events as e
+from .match.machine import Match
+
+if TYPE_CHECKING:
+    from random import Random
+
+AnyGame = Game[Any, Any, Any]
+Choose = Callable[[Any], Any]
+"""From a view to a move, both plain, as they stand on the wire."""
+JUNK: tuple[Any, ...] = (
+    *(None, True, False, 0, -1, 2**31, -(2**63), 2**64 - 1, 0.5, -1e300, "", "pass", "\x00", "x" * 10_000),
+    *([], [[]], [None] * 100, [0, 0, 0], {}, {"": {}}, {"action": None}, {"action": []}, {"action": "\ud7ff"}),
+    *({"action": "pass", "extra": 1}, {"type": "move"}, [[[[[[[[{}]]]]]]]]),
+)
+"""Plain values that a hostile player may send in place of a move, or of a part of one."""
+_SAMPLE = 12
+"""How many of the legal moves of one state are tried: enough over a game, and a game may have thousands at once."""
+
+
+class ScriptedSeat:
+    """A player without a network: says ready, confirms, and answers every turn.
+
+    Subclasses misbehave by returning another event from `answer`, or None to stay silent.
+
+    Args:
+        choose: from a plain view to a plain move.
+        takes_ms: how long each answer takes.
+        nonce: 16 bytes in hex.
+    """
+
+    def __init__(self, choose: Choose, *, takes_ms: float = 1.0, nonce: str = "00" * 16) -> None:
+        self.choose = choose
+        self.takes_ms = takes_ms
+        self.nonce = nonce
+
+    def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
+        """Answer a command.
+
+        Args:
+            command: what is sent to this seat.
+            sent_ms: instant at which it is.
+
+        Returns:
+            What follows from it; None if it asks for nothing.
+        """
+        at_ms = sent_ms + self.takes_ms
+        seat = command.seat
+        instants = {"at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
+        match command:
+            case c.OfferMatch():
+                return e.ReadyReceived(seat=seat, nonce=self.nonce, **instants)
+            case c.AskMove():
+                move = self.choose(plain(command.view))
+                return e.MoveReceived(seat=seat, turn=command.turn, move=move, **instants)
+            case c.StartSeat(ack=int(ack)) | c.TellSeat(ack=int(ack)) | c.EndSeat(ack=int(ack)):
+                return e.AckReceived(seat=seat, ack=ack, **instants)
+            case _:
+                return None
+
+
+def drive(match: Match, seats: Sequence[ScriptedSeat]) -> Iterator[tuple[e.Event, tuple[c.Command, ...]]]:
+    """Drive a new match to its end; every request is sent at the instant of the event that caused it.
+
+    Args:
+        match: a match that was not opened yet.
+        seats: by seat.
+
+    Yields:
+        Each event with the commands that it gave, in the order of their instants. What an expelled seat still says is
+        left out, as the network's edge does.
+
+    Raises:
+        RuntimeError: the match waits for a seat that says nothing.
+    """
+    coming: list[tuple[float, int, e.Event]] = [(0.0, 0, e.MatchOpened(at_ms=0.0))]
+    count = 0
+    while match.result is None:
+        if not coming:
+            raise RuntimeError(f"nobody says anything, the match waits for {sorted(match.open_requests)}")
+        event = heapq.heappop(coming)[2]
+        if isinstance(event, e.SeatEvent) and any(foul.seat == event.seat for foul in match.fouls):
+            continue
+        commands = match.handle(event)
+        for command in commands:
+            said = seats[command.seat].answer(command, event.at_ms) if isinstance(command, c.SeatCommand) else None
+            if said is not None:
+                count += 1
+                heapq.heappush(coming, (said.at_ms, count, said))
+        yield event, commands
+
+
+def random_chooser(game: AnyGame, source: "Random", match: Match) -> Choose:
+    """Return a player of any game that picks one of the legal moves.
+
+    It looks into the match, for a view need not tell all legal moves: a tool of tests, no honest player.
+    """
+    return lambda _view: plain(source.choice(game.legal_moves(match.state)))
+
+
+def plain(value: Any) -> Any:
+    """Return a value as it is once it went over the wire: dict, list, str, int, float, bool and None."""
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(value))
+
+
+def check_game(
+    game: AnyGame, source: "Random", *, options: Mapping[str, Any] | None = None, games: int = 3, max_turns: int = 100
+) -> None:
+    """Check that a game keeps the contract of `games.base.Game`, by playing it at random.
+
+    Args:
+        game: the rules.
+        source: what chooses moves; the same source in the same state checks the same.
+        options: the game's options, plain; what is missing takes its default.
+        games: how many games to play, spread over the numbers of seats.
+        max_turns: after so many turns the seats are dropped one by one, which must end the game too.
+
+    Raises:
+        AssertionError: the contract is broken; the text says how.
+        Exception: whatever else the game raised, where the contract does not let it.
+    """
+    _check_description(game)
+    parsed = game.parse_options(dict(options or {}))
+    for number in range(games):
+        seats = game.seats[number % len(game.seats)]
+        key = source.randbytes(chance.SEED_BYTES)
+        _GameCheck(game, source, parsed, seats, key).play(max_turns)
+
+
+def _check_description(game: AnyGame) -> None:
+    """Check what a game says of itself."""
+    assert game.name, "a game has a name"
+    assert game.title, f"{game.name} has no title"
+    assert game.seats, f"{game.name} is for no number of seats"
+    for rule_id, rule in game.rules.items():
+        assert rule_id == rule.id, f"{rule_id} stands for the rule {rule.id}"
+        assert rule.text, f"{rule_id} has no text"
+        assert rule.source, f"{rule_id} has no source"
+    for described in (game.options_type, game.view_type, game.move_type):
+        msgspec.json.schema(described)
+    for option in ({"no such option": 1}, {"": None}):
+        try:
+            game.parse_options(option)
+        except BadSetup:
+            continue
+        raise AssertionError(f"{game.name} takes the options {option}")
+
+
+class _GameCheck:
+    """One game that is played and checked.
+
+    Args:
+        game: the rules.
+        source: what chooses moves.
+        options: parsed.
+        seats: how many.
+        key: 32 bytes; the deal follows from them.
+    """
+
+    def __init__(self, game: AnyGame, source: "Random", options: Any, seats: int, key: bytes) -> None:
+        self.game = game
+        self.source = source
+        self.options = options
+        self.seats = seats
+        self.key = key
+
+    def play(self, max_turns: int) -> None:
+        """Play one game to its end; then the same moves once more, which must give the same."""
+        state = self._dealt()
+        assert state == self._dealt(), "the same seed gave another deal"
+        moves: list[Any] = []
+        ended: Outcome | None = self._checked(state)
+        while ended is None and len(moves) < max_turns:
+            if self.source.random() < 0.2:
+                self._check_refusals(state)
+                self._check_legal_moves(state)
+                self._check_drops(state)
+            move = self.source.choice(self.game.legal_moves(state))
+            moves.append(plain(move))
+            state = self._played(state, move)
+            ended = self._checked(state)
+        self._check_drops(state)
+        again = self._dealt()
+        for raw in moves:
+            again = self.game.deliver(self.game.play(again, self.game.parse_move(raw)))
+        assert state == again, "the same seed and the same moves gave another state"
+
+    def _dealt(self) -> Any:
+        return self.game.new(self.options, self.seats, chance.Stream(self.key).shuffled)
+
+    def _play(self, state: Any, move: Any) -> Any:
+        """Play one of the moves that are said to be legal."""
+        try:
+            return self.game.play(state, move)
+        except IllegalMove as error:
+            raise AssertionError(f"{move} is among the legal moves, and is not legal: {error}") from error
+
+    def _played(self, state: Any, move: Any) -> Any:
+        """Play a legal move; the old state and its news stay what they were."""
+        game, before = self.game, repr(state)
+        played = self._play(state, move)
+        assert before == repr(state), f"play changed the old state: {move}"
+        game.check_invariants(played)
+        news = game.news(played)
+        _check_plain(news.public, "public news")
+        _check_plain(news.draws, "draws")
+        after = repr(played)
+        delivered = game.deliver(played)
+        assert after == repr(played), "deliver changed the old state"
+        if self.source.random() < 0.1:
+            self._check_drops(played, mover=game.to_move(state))
+        return delivered
+
+    def _checked(self, state: Any) -> Outcome | None:
+        """Check everything that holds of any state, and return its outcome."""
+        game = self.game
+        game.check_invariants(state)
+        assert self.seats == game.seat_count(state), "the number of seats changed"
+        for seat in range(self.seats):
+            _check_plain(game.view(state, seat), f"the view of seat {seat}")
+            _check_type(plain(game.view(state, seat)), game.view_type)
+        game.draw_text(state)
+        outcome = game.outcome(state)
+        if outcome is None:
+            assert game.to_move(state) in range(self.seats), "a seat that does not exist is to move"
+        else:
+            self._check_outcome(outcome)
+        return outcome
+
+    def _check_outcome(self, outcome: Outcome) -> None:
+        ranked = [seat for level in outcome.ranking for seat in level]
+        assert sorted(ranked) == sorted(set(outcome.order)), f"ranked: {ranked}, in the game: {outcome.order}"
+        assert all(outcome.ranking), "a rank without a seat"
+        assert self.seats == len(outcome.scores), "every seat has its score"
+        assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is no rule"
+
+    def _check_legal_moves(self, state: Any) -> None:
+        """Check that what is said to be legal is, also after a trip over the wire."""
+        legal = self.game.legal_moves(state)
+        assert legal, "no legal move, and the game goes on"
+        for move in self.source.sample(legal, min(_SAMPLE, len(legal))):
+            assert move == self.game.parse_move(plain(move)), f"{move} is another move on the wire"
+            self._played(state, move)
+
+    def _check_refusals(self, state: Any) -> None:
+        """Check that hostile and illegal moves are refused by name, and change nothing."""
+        kept, shown = deepcopy(state), repr(state)
+        for raw in [*JUNK, *self._spoilt_moves(state), *self._moves_of_others(state)]:
+            given = repr(raw)
+            rule_id = self._broken_rule(state, raw)
+            assert rule_id is None or rule_id in self.game.rules, f"{rule_id} is no rule of {self.game.name}"
+            assert given == repr(raw), f"the player's value was changed: {given:.200}"
+        assert shown == repr(state), "a refused move changed the state"
+        assert kept == state, "a refused move changed the state"
+
+    def _broken_rule(self, state: Any, raw: Any) -> str | None:
+        """Return the id of the rule that a plain value breaks; None if it is legal or no move at all."""
+        try:
+            self.game.play(state, self.game.parse_move(raw))
+        except MalformedMove:
+            return None
+        except IllegalMove as error:
+            return error.rule_id
+        return None
+
+    def _spoilt_moves(self, state: Any) -> list[Any]:
+        """Return legal moves with one part replaced, left out or doubled."""
+        legal = self.game.legal_moves(state)
+        picked = self.source.sample(legal, min(_SAMPLE, len(legal)))
+        return [spoilt(plain(move), self.source) for move in picked for _ in range(4)]
+
+    def _moves_of_others(self, state: Any) -> list[Any]:
+        """Return what would be legal after one more turn: mostly illegal now."""
+        later = self.game.deliver(self._play(state, self.source.choice(self.game.legal_moves(state))))
+        if self.game.outcome(later) is not None:
+            return []
+        legal = self.game.legal_moves(later)
+        return [plain(move) for move in self.source.sample(legal, min(_SAMPLE, len(legal)))]
+
+    def _check_drops(self, state: Any, mover: int | None = None) -> None:
+        """Drop all seats one by one, with a turn played in between where one is due: it must end.
+
+        With a mover, the state is the one right after its play, before anything was delivered to it.
+        """
+        game, ended = self.game, self.game.outcome(state)
+        seats = list(range(self.seats)) if ended is None else list(ended.order)
+        gone: set[int] = set()
+        for seat in self.source.sample(seats, len(seats)):
+            before = repr(state)
+            dropped = game.drop(state, seat)
+            assert before == repr(state), "drop changed the old state"
+            state = dropped
+            gone.add(seat)
+            if mover not in (None, seat):
+                state = game.deliver(state)
+            mover = None
+            outcome = self._checked(state)
+            if outcome is None:
+                assert game.to_move(state) not in gone, f"seat {game.to_move(state)} was dropped and is to move"
+                state = game.deliver(self._play(state, self.source.choice(game.legal_moves(state))))
+                outcome = self._checked(state)
+            if outcome is not None:
+                assert not gone & set(outcome.order), "a dropped seat is ranked"
+        assert game.outcome(state) is not None, "all seats were dropped, and the game goes on"
+
+
+def spoilt(raw: Any, source: "Random") -> Any:
+    """Return a copy of a plain value, one part of it replaced by junk, left out or doubled."""
+    if isinstance(raw, dict) and raw and source.random() < 0.8:
+        key = source.choice(sorted(raw))
+        rest = {name: value for name, value in raw.items() if name != key}
+        return rest if source.random() < 0.1 else {**raw, key: spoilt(raw[key], source)}
+    if isinstance(raw, list) and raw and source.random() < 0.8:
+        index = source.randrange(len(raw))
+        if source.random() < 0.2:
+            return [*raw, raw[index]]
+        return [*raw[:index], spoilt(raw[index], source), *raw[index + 1 :]]
+    if isinstance(raw, int) and not isinstance(raw, bool) and source.random() < 0.5:
+        return raw + source.choice((-2, -1, 1, 2))
+    return source.choice(JUNK)
+
+
+def _check_type(view: Any, view_type: type[msgspec.Struct]) -> None:
+    try:
+        msgspec.convert(view, view_type, strict=True)
+    except msgspec.ValidationError as error:
+        raise AssertionError(f"a view is no {view_type.__name__}: {error}") from error
+
+
+def _check_plain(value: Any, what: str) -> None:
+    """Check that a value is the same in JSON and in msgpack, so that no player and no record loses any of it."""
+    over_json = msgspec.json.decode(msgspec.json.encode(value))
+    assert plain(value) == over_json, f"{what} is not plain: {value}"
+    _check_types(msgspec.to_builtins(value), what)
+
+
+def _check_types(value: Any, what: str) -> None:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            assert type(key) is str, f"{what} has a key that is no string: {key!r}"
+            _check_types(item, what)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_types(item, what)
+    else:
+        assert value is None or type(value) in (str, int, float, bool), f"{what} holds a {type(value).__name__}"

@@ -1,0 +1,122 @@
+"""Every registered game keeps the contract, and games that break it are found out. Knows no rules."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.games.base import Game, IllegalMove, News, Outcome
+from referee.games.q import Move, QGame, State, View
+from referee.plugins import load
+from referee.testing import JUNK, check_game, spoilt
+
+GAMES = load().games
+
+
+@pytest.mark.parametrize("name", sorted(GAMES))
+def test_every_registered_game_conforms(name: str) -> None:
+    """Whatever is installed, built in or not, passes the same suite."""
+    check_game(GAMES[name], Random(name), max_turns=60)
+
+
+class Renamed(QGame):
+    """Breaks a rule that it does not list."""
+
+    def play(self, state: State, move: Move) -> State:
+        try:
+            return super().play(state, move)
+        except IllegalMove as error:
+            raise IllegalMove("q.unheard-of", error.detail) from None
+
+
+class Telling(QGame):
+    """Shows a view that is not its type."""
+
+    def view(self, state: State, seat: int) -> View:
+        view: Any = {"seat": str(seat)}
+        return view  # type: ignore[no-any-return]
+
+
+class Binary(QGame):
+    """Tells news that a record can't hold."""
+
+    def news(self, state: State) -> News:
+        return News({"bytes": b"\x00"}, None)
+
+
+class Stubborn(QGame):
+    """Does not forget a dropped seat."""
+
+    def drop(self, state: State, seat: int) -> State:
+        return state
+
+
+class Overwriting(QGame):
+    """Writes on the map of the old state."""
+
+    def play(self, state: State, move: Move) -> State:
+        played = super().play(state, move)
+        board: Any = state.board
+        board.update(played.board)
+        return played
+
+
+class Endless(QGame):
+    """Never ends, not even deserted."""
+
+    def outcome(self, state: State) -> Outcome | None:
+        return None
+
+    def to_move(self, state: State) -> int:
+        return state.order[0] if state.order else 0
+
+
+class Moody(QGame):
+    """Deals something else each time."""
+
+    def __init__(self) -> None:
+        self.dealt = 0
+
+    def new(self, options: Any, seats: int, shuffle: Any) -> State:
+        self.dealt += 1
+        return super().new(options, seats, lambda items: shuffle(items)[self.dealt :] + shuffle(items)[: self.dealt])
+
+
+class Trusting(QGame):
+    """Lists an exchange that is not legal."""
+
+    def play(self, state: State, move: Move) -> State:
+        if state.mover == 1:
+            raise IllegalMove("q.exchange.pile", "not today")
+        return super().play(state, move)
+
+
+BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
+    (Renamed, "q.unheard-of is no rule"),
+    (Telling, "a view is no View"),
+    (Binary, "public news is not plain"),
+    (Stubborn, "was dropped and is to move"),
+    (Overwriting, "play changed the old state"),
+    (Endless, "was dropped and is to move"),
+    (Moody, "the same seed gave another deal"),
+    (Trusting, "is among the legal moves, and is not legal"),
+)
+
+
+@pytest.mark.parametrize(("broken", "says"), BROKEN)
+def test_a_broken_game_is_found_out(broken: Callable[[], Game[Any, Any, Any]], says: str) -> None:
+    """A game that breaks the contract does not pass, and the error says what it breaks."""
+    with pytest.raises(AssertionError, match=says):
+        check_game(broken(), Random(3), games=3, max_turns=30)
+
+
+def test_spoilt_values_are_copies() -> None:
+    """Spoiling a move leaves the move as it was."""
+    raw = {"action": "place", "tiles": [[0, 1, "red-star"]]}
+    kept = repr(raw)
+    source = Random(0)
+    changed = [spoilt(raw, source) for _ in range(200)]
+    assert kept == repr(raw)
+    assert any(value != raw and isinstance(value, dict) for value in changed)
+    assert any(value in JUNK for value in changed)
