@@ -4,6 +4,7 @@ Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wr
 """
 
 import contextlib
+import gc
 import json
 import sys
 import time
@@ -176,6 +177,8 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
             tasks[0].cancel()  # the user interrupted: what the coroutine cleans up is waited for
         return finished
 
+    gc.collect()
+    gc.freeze()  # what was imported stays: to look through it again and again would stall the loop
     running.addSystemEventTrigger("before", "shutdown", _stop)
     running.callWhenRunning(_begin)
     running.run()

@@ -92,6 +92,14 @@ class Game(ABC, Generic[S, V, M]):
     view_type: ClassVar[type[msgspec.Struct]]
     move_type: ClassVar[Any]
     rules: ClassVar[dict[str, Rule]]
+    _boxed_move: ClassVar[Any]
+    """A struct around move_type: msgspec keeps what it knows of a struct, but looks through a bare union every time."""
+
+    def __init_subclass__(cls) -> None:
+        """Box the move type of a new game."""
+        super().__init_subclass__()
+        if hasattr(cls, "move_type"):
+            cls._boxed_move = msgspec.defstruct("Box", [("move", cls.move_type)])
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
         """Check options.
@@ -115,7 +123,7 @@ class Game(ABC, Generic[S, V, M]):
             MalformedMove: it has not the form of a move.
         """
         try:
-            move: M = msgspec.convert(raw, self.move_type, strict=True)
+            move: M = msgspec.convert({"move": raw}, self._boxed_move, strict=True).move
         except msgspec.ValidationError as error:
             raise MalformedMove(str(error)) from None
         return move

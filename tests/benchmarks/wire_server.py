@@ -3,6 +3,7 @@
 Both answer a move of the same bytes with a turn of the same bytes: `echo` from a list, the referee by refereeing.
 """
 
+import gc
 import sys
 import tempfile
 import time
@@ -90,6 +91,8 @@ def main() -> None:
         else:
             factory = LinkFactory(Tables(Path(folder)), _reactor, time.monotonic)
         port = _reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
+        gc.collect()
+        gc.freeze()  # as the command line does
         print(port.getHost().port, flush=True)
         _reactor.run()
 
