@@ -7,13 +7,14 @@ from typing import Any
 
 from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
-from protocol.messages import Message, Move, Turn, encode
+from protocol.messages import Message, Move, encode
 from referee import chance
 from referee.games.q import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.net.wording import message_of
 
 TURNS = 100
 """Turns of one match: the map then has 101 tiles, a long game of Q."""
@@ -47,16 +48,19 @@ def move_frames(match: str) -> list[bytes]:
     return [frame(Move(match=match, turn=turn, move=move(turn))) for turn in range(1, TURNS + 1)]
 
 
-def turn_frames(match: str) -> list[bytes]:
-    """Return the frames of all turns of a match, as the referee sends them; index 0 is turn 1."""
-    frames = []
+def referee_frames(match: str) -> list[bytes]:
+    """Return what the referee sends for each turn of a match: what was told of the last one, and the turn itself."""
+    sent: list[bytes] = []
     fold = Match(QGame(), setup(match), SEED)
     for event in events():
-        for command in fold.handle(event):
-            if isinstance(command, c.AskMove):
-                turn = Turn(match=match, turn=command.turn, view=command.view, left_ms=command.limit_ms)
-                frames.append(frame(turn))
-    return frames
+        said = [
+            frame(message_of(command, fold))
+            for command in fold.handle(event)
+            if isinstance(command, c.AskMove | c.TellSeat)
+        ]
+        if said:
+            sent.append(b"".join(said))
+    return sent[:TURNS]
 
 
 def events() -> list[e.Event]:

@@ -33,17 +33,25 @@ _MOVES = staircase.move_frames("bench")
 
 
 class Player:
-    """One connection that answers every turn with the next move of the list."""
+    """One connection that answers every turn with the next move of the list, once it may begin."""
 
     def __init__(self, port: int, *, greets: bool) -> None:
         self.sock = socket.create_connection(("127.0.0.1", port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = FrameReader(MAX_FRAME_FROM_REFEREE_BYTES)
+        self._may_answer = False
         self.turns = 0
+        self.is_asked = False
+        """Whether its first turn has come."""
         if greets:
             self.sock.sendall(_HELLO)
 
-    def answer(self) -> bool:
+    def begin(self) -> None:
+        """Answer the first turn, and every later one at once."""
+        self._may_answer = True
+        self._move()
+
+    def read(self) -> bool:
         """Read what is there and answer it; return whether the connection is still open."""
         data = self.sock.recv(65_536)
         if not data:
@@ -52,11 +60,42 @@ class Player:
         while (body := self._reader.next_frame()) is not None:
             kind = body[:12]
             if b"turn" in kind:
-                self.sock.sendall(_MOVES[self.turns])
-                self.turns += 1
+                self.is_asked = True
+                if self._may_answer:
+                    self._move()
             elif b"offer" in kind:
                 self.sock.sendall(_READY)
         return True
+
+    def _move(self) -> None:
+        self.sock.sendall(_MOVES[self.turns])
+        self.turns += 1
+
+
+def play_once(port: int, connections: int, *, greets: bool) -> tuple[int, float]:
+    """Play one match on each of many connections at once.
+
+    Returns:
+        The turns answered, and the seconds from the first answer to the last connection's end.
+    """
+    players = [Player(port, greets=greets) for _ in range(connections)]
+    with selectors.DefaultSelector() as selector:
+        for player in players:
+            selector.register(player.sock, selectors.EVENT_READ, player)
+        while not all(player.is_asked for player in players):
+            for key, _ in selector.select():
+                key.data.read()
+        begun = time.perf_counter()
+        for player in players:
+            player.begin()
+        left = connections
+        while left:
+            for key, _ in selector.select():
+                if not key.data.read():
+                    selector.unregister(key.fileobj)
+                    key.data.sock.close()
+                    left -= 1
+        return sum(player.turns for player in players), time.perf_counter() - begun
 
 
 def round_trips_per_s(port: int, connections: int, matches: int, *, greets: bool) -> float:
@@ -69,24 +108,10 @@ def round_trips_per_s(port: int, connections: int, matches: int, *, greets: bool
         greets: whether the server wants a hello.
 
     Returns:
-        Answered turns per second.
+        Answered turns per second, the time for connecting and dealing left out.
     """
-    turns = 0
-    begun = time.perf_counter()
-    for _ in range(matches):
-        players = [Player(port, greets=greets) for _ in range(connections)]
-        with selectors.DefaultSelector() as selector:
-            for player in players:
-                selector.register(player.sock, selectors.EVENT_READ, player)
-            left = connections
-            while left:
-                for key, _ in selector.select():
-                    if not key.data.answer():
-                        selector.unregister(key.fileobj)
-                        key.data.sock.close()
-                        left -= 1
-        turns += sum(player.turns for player in players)
-    return turns / (time.perf_counter() - begun)
+    runs = [play_once(port, connections, greets=greets) for _ in range(matches)]
+    return sum(turns for turns, _ in runs) / sum(seconds for _, seconds in runs)
 
 
 def measure(kind: str, connections: int, matches: int) -> float:
@@ -143,10 +168,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks wire", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs of each; the median counts")
     options = parser.parse_args(arguments)
-    print(
-        f"{staircase.TURNS} turns a match; turns grow from {len(staircase.turn_frames('bench')[0])} to "
-        f"{len(staircase.turn_frames('bench')[-1])} bytes, moves have about {len(_MOVES[50])}"
-    )
+    sizes = [len(frames) for frames in staircase.referee_frames("bench")]
+    print(f"{staircase.TURNS} turns a match; the referee sends {sizes[0]} to {sizes[-1]} bytes a turn,")
+    print(f"the player about {len(_MOVES[50])}; dealing and connecting are left out")
     per_turn_us = 0.0
     for connections, matches in ((1, 20), (200, 2)):
         pairs = [

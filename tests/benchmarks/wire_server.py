@@ -86,7 +86,7 @@ def main() -> None:
     """Serve until killed."""
     with tempfile.TemporaryDirectory() as folder:
         if sys.argv[1] == "echo":
-            ECHOED.extend(staircase.turn_frames("bench"))
+            ECHOED.extend(staircase.referee_frames("bench"))
             factory: Factory = Factory.forProtocol(Echo)
         else:
             factory = LinkFactory(Tables(Path(folder)), _reactor, time.monotonic)
