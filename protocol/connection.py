@@ -9,7 +9,12 @@ from enum import Enum, StrEnum
 from .decoding import decode
 from .errors import Code, LocalProtocolError, RemoteProtocolError
 from .frames import FrameReader, encode_frame
-from .limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
+from .limits import (
+    MAX_EVIDENCE_BYTES,
+    MAX_FRAME_FROM_PLAYER_BYTES,
+    MAX_FRAME_FROM_REFEREE_BYTES,
+    MAX_UNASKED_BYTES,
+)
 from .messages import FROM_PLAYER, FROM_REFEREE, Message, encode, type_of
 
 
@@ -112,7 +117,7 @@ class Connection:
     @property
     def is_mid_frame(self) -> bool:
         """Whether a frame was begun and is not complete."""
-        return self._reader.has_pending
+        return self._reader.pending_bytes > 0
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the peer; next_event tells what they were."""
@@ -142,6 +147,7 @@ class Connection:
             try:
                 body = self._reader.next_frame()
                 if body is None:
+                    self._check_flood()
                     return Need.DATA
                 message = decode(body, self._theirs)
                 if self._is_late(message):
@@ -182,6 +188,12 @@ class Connection:
             raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
         self.state = State.CLOSED
         return encode_frame(encode(message), self._limit_bytes)
+
+    def _check_flood(self) -> None:
+        """Refuse to buffer much that nothing asked for; between matches an answer may still be under way."""
+        if self.role is Role.REFEREE and self.state is State.SEATED and self._reader.pending_bytes > MAX_UNASKED_BYTES:
+            detail = f"more than {MAX_UNASKED_BYTES} bytes of a frame came, and nothing was asked"
+            raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
 
     def _is_late(self, message: Message) -> bool:
         """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""

@@ -42,6 +42,8 @@ class Code(StrEnum):
     """The value of a key has the wrong type or is out of its range."""
     WRONG_MATCH = "wrong-match"
     """The message names another match than the one being played."""
+    FLOOD = "flood"
+    """Bytes of a frame that nothing asked for, more than the limit, before the frame is even complete."""
     OUT_OF_TURN = "out-of-turn"
     """A well-formed message that nothing asked for."""
 

@@ -43,9 +43,9 @@ class FrameReader:
         return bytes(self._buffer)
 
     @property
-    def has_pending(self) -> bool:
-        """Whether there are bytes that no complete frame has used up yet."""
-        return bool(self._buffer)
+    def pending_bytes(self) -> int:
+        """How many bytes there are that no complete frame has used up yet."""
+        return len(self._buffer)
 
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the stream."""

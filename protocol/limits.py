@@ -13,6 +13,10 @@ gives at most. Precedents: ACPC 4096 bytes a line; AI Arena 32 MiB a frame; Line
 MAX_FRAME_FROM_REFEREE_BYTES = 4 * 1024 * 1024
 """A view of the Q game with all 1080 tiles on the map is about 20 KiB; a client is generous to later games."""
 
+MAX_UNASKED_BYTES = 4096
+"""What a player in a match may have sent of a frame while nothing is asked of it. It is not 0, because a verdict names
+a whole message where there is one; a move is rarely longer than this."""
+
 MAX_DEPTH = 16
 """Arrays and maps within one another. The deepest message of this protocol has 6 levels."""
 

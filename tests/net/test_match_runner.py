@@ -254,6 +254,13 @@ def test_an_answer_out_of_turn(sitting: Sitting) -> None:
     assert sitting.match.open_requests.keys() == {0}
 
 
+def test_a_flood(sitting: Sitting) -> None:
+    """Who pours out what nothing asked for is expelled before it is a message, and the open turn goes on."""
+    sitting.peers[1].raw((60_000).to_bytes(4, "big") + bytes(10_000))
+    assert sitting.fouls() == [(1, Cause.FLOOD)]
+    assert sitting.match.open_requests.keys() == {0}
+
+
 def test_an_illegal_move(sitting: Sitting) -> None:
     """A move against the rules expels with the id of the rule."""
     sitting.answer(0, {"action": "place", "tiles": []})

@@ -37,7 +37,7 @@ def test_the_table_speaks_of_every_message() -> None:
 
 def test_every_code_is_provoked() -> None:
     """Each code that received bytes can have stands in the table of bad frames, or needs two matches."""
-    assert set(Code) == {code for *_, code in BAD_FRAMES} | {Code.WRONG_MATCH}
+    assert set(Code) == {code for *_, code in BAD_FRAMES} | {Code.WRONG_MATCH, Code.FLOOD}
 
 
 @pytest.mark.parametrize(("state", "trigger"), ALLOWED)
@@ -284,3 +284,20 @@ def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int)
     body = bytearray(raw(message_for(trigger))[4:])
     body[place % len(body)] = byte
     take(pair_in(state).side(OTHER[sender_of(trigger)]), framed(bytes(body)), [])
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 1000, 65_536])
+def test_an_unasked_frame_is_a_flood_before_it_is_complete(chunk_bytes: int) -> None:
+    """In a match, who sends much of a frame that nothing asked for is refused without its being buffered whole."""
+    referee = pair_in(State.SEATED).referee
+    flood = (60_000).to_bytes(4, "big") + bytes(50_000)
+    with pytest.raises(RemoteProtocolError) as caught:
+        receive_all(referee, flood, chunk_bytes)
+    assert Code.FLOOD is caught.value.code
+
+
+def test_a_long_answer_is_no_flood() -> None:
+    """What was asked for may be as long as a frame, however slowly it comes."""
+    referee = pair_in(State.ASKED).referee
+    referee.receive_data((60_000).to_bytes(4, "big") + bytes(50_000))
+    assert referee.next_event() is Need.DATA

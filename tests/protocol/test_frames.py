@@ -42,7 +42,7 @@ def test_a_frame_becomes_its_body(body: bytes, frame: bytes, trailing: bytes) ->
     assert [body] == bodies_of(whole, frame + trailing)
     assert [body] == bodies_of(dripped, *(bytes([byte]) for byte in frame + trailing))
     assert trailing == whole.pending == dripped.pending
-    assert bool(trailing) == whole.has_pending == dripped.has_pending
+    assert len(trailing) == whole.pending_bytes == dripped.pending_bytes
 
 
 @pytest.mark.parametrize("body", [b"", b"x" * (LIMIT + 1)])

@@ -149,7 +149,7 @@ def test_the_vectors_are_up_to_date() -> None:
 def test_the_vectors_have_every_message_and_code() -> None:
     """Each message and each code that a new conversation can meet has a vector."""
     assert set(MESSAGES) == {vector["message"]["type"] for vector in GOOD}
-    assert set(Code) - {Code.WRONG_MATCH} == {vector["code"] for vector in BAD}
+    assert set(Code) - {Code.WRONG_MATCH, Code.FLOOD} == {vector["code"] for vector in BAD}
     assert len({vector["name"] for vector in VECTORS}) == len(VECTORS)
 
 
@@ -162,7 +162,7 @@ def test_a_good_vector_round_trips(vector: dict[str, Any]) -> None:
     reader.receive_data(data)
     body = reader.next_frame()
     assert body is not None
-    assert not reader.has_pending
+    assert not reader.pending_bytes
     message = decode(body, accepted)
     plain = msgspec.to_builtins(message)
     assert vector["message"].items() <= plain.items()
