@@ -1,0 +1,80 @@
+"""Chance: fixed vectors, no bias, and streams that know nothing of each other."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee import chance
+
+SEED = bytes(range(32))
+NONCES = ("00" * 16, None, "ff" * 16)
+
+
+VECTOR_BELOW = [0, 1, 1, 221]
+VECTOR_SHUFFLED = [7, 2, 0, 6, 3, 8, 5, 9, 4, 1]
+
+
+def test_vectors() -> None:
+    """The derivations give what SHA-256 gives; any language can redo these."""
+    assert chance.commitment(SEED) == "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"
+    assert chance.seed_from_number(7).hex() == "7902699be42c8a8e46fbbb4501726517e86b22c56a189f7625a6da49081b2451"
+    key = chance.shuffle_key(SEED, NONCES)
+    assert chance.Stream(key).shuffled(range(10)) == chance.Stream(key).shuffled(range(10))
+    assert [chance.Stream(SEED).below(bound) for bound in (1, 2, 6, 1000)] == VECTOR_BELOW
+    assert chance.Stream(SEED).shuffled(range(10)) == VECTOR_SHUFFLED
+
+
+class Words(chance.Stream):
+    """A stream whose 64-bit words are given."""
+
+    def __init__(self, *words: int) -> None:
+        super().__init__(SEED)
+        self._words = iter(words)
+
+    def _word(self) -> int:
+        return next(self._words)
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 6, 36, 1080, 2**63 + 1])
+def test_the_incomplete_multiple_is_thrown_away(bound: int) -> None:
+    """Words from the last whole multiple of the bound on are skipped; the one before it counts."""
+    limit = 2**64 - 2**64 % bound
+    skipped = [word for word in (limit, 2**64 - 1) if limit <= word < 2**64]
+    assert Words(*skipped, 5 % bound).below(bound) == 5 % bound
+    assert Words(limit - 1).below(bound) == bound - 1
+
+
+@given(st.binary(min_size=32, max_size=32), st.lists(st.integers(), max_size=60))
+def test_a_shuffle_is_a_permutation(key: bytes, items: list[int]) -> None:
+    """Nothing is lost, nothing is doubled, the input stays as it was, and the key alone decides."""
+    before = list(items)
+    shuffled = chance.Stream(key).shuffled(items)
+    assert Counter(shuffled) == Counter(before)
+    assert items == before
+    assert shuffled == chance.Stream(key).shuffled(items)
+
+
+def test_every_order_comes_up() -> None:
+    """Over many keys, the six orders of three things are about equally frequent."""
+    orders = Counter(tuple(chance.Stream(chance.seed_from_number(number)).shuffled("abc")) for number in range(6000))
+    assert len(orders) == 6
+    assert all(850 < count < 1150 for count in orders.values())
+
+
+def test_every_nonce_counts() -> None:
+    """Any seat's nonce, and whose it is, changes the key; so does the seed."""
+    one, other = "00" * 16, "01" + "00" * 15
+    keys = [
+        chance.shuffle_key(SEED, nonces)
+        for nonces in ((one, one), (one, other), (other, one), (one, None), (None, one), (None, None), (one,))
+    ]
+    keys.append(chance.shuffle_key(bytes(32), (one, one)))
+    assert len(set(keys)) == len(keys)
+
+
+def test_purposes_have_streams_of_their_own() -> None:
+    """The seed of one purpose is neither the seed itself nor that of another purpose."""
+    seeds = {SEED, chance.derive(SEED, "deck"), chance.derive(SEED, "seating"), chance.derive(SEED, "player:0")}
+    assert len(seeds) == 4

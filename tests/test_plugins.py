@@ -1,0 +1,83 @@
+"""Plugins: what is installed is found, and a mistake in one is named."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pluggy
+import pytest
+
+from referee import plugins
+from referee.hookspecs import HousePlayer, hookimpl
+
+
+def _make(_seed: bytes, _options: dict[str, Any]) -> Any:
+    return lambda view: view
+
+
+class Extra:
+    """A plugin with one house player."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @hookimpl
+    def referee_house_players(self) -> Iterable[HousePlayer]:
+        """Return the player."""
+        return [HousePlayer(self._name, ("q",), _make, "A test's.")]
+
+
+class Misspelt:
+    """A plugin with a hook that does not exist."""
+
+    @hookimpl
+    def referee_hose_players(self) -> Iterable[HousePlayer]:
+        """Return nothing: it is never called."""
+        return []
+
+
+def load_with(monkeypatch: pytest.MonkeyPatch, extra: object) -> plugins.Registry:
+    """Load the plugins as if one more were installed."""
+    plain = pluggy.PluginManager.load_setuptools_entrypoints
+
+    def load(self: pluggy.PluginManager, group: str, name: str | None = None) -> int:
+        self.register(extra, "extra")
+        return plain(self, group, name)
+
+    monkeypatch.setattr(pluggy.PluginManager, "load_setuptools_entrypoints", load)
+    return plugins.load()
+
+
+def test_the_built_in_ones_come_through_the_door() -> None:
+    """Games and house players of the product are there, by name."""
+    known = plugins.load()
+    assert list(known.games) == ["q"]
+    assert set(known.players) >= {"random", "dag", "ldasg", "greedy"}
+    assert known.game("q").name == "q"
+    assert known.player("dag").games == ("q",)
+
+
+def test_a_plugin_adds_a_player(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another package adds stands beside the built-in ones."""
+    assert load_with(monkeypatch, Extra("mine")).player("mine").summary == "A test's."
+
+
+@pytest.mark.parametrize(
+    ("extra", "complaint"),
+    [
+        (Extra("dag"), "two plugins add a house player named 'dag'"),
+        (Misspelt(), "referee_hose_players"),
+    ],
+    ids=["a name twice", "an unknown hook"],
+)
+def test_a_mistake_in_a_plugin_is_named(monkeypatch: pytest.MonkeyPatch, extra: object, complaint: str) -> None:
+    """A name given twice and a misspelt hook are errors, not silence."""
+    with pytest.raises(plugins.PluginError, match=complaint):
+        load_with(monkeypatch, extra)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    """Who misspells a name sees what there is."""
+    known = plugins.load()
+    for find in (known.game, known.player):
+        with pytest.raises(plugins.PluginError, match="there are: "):
+            find("nobody")
