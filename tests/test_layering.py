@@ -111,13 +111,15 @@ def test_there_are_no_import_cycles() -> None:
 def test_everything_public_has_a_docstring(name: str) -> None:
     """Modules, and whatever has no underscore, say what they are."""
     tree = ast.parse(MODULES[name].read_text())
-    public = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_")
-    ]
     assert ast.get_docstring(tree)
-    assert [node.name for node in public if not ast.get_docstring(node)] == []
+    assert [silent for silent in undocumented(tree) if not silent.startswith("_")] == []
+
+
+def undocumented(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of classes and functions without a docstring."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not ast.get_docstring(node):
+            yield node.name
 
 
 def test_every_test_says_what_it_shows() -> None:
