@@ -118,8 +118,10 @@ def test_everything_public_has_a_docstring(name: str) -> None:
 def undocumented(tree: ast.Module) -> Iterator[str]:
     """Yield the names of classes and functions without a docstring."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not ast.get_docstring(node):
-            yield node.name
+        match node:
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                if not ast.get_docstring(node):
+                    yield node.name
 
 
 def test_every_test_says_what_it_shows() -> None:
