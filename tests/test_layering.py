@@ -4,6 +4,7 @@ import ast
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,10 +119,9 @@ def test_everything_public_has_a_docstring(name: str) -> None:
 def undocumented(tree: ast.Module) -> Iterator[str]:
     """Yield the names of classes and functions without a docstring."""
     for node in ast.walk(tree):
-        match node:
-            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
-                if not ast.get_docstring(node):
-                    yield node.name
+        named: Any = node
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and not ast.get_docstring(named):
+            yield str(named.name)
 
 
 def test_every_test_says_what_it_shows() -> None:
