@@ -4,7 +4,7 @@ import ast
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_everything_public_has_a_docstring(name: str) -> None:
 def undocumented(tree: ast.Module) -> Iterator[str]:
     """Yield the names of classes and functions without a docstring."""
     for node in ast.walk(tree):
-        named: Any = node
+        named = cast("Any", node)
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and not ast.get_docstring(named):
             yield str(named.name)
 
