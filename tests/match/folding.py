@@ -1,0 +1,149 @@
+"""Small matches of Q, event by event. Knows how to write an event briefly; refuses to know what follows from it."""
+
+from copy import deepcopy
+from typing import Any
+
+from referee import chance
+from referee.games.base import Game
+from referee.games.q import QGame, View
+from referee.match import commands as c
+from referee.match import events as e
+from referee.match.fouls import Cause, Foul
+from referee.match.machine import Match, Phase
+from referee.match.setup import MatchSetup
+
+SEED = chance.seed_from_number(7)
+LIMIT = 1000.0
+START = 5000.0
+NONCE = "0f" * 16
+R, G, B, Y = "red-star", "green-star", "blue-star", "yellow-star"
+RC = "red-clover"
+ALIEN = "purple-diamond"
+PASS = {"action": "pass"}
+EXCHANGE = {"action": "exchange"}
+
+
+def place(*spots: tuple[int, int, str]) -> dict[str, Any]:
+    """Return a plain placement."""
+    return {"action": "place", "tiles": [list(spot) for spot in spots]}
+
+
+def position(*hands: list[str], pile: tuple[str, ...] = (RC,), scores: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return a position with one tile, red-star, on the map."""
+    points = [*scores, *([0] * len(hands))]
+    players = [{"score": points[seat], "hand": hand} for seat, hand in enumerate(hands)]
+    return {"map": [[0, 0, R]], "pile": list(pile), "players": players}
+
+
+def setup_of(seats: int, **fields: Any) -> MatchSetup:
+    """Return the setup of a match between players called a, b, c..."""
+    given: dict[str, Any] = {
+        "match": "m",
+        "game": "q",
+        "names": tuple("abcd"[:seats]),
+        "per_move_ms": LIMIT,
+        "start_ms": START,
+        "commitment": chance.commitment(SEED),
+    }
+    return MatchSetup(**{**given, **fields})
+
+
+def new_match(*hands: list[str], game: Game[Any, Any, Any] | None = None, **fields: Any) -> Match:
+    """Return a new match from the position of these hands."""
+    place_of = {name: fields.pop(name) for name in ("pile", "scores") if name in fields}
+    setup = setup_of(len(hands), position=position(*hands, **place_of), **fields)
+    return Match(game or QGame(), setup, SEED)
+
+
+def opened(at: float = 0.0) -> e.MatchOpened:
+    """Return the first event."""
+    return e.MatchOpened(at_ms=at)
+
+
+def ready(seat: int, at: float = 1.0, *, sent: float = 0.0, lag: float = 0.0, nonce: str = NONCE) -> e.ReadyReceived:
+    """Return the answer to an offer."""
+    return e.ReadyReceived(seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, nonce=nonce)
+
+
+def moved(seat: int, turn: int, move: Any, at: float, *, sent: float | None = None, lag: float = 0.0) -> e.MoveReceived:
+    """Return the answer to a turn, 1 ms after it was asked if nothing else is said."""
+    asked = at - 1.0 if sent is None else sent
+    return e.MoveReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, turn=turn, move=move)
+
+
+def acked(seat: int, ack: int, at: float, *, sent: float | None = None, lag: float = 0.0) -> e.AckReceived:
+    """Return a confirmation, 1 ms after it was asked if nothing else is said."""
+    asked = at - 1.0 if sent is None else sent
+    return e.AckReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, ack=ack)
+
+
+def overdue(seat: int, at: float, *, sent: float, lag: float = 0.0, pending: str = "") -> e.DeadlinePassed:
+    """Return the end of a limit."""
+    return e.DeadlinePassed(seat=seat, at_ms=at, sent_ms=sent, lag_ms=lag, pending=pending)
+
+
+def lost(seat: int, at: float) -> e.ConnectionLost:
+    """Return the end of a connection."""
+    return e.ConnectionLost(seat=seat, at_ms=at, detail="gone")
+
+
+def failed(at: float) -> e.RefereeFailed:
+    """Return a fault of the referee's own."""
+    return e.RefereeFailed(at_ms=at, detail="the disk is full")
+
+
+def disconnected(seat: int, at: float, turn: int) -> Foul:
+    """Return the foul that `lost` is."""
+    return Foul(seat=seat, cause=Cause.DISCONNECTED, at_ms=at, turn=turn, detail="gone")
+
+
+def expelled(match: Match, seat: int) -> dict[str, Any]:
+    """Return what the others are told of an expulsion."""
+    cause = next(foul.cause for foul in match.fouls if foul.seat == seat)
+    return {"kind": "expelled", "seat": seat, "cause": str(cause)}
+
+
+def told(seat: int, turn: int, what: dict[str, Any], **fields: Any) -> c.TellSeat:
+    """Return a told without draws and ack, if nothing else is said."""
+    return c.TellSeat(
+        **{"seat": seat, "turn": turn, "what": what, "draws": None, "ack": None, "limit_ms": None, **fields}
+    )
+
+
+def view_of(match: Match, seat: int) -> View:
+    """Return what a seat may know now."""
+    view: View = match.game.view(match.state, seat)
+    return view
+
+
+def asked(match: Match, seat: int, turn: int) -> c.AskMove:
+    """Return the request of a move, on the state as it now is."""
+    return c.AskMove(seat=seat, turn=turn, view=view_of(match, seat), limit_ms=LIMIT)
+
+
+def fold(match: Match, *events: e.Event) -> tuple[c.Command, ...]:
+    """Take events into a match, and return the commands of the last one."""
+    commands: tuple[c.Command, ...] = ()
+    for event in events:
+        commands = match.handle(event)
+    return commands
+
+
+def playing(*hands: list[str], **fields: Any) -> Match:
+    """Return a match without acknowledgements in its first turn; its instant is 1 ms."""
+    match = new_match(*hands, **fields)
+    fold(match, opened(), *(ready(seat) for seat in range(len(hands))))
+    assert match.phase is Phase.PLAYING
+    return match
+
+
+def result_of(commands: tuple[c.Command, ...]) -> c.Result:
+    """Return the result that the last command tells."""
+    last = commands[-1]
+    assert isinstance(last, c.CloseMatch)
+    return last.result
+
+
+def snapshot(match: Match) -> dict[str, str]:
+    """Return everything that a match remembers, comparable."""
+    return {name: repr(value) for name, value in deepcopy(vars(match)).items() if name != "game"}
