@@ -4,7 +4,6 @@ import ast
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
@@ -119,9 +118,8 @@ def test_everything_public_has_a_docstring(name: str) -> None:
 def undocumented(tree: ast.Module) -> Iterator[str]:
     """Yield the names of classes and functions without a docstring."""
     for node in ast.walk(tree):
-        named = cast("Any", node)
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and not ast.get_docstring(named):
-            yield str(named.name)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not ast.get_docstring(node):
+            yield node.name
 
 
 def test_every_test_says_what_it_shows() -> None:
@@ -129,8 +127,7 @@ def test_every_test_says_what_it_shows() -> None:
     silent = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
-            is_test = isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-            if is_test and not ast.get_docstring(node):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node):
                 silent.append(f"{path.name}: {node.name}")
     assert silent == []
 
