@@ -15,7 +15,7 @@ from referee.games.q import Move, QGame, State, View
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause
-from referee.match.machine import Match, Request
+from referee.match.machine import Match, Phase, Request
 from referee.testing import ScriptedSeat, drive, random_chooser
 
 from .folding import (
