@@ -124,12 +124,8 @@ def undocumented(tree: ast.Module) -> Iterator[str]:
 
 def test_every_test_says_what_it_shows() -> None:
     """A test's docstring states the behaviour."""
-    silent = []
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not ast.get_docstring(node):
-                silent.append(f"{path.name}: {node.name}")
-    assert silent == []
+    trees = [ast.parse(path.read_text()) for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    assert [name for tree in trees for name in undocumented(tree) if name.startswith("test_")] == []
 
 
 def test_no_file_is_too_long() -> None:
