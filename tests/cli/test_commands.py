@@ -60,6 +60,7 @@ def test_the_same_seed_plays_the_same_match(tmp_path: Path) -> None:
     assert first["moves"] != other["moves"]
 
 
+@pytest.mark.forges
 def test_every_record_audits(one_match: Path) -> None:
     """A record of play holds; the same record with one digit changed does not, and the line is named."""
     report = played(referee("audit", "logs", "--json", cwd=one_match.parent.parent))
