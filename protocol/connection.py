@@ -47,6 +47,9 @@ class State(StrEnum):
     CLOSED = "closed"
     """Nothing more is said; what still arrives is dropped."""
 
+    __hash__ = str.__hash__
+    """In C: an enum's own is a Python function, and every message looks into the table."""
+
 
 class Need(Enum):
     """What next_event answers when there is no message yet."""

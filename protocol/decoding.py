@@ -42,21 +42,29 @@ def _unique_pairs(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
     return result
 
 
-def _check(value: Any, depth: int) -> None:
-    """Refuse, anywhere inside a decoded value, what this protocol does not carry."""
-    kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
-        return
-    if kind is float:
-        if not math.isfinite(value):
-            raise _Refused(Code.NOT_FINITE, f"the number {value} is not finite")
-    elif kind is list or kind is dict:
-        if depth >= MAX_DEPTH:
-            raise _Refused(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}")
-        for item in value if kind is list else value.values():
-            _check(item, depth + 1)
-    else:
-        raise _Refused(Code.TYPE_NOT_ALLOWED, f"a value of msgpack type {kind.__name__}")
+_PLAIN = frozenset((str, int, bool, type(None)))
+
+
+def _check(value: Any) -> None:
+    """Refuse, anywhere inside a decoded value, what this protocol does not carry; level by level, without recursion."""
+    level: list[Any] = [value]
+    depth = 0
+    while level:
+        deeper: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind in _PLAIN:
+                continue
+            if kind is list or kind is dict:
+                if depth == MAX_DEPTH:
+                    raise _Refused(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}")
+                deeper.extend(item if kind is list else item.values())
+            elif kind is not float:
+                raise _Refused(Code.TYPE_NOT_ALLOWED, f"a value of msgpack type {kind.__name__}")
+            elif not math.isfinite(item):
+                raise _Refused(Code.NOT_FINITE, f"the number {item} is not finite")
+        level = deeper
+        depth += 1
 
 
 def unpack(body: bytes) -> Any:
@@ -84,7 +92,7 @@ def unpack(body: bytes) -> Any:
             max_array_len=MAX_ITEMS,
             max_map_len=MAX_ITEMS,
         )
-        _check(value, 0)
+        _check(value)
     except _Refused as refused:
         raise RemoteProtocolError(refused.code, refused.detail, body[:MAX_EVIDENCE_BYTES]) from None
     except (msgpack.exceptions.StackError, RecursionError):  # msgpack without its C part recurses

@@ -66,7 +66,7 @@ class ScriptedSeat:
             case c.OfferMatch():
                 return e.ReadyReceived(seat=seat, nonce=self.nonce, **instants)
             case c.AskMove():
-                move = self.choose(plain(command.view))
+                move = self.choose(msgspec.msgpack.decode(command.view))
                 return e.MoveReceived(seat=seat, turn=command.turn, move=move, **instants)
             case c.StartSeat(ack=int(ack)) | c.TellSeat(ack=int(ack)) | c.EndSeat(ack=int(ack)):
                 return e.AckReceived(seat=seat, ack=ack, **instants)

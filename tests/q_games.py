@@ -102,7 +102,7 @@ def _react(actors: list[Actor], command: c.Command, now_ms: float) -> e.Event | 
                     seat=seat, at_ms=now_ms, sent_ms=now_ms, first_byte_ms=now_ms, lag_ms=0.0, nonce="00" * 16
                 )
             case c.AskMove():
-                move = actor.move(msgspec.to_builtins(command.view))
+                move = actor.move(msgspec.msgpack.decode(command.view))
                 return e.MoveReceived(
                     seat=seat,
                     at_ms=now_ms,

@@ -189,7 +189,7 @@ class QGame(Game[State, View, Move]):
             return self._place(state, move)
         if isinstance(move, Exchange):
             return self._exchange(state)
-        return self._next(state, arriving=None, last={"action": "pass"})
+        return _moved(state, last={"action": "pass"}, arriving=None)
 
     def _exchange(self, state: State) -> State:
         """Source: The Q Game, Playing a Turn, 2. The hand goes to the end of the pile before the new one is drawn."""
@@ -201,7 +201,7 @@ class QGame(Game[State, View, Move]):
         pile = state.pile + state.hands[seat]
         hands = _with(state.hands, seat, ())
         last = {"action": "exchange", "count": count}
-        return replace(self._next(state, arriving=pile[:count], last=last), pile=pile[count:], hands=hands)
+        return _moved(state, last=last, arriving=pile[:count], pile=pile[count:], hands=hands)
 
     def _place(self, state: State, move: Place) -> State:
         seat = state.order[0]
@@ -214,29 +214,19 @@ class QGame(Game[State, View, Move]):
         points += state.options.finish_bonus if finished else 0
         laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
         last = {"action": "place", "tiles": laid, "points": points}
-        following = self._next(state, arriving=None if finished else drawn, last=last)
-        return replace(
-            following,
+        changes: dict[str, Any] = {"order": state.order} if finished else {}
+        return _moved(
+            state,
+            last=last,
+            arriving=None if finished else drawn,
             board=board,
             laid=state.laid + laid,
             pile=state.pile[len(drawn) :],
             hands=_with(state.hands, seat, hand),
             scores=_with(state.scores, seat, state.scores[seat] + points),
-            order=state.order if finished else following.order,
             placed=True,
             finished=finished,
-        )
-
-    def _next(self, state: State, *, arriving: tuple[Tile, ...] | None, last: Mapping[str, Any]) -> State:
-        """Send the mover to the end of the turn order."""
-        seat = state.order[0]
-        return replace(
-            state,
-            order=(*state.order[1:], seat),
-            to_go=state.to_go - 1,
-            arriving=arriving,
-            mover=seat,
-            last=last,
+            **changes,
         )
 
     def news(self, state: State) -> News:
@@ -313,6 +303,13 @@ class QGame(Game[State, View, Move]):
         """Count every tile wherever it is: in a game from the start, always 1080."""
         hands = sum(len(hand) for hand in state.hands)
         return len(state.board) + len(state.pile) + hands + len(state.arriving or ()) + state.lost
+
+
+def _moved(state: State, **changes: Any) -> State:
+    """Send the mover to the end of the turn order, with the other changes of its move."""
+    seat = state.order[0]
+    turned: dict[str, Any] = {"order": (*state.order[1:], seat), "to_go": state.to_go - 1, "mover": seat}
+    return replace(state, **{**turned, **changes})
 
 
 def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from .fouls import Foul
 
@@ -26,7 +26,8 @@ class OfferMatch(SeatCommand, frozen=True, kw_only=True, tag="offer-match"):
 class StartSeat(SeatCommand, frozen=True, kw_only=True, tag="start-seat"):
     """Show the first view; with an ack number, its `ack` is due within limit_ms."""
 
-    view: Any
+    view: Raw
+    """The seat's view in msgpack: the very bytes that are sent."""
     ack: int | None
     limit_ms: float | None
 
@@ -35,7 +36,8 @@ class AskMove(SeatCommand, frozen=True, kw_only=True, tag="ask-move"):
     """Ask for the move of a turn, due within limit_ms."""
 
     turn: int
-    view: Any
+    view: Raw
+    """The seat's view in msgpack: the very bytes that are sent."""
     limit_ms: float
 
 

@@ -10,6 +10,9 @@ answered: nobody's answer is judged on another state than the one it was asked o
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+from msgspec import Raw
+
 from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
@@ -115,7 +118,7 @@ class Match:
             return
         self._drop_fouled()
         for seat in self._present():
-            view = self.game.view(self.state, seat)
+            view = self._view(seat)
             self._commands.append(c.StartSeat(seat=seat, view=view, ack=None, limit_ms=None))
         self._next_turn()
 
@@ -126,8 +129,7 @@ class Match:
             self._next_turn()
             return
         ack, limit_ms = self._demand_ack(seat)
-        view = self.game.view(self.state, seat)
-        self._commands.append(c.StartSeat(seat=seat, view=view, ack=ack, limit_ms=limit_ms))
+        self._commands.append(c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms))
 
     # --- turns
 
@@ -142,8 +144,10 @@ class Match:
         seat = self.game.to_move(self.state)
         limit_ms = self.setup.per_move_ms
         self._awaiting[seat] = Request(e.MoveReceived, self.turn, limit_ms)
-        view = self.game.view(self.state, seat)
-        self._commands.append(c.AskMove(seat=seat, turn=self.turn, view=view, limit_ms=limit_ms))
+        self._commands.append(c.AskMove(seat=seat, turn=self.turn, view=self._view(seat), limit_ms=limit_ms))
+
+    def _view(self, seat: int) -> Raw:
+        return Raw(msgspec.msgpack.encode(self.game.view(self.state, seat)))
 
     def _move(self, event: e.MoveReceived) -> None:
         if not self._is_in_time(event):

@@ -31,6 +31,9 @@ class Phase(StrEnum):
     """One seat's `ack` of the end."""
     OVER = "over"
 
+    __hash__ = str.__hash__
+    """In C: an enum's own is a Python function, and every event looks into the table."""
+
 
 class Request(Struct, frozen=True):
     """What a seat was asked and has not answered."""

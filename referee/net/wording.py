@@ -1,28 +1,14 @@
 """Commands of a match -> messages of the wire. Knows both vocabularies; refuses to know when anything is sent."""
 
-from functools import singledispatch
+from collections.abc import Callable
+from typing import Any
 
 from protocol.messages import End, Expelled, Message, Offer, Start, TimeControl, Told, Turn
 
-from ..match.commands import AskMove, Command, EndSeat, ExpelSeat, OfferMatch, StartSeat, TellSeat
+from ..match.commands import AskMove, Command, EndSeat, ExpelSeat, OfferMatch, SeatCommand, StartSeat, TellSeat
 from ..match.machine import Match
 
 
-@singledispatch
-def message_of(command: Command, match: Match) -> Message:
-    """Return what a command says to its seat.
-
-    Args:
-        command: one that is sent to a seat.
-        match: the match that gave it.
-
-    Raises:
-        TypeError: the command is not sent to a seat.
-    """
-    raise TypeError(f"{type(command).__name__} is not sent to anybody")
-
-
-@message_of.register
 def _offer(command: OfferMatch, match: Match) -> Message:
     setup = match.setup
     return Offer(
@@ -37,23 +23,19 @@ def _offer(command: OfferMatch, match: Match) -> Message:
     )
 
 
-@message_of.register
 def _start(command: StartSeat, match: Match) -> Message:
     return Start(match=match.setup.match, view=command.view, ack=command.ack)
 
 
-@message_of.register
 def _turn(command: AskMove, match: Match) -> Message:
     return Turn(match=match.setup.match, turn=command.turn, view=command.view, left_ms=command.limit_ms)
 
 
-@message_of.register
 def _told(command: TellSeat, match: Match) -> Message:
     draws = None if command.draws is None else list(command.draws)
     return Told(match=match.setup.match, turn=command.turn, what=command.what, draws=draws, ack=command.ack)
 
 
-@message_of.register
 def _expelled(command: ExpelSeat, match: Match) -> Message:
     foul = command.foul
     return Expelled(
@@ -66,7 +48,6 @@ def _expelled(command: ExpelSeat, match: Match) -> Message:
     )
 
 
-@message_of.register
 def _end(command: EndSeat, match: Match) -> Message:
     return End(
         match=match.setup.match,
@@ -78,3 +59,23 @@ def _end(command: EndSeat, match: Match) -> Message:
         nonces=list(match.nonces),
         ack=command.ack,
     )
+
+
+_WORDING: dict[type[Command], Callable[[Any, Match], Message]] = {
+    OfferMatch: _offer,
+    StartSeat: _start,
+    AskMove: _turn,
+    TellSeat: _told,
+    ExpelSeat: _expelled,
+    EndSeat: _end,
+}
+
+
+def message_of(command: SeatCommand, match: Match) -> Message:
+    """Return what a command says to its seat.
+
+    Args:
+        command: one that is sent to a seat.
+        match: the match that gave it.
+    """
+    return _WORDING[type(command)](command, match)

@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ..match.commands import AskMove, Command, Result, StartSeat
 from ..match.events import AnyEvent
@@ -91,15 +91,35 @@ def line_hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def view_digest(view: Any) -> str:
+def view_digest(view: Raw) -> str:
     """Return the SHA-256 of a view's msgpack bytes, in hex."""
-    return hashlib.sha256(msgspec.msgpack.encode(view)).hexdigest()
+    return hashlib.sha256(view).hexdigest()
 
 
-def without_view(command: Command) -> Command:
-    """Replace a command's view by its digest; other commands stay as they are."""
-    if isinstance(command, AskMove | StartSeat):
-        return msgspec.structs.replace(command, view=view_digest(command.view))
+class _DigestedTurn(Struct, frozen=True, tag_field="command", tag="ask-move"):
+    """An AskMove as it stands in a line."""
+
+    seat: int
+    turn: int
+    view: str
+    limit_ms: float
+
+
+class _DigestedStart(Struct, frozen=True, tag_field="command", tag="start-seat"):
+    """A StartSeat as it stands in a line."""
+
+    seat: int
+    view: str
+    ack: int | None
+    limit_ms: float | None
+
+
+def without_view(command: Command) -> Struct:
+    """Replace a command's view by the SHA-256 of its bytes, in hex; other commands stay as they are."""
+    if isinstance(command, AskMove):
+        return _DigestedTurn(command.seat, command.turn, view_digest(command.view), command.limit_ms)
+    if isinstance(command, StartSeat):
+        return _DigestedStart(command.seat, view_digest(command.view), command.ack, command.limit_ms)
     return command
 
 

@@ -1,7 +1,8 @@
 """Small matches of Q, event by event. Knows how to write an event briefly; refuses to know what follows from it."""
 
-from copy import deepcopy
 from typing import Any
+
+import msgspec
 
 from referee import chance
 from referee.games.base import Game
@@ -116,9 +117,19 @@ def view_of(match: Match, seat: int) -> View:
     return view
 
 
+def shown(match: Match, seat: int) -> msgspec.Raw:
+    """Return the bytes of what a seat may know now."""
+    return packed(view_of(match, seat))
+
+
+def packed(view: View) -> msgspec.Raw:
+    """Return a view as commands hold it."""
+    return msgspec.Raw(msgspec.msgpack.encode(view))
+
+
 def asked(match: Match, seat: int, turn: int) -> c.AskMove:
     """Return the request of a move, on the state as it now is."""
-    return c.AskMove(seat=seat, turn=turn, view=view_of(match, seat), limit_ms=LIMIT)
+    return c.AskMove(seat=seat, turn=turn, view=shown(match, seat), limit_ms=LIMIT)
 
 
 def fold(match: Match, *events: e.Event) -> tuple[c.Command, ...]:
@@ -146,4 +157,4 @@ def result_of(commands: tuple[c.Command, ...]) -> c.Result:
 
 def snapshot(match: Match) -> dict[str, str]:
     """Return everything that a match remembers, comparable."""
-    return {name: repr(value) for name, value in deepcopy(vars(match)).items() if name != "game"}
+    return {name: repr(value) for name, value in vars(match).items() if name not in ("game", "_commands")}

@@ -34,6 +34,7 @@ from .folding import (
     playing,
     ready,
     result_of,
+    shown,
     told,
 )
 
@@ -202,7 +203,7 @@ def test_a_wrong_ack_number_is_out_of_turn() -> None:
     assert commands[0] == c.ExpelSeat(seat=0, foul=expected)
     assert commands[1:3] == (
         told(1, 0, expelled(match, 0)),
-        c.StartSeat(seat=1, view=match.game.view(match.state, 1), ack=2, limit_ms=LIMIT),
+        c.StartSeat(seat=1, view=shown(match, 1), ack=2, limit_ms=LIMIT),
     )
 
 
@@ -271,7 +272,7 @@ def test_a_foul_of_a_seat_that_waits_for_its_start() -> None:
     assert match.handle(lost(1, 2.0)) == (c.ExpelSeat(seat=1, foul=disconnected(1, 2.0, 0)),)
     commands = match.handle(acked(0, 1, 3.0))
     gone = expelled(match, 1)
-    view = match.game.view(match.state, 2)
+    view = shown(match, 2)
     assert commands == (told(0, 0, gone), told(2, 0, gone), c.StartSeat(seat=2, view=view, ack=2, limit_ms=LIMIT))
 
 

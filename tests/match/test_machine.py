@@ -36,12 +36,14 @@ from .folding import (
     moved,
     new_match,
     opened,
+    packed,
     place,
     playing,
     position,
     ready,
     result_of,
     setup_of,
+    shown,
     snapshot,
     told,
     view_of,
@@ -66,10 +68,11 @@ def test_a_match_without_acknowledgements() -> None:
     assert fold(match, ready(1)) == ()
     views = [match.game.view(before, seat) for seat in (0, 1)]
     assert views[0] == View(seat=0, hand=[G, B], scores=[0, 0], order=[0, 1], tiles_left=1, map=((0, 0, R),))
+    seen = [packed(view) for view in views]
     assert fold(match, ready(0, 2.0)) == (
-        c.StartSeat(seat=0, view=views[0], ack=None, limit_ms=None),
-        c.StartSeat(seat=1, view=views[1], ack=None, limit_ms=None),
-        c.AskMove(seat=0, turn=1, view=views[0], limit_ms=LIMIT),
+        c.StartSeat(seat=0, view=seen[0], ack=None, limit_ms=None),
+        c.StartSeat(seat=1, view=seen[1], ack=None, limit_ms=None),
+        c.AskMove(seat=0, turn=1, view=seen[0], limit_ms=LIMIT),
     )
     commands = fold(match, moved(0, 1, FIRST, 10.0))
     played = {"kind": "played", "action": "place", "tiles": ((0, 1, G),), "points": 3, "seat": 0, "score": 3}
@@ -110,10 +113,10 @@ def test_a_match_with_acknowledgements() -> None:
     fold(match, opened(), ready(0))
     confirm: Any = {"limit_ms": LIMIT}
     commands = fold(match, ready(1, 2.0))
-    assert commands == (c.StartSeat(seat=0, view=view_of(match, 0), ack=1, **confirm),)
+    assert commands == (c.StartSeat(seat=0, view=shown(match, 0), ack=1, **confirm),)
     assert_phase(match, Phase.STARTING)
     assert match.open_requests == {0: Request(e.AckReceived, 1, LIMIT)}
-    assert fold(match, acked(0, 1, 3.0)) == (c.StartSeat(seat=1, view=view_of(match, 1), ack=2, **confirm),)
+    assert fold(match, acked(0, 1, 3.0)) == (c.StartSeat(seat=1, view=shown(match, 1), ack=2, **confirm),)
     assert fold(match, acked(1, 2, 4.0)) == (asked(match, 0, 1),)
     played = {"kind": "played", "action": "place", "tiles": ((0, 1, G),), "points": 3, "seat": 0, "score": 3}
     commands = fold(match, moved(0, 1, FIRST, 5.0))
