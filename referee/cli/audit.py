@@ -1,49 +1,126 @@
-"""`referee audit`: verify records."""
+"""`referee audit`: verify records, many at once."""
 
+import os
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from msgspec import Struct
+from rich.progress import track
 
-from ..plugins import PluginError
+from ..plugins import PluginError, load
 from ..record.audit import audit
+from ..record.key_file import BadKey, parse_public
+from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import RecordError
-from .common import FAILED, json_option, out, print_json, registry
+from .common import FAILED, console, is_interactive, json_option, out, print_json
+
+_FEW = 4
+"""So few records are done before other processes have started."""
 
 
-@click.command("audit", epilog="Example:  referee audit logs/")
+class Demands(Struct, frozen=True):
+    """What an auditor demands of every record."""
+
+    keys: tuple[str, ...]
+    heads: tuple[str, ...]
+    is_strict: bool
+
+
+@click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
+@click.option(
+    "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
+)
+@click.option("--unsealed", is_flag=True, help="Take records without a seal: unfinished ones, and those of format 1.")
+@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
-def audit_command(paths: tuple[Path, ...], as_json: bool) -> None:
+def audit_command(
+    paths: tuple[Path, ...], keys: tuple[str, ...], heads: tuple[str, ...], unsealed: bool, jobs: int, as_json: bool
+) -> None:
     """Verify records: PATHS are record files or folders of them.
 
-    Each record is folded again from its events: every command, every verdict, the scores and the result must come out
-    as they stand. The first line that does not is named, with what was expected there.
+    Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
+    verdict with its deadline, the scores and the ranking; for a folder with a MANIFEST.json also that no record is
+    missing and none was added. The first line that does not hold is named, with what was expected there.
+
+    Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
 
     Exit status: 0 all hold, 1 one does not, 2 used wrongly.
     """
-    find = registry().game
-    reports: list[dict[str, Any]] = []
-    for path in _records(paths):
-        try:
-            record = audit(path, find)
-        except RecordError as error:
-            found = {"line": error.line, "expected": error.expected, "found": error.found}
-            reports.append({"record": str(path), "holds": False, **found})
-        except PluginError as error:
-            reports.append({"record": str(path), "holds": False, "line": 1, "expected": str(error), "found": "none"})
-        else:
-            state = "torn" if record.is_torn else "finished" if record.result else "unfinished"
-            reports.append({"record": str(path), "holds": True, "events": len(record.steps), "state": state})
+    try:
+        demands = Demands(tuple(parse_public(key) for key in keys), heads, not unsealed)
+    except BadKey as error:
+        raise click.UsageError(str(error)) from None
+    reports = [*_manifests(paths, demands)]
+    files = _records(paths)
+    for report in _audited(files, demands, jobs, is_quiet=as_json):
+        reports.append(report)
         if not as_json:
-            _show(reports[-1])
+            _show(report)
     broken = sum(not report["holds"] for report in reports)
     if as_json:
         print_json({"records": reports, "broken": broken})
     else:
-        out.print(f"{len(reports)} records, {broken} broken")
+        _show_sum(reports, len(files), broken)
     sys.exit(FAILED if broken else 0)
+
+
+def _audited(files: Sequence[Path], demands: Demands, jobs: int, *, is_quiet: bool) -> Iterator[dict[str, Any]]:
+    """Audit files, in other processes if there are many, and yield the reports in the files' order."""
+    if len(files) <= _FEW or jobs == 1:
+        for path in files:
+            yield report_on(path, demands)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        reports = pool.map(report_on, files, [demands] * len(files), chunksize=max(1, min(16, len(files) // jobs)))
+        is_plain = is_quiet or not is_interactive()
+        yield from track(reports, "auditing", len(files), console=console, transient=True, disable=is_plain)
+
+
+def report_on(path: Path, demands: Demands) -> dict[str, Any]:
+    """Audit one record.
+
+    Returns:
+        What is found, plain: `record`, `holds`, and what holds or the first line that does not.
+    """
+    try:
+        record = audit(path, load().game, keys=demands.keys, heads=demands.heads, is_strict=demands.is_strict)
+    except RecordError as error:
+        return _broken(error)
+    except PluginError as error:
+        return _broken(RecordError(path, 1, str(error), "none"))
+    setup = record.header.setup
+    deal = "position" if setup.position is not None else "fair" if setup.nonces else "fixed"
+    return {
+        "record": str(path),
+        "holds": True,
+        "match": setup.match,
+        "events": len(record.steps),
+        "state": record.state,
+        "deal": deal,
+        "key": record.header.key,
+    }
+
+
+def _broken(error: RecordError) -> dict[str, Any]:
+    where = {"record": str(error.path), "holds": False, "line": error.line}
+    return {**where, "expected": error.expected, "found": error.found}
+
+
+def _manifests(paths: tuple[Path, ...], demands: Demands) -> Iterator[dict[str, Any]]:
+    """Yield what does not hold of the manifests below the paths."""
+    for path in paths:
+        for manifest in sorted(path.rglob(NAME)) if path.is_dir() else ():
+            try:
+                check_manifest(manifest.parent, demands.keys)
+            except RecordError as error:
+                yield _broken(error)
 
 
 def _records(paths: tuple[Path, ...]) -> list[Path]:
@@ -51,7 +128,7 @@ def _records(paths: tuple[Path, ...]) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise click.UsageError(f"there is no file or folder {path}")
-        inside = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
+        inside = record_files(path) if path.is_dir() else [path]
         if not inside:
             raise click.UsageError(f"there is no record (*.jsonl) in {path}")
         found += inside
@@ -60,9 +137,18 @@ def _records(paths: tuple[Path, ...]) -> list[Path]:
 
 def _show(report: dict[str, Any]) -> None:
     if report["holds"]:
-        text = f"[green]holds[/]   {report['record']}  {report['events']} events, {report['state']}"
+        text = (
+            f"[green]holds[/]   {report['record']}  {report['events']} events, {report['state']}, {report['deal']} deal"
+        )
         out.print(text, highlight=False, soft_wrap=True)
         return
-    out.print(f"[red]BROKEN[/]  {report['record']}, line {report['line']}", highlight=False, soft_wrap=True)
+    line = f", line {report['line']}" if report["line"] else ""
+    out.print(f"[red]BROKEN[/]  {report['record']}{line}", highlight=False, soft_wrap=True)
     out.print(f"  expected {report['expected']}", markup=False, highlight=False, soft_wrap=True)
     out.print(f"  found    {report['found']}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_sum(reports: list[dict[str, Any]], files: int, broken: int) -> None:
+    for key, count in Counter(report["key"] for report in reports if report.get("key")).items():
+        out.print(f"{count} sealed by key {key}", highlight=False, soft_wrap=True)
+    out.print(f"{files} records, {broken} broken")

@@ -4,7 +4,9 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .key import key
 from .listing import list_command
+from .manifest import manifest
 from .play import play
 from .replay import replay
 from .serve import serve
@@ -25,6 +27,8 @@ main.add_command(play)
 main.add_command(serve)
 main.add_command(audit_command)
 main.add_command(replay)
+main.add_command(manifest)
+main.add_command(key)
 main.add_command(list_command)
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import rich_click as click
 
 from ..net.table import Played, Table
 from .common import FAILED, clear_errors, find_game, find_launches, json_option, monotonic, registry, run_reactor
-from .settings import table_options, table_settings
+from .settings import find_sealer, table_options, table_settings
 from .watching import Watcher, show_played
 
 
@@ -28,11 +28,13 @@ def play(game: str, players: tuple[str, ...], as_json: bool, **values: Any) -> N
     if len(players) not in rules.seats:
         raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {len(players)}")
     launches = find_launches(game, players, registry())
-    settings = table_settings(values)
+    settings, sealer = table_settings(values, players), find_sealer(values["key"])
     with Watcher(is_quiet=as_json) as watcher:
 
         async def _main(reactor: Any) -> Played:
-            table = Table(reactor, monotonic, rules, settings, report=watcher.report, on_step=watcher.on_step)
+            table = Table(
+                reactor, monotonic, rules, settings, sealer=sealer, report=watcher.report, on_step=watcher.on_step
+            )
             return await table.play_programs(launches)
 
         with clear_errors():

@@ -8,7 +8,7 @@ import rich_click as click
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played, Table
 from .common import FAILED, clear_errors, console, find_game, json_option, monotonic, print_json, run_reactor
-from .settings import table_options, table_settings
+from .settings import find_sealer, table_options, table_settings
 from .watching import Watcher, show_played
 
 
@@ -51,11 +51,13 @@ def serve(
     if fewest not in rules.seats or most not in rules.seats or fewest > most:
         raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
     policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
-    settings = table_settings(values)
+    settings, sealer = table_settings(values), find_sealer(values["key"])
     with Watcher(is_quiet=as_json) as watcher:
 
         async def _main(reactor: Any) -> Played | None:
-            table = Table(reactor, monotonic, rules, settings, report=watcher.report, on_step=watcher.on_step)
+            table = Table(
+                reactor, monotonic, rules, settings, sealer=sealer, report=watcher.report, on_step=watcher.on_step
+            )
             return await table.play_signed_up(listen, policy)
 
         with clear_errors():

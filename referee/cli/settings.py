@@ -1,5 +1,6 @@
 """The options that `play` and `serve` share, and what they become. Knows the command line; refuses to know sockets."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,7 +9,9 @@ import rich_click as click
 
 from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ..net.table import TableSettings
-from .common import parse_options
+from ..record.key_file import BadKey, default_path, load_or_make
+from ..record.seal import Sealer
+from .common import console, parse_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,6 +37,11 @@ _OPTIONS = (
     click.option("--acknowledge", is_flag=True, help="Demand an ack for start, hand-outs and end."),
     click.option("--seed", type=int, help="Fix the shuffle: the same number deals the same game."),
     click.option(
+        "--key",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="File of the key that seals the record; made if missing. See `referee key`.",
+    ),
+    click.option(
         "--logs",
         type=click.Path(file_okay=False, path_type=Path),
         default=Path("logs"),
@@ -50,8 +58,29 @@ def table_options(function: F) -> F:
     return function
 
 
-def table_settings(values: dict[str, Any]) -> TableSettings:
-    """Return the settings of a table from the values of the shared options."""
+def find_sealer(path: Path | None) -> Sealer:
+    """Return the key that seals records; make it on first use, and say so.
+
+    Raises:
+        click.ClickException: it can't be read or made.
+    """
+    where = path or default_path(os.environ)
+    try:
+        sealer, is_new = load_or_make(where)
+    except BadKey as error:
+        raise click.ClickException(str(error)) from None
+    if is_new:
+        console.print(f"made a key to seal records with: {where}", markup=False, highlight=False, soft_wrap=True)
+    return sealer
+
+
+def table_settings(values: dict[str, Any], programs: tuple[str, ...] = ()) -> TableSettings:
+    """Return the settings of a table from the values of the shared options.
+
+    Args:
+        values: of the options above.
+        programs: how the players' programs were given, by seat, if the referee starts them.
+    """
     return TableSettings(
         options=parse_options(values["options"]),
         per_move_ms=values["time_s"] * _MILLISECONDS,
@@ -59,4 +88,5 @@ def table_settings(values: dict[str, Any]) -> TableSettings:
         acknowledge=values["acknowledge"],
         seed=values["seed"],
         folder=values["logs"],
+        programs=programs,
     )

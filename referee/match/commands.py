@@ -41,6 +41,15 @@ class AskMove(SeatCommand, frozen=True, kw_only=True, tag="ask-move"):
     limit_ms: float
 
 
+class ResumeSeat(SeatCommand, frozen=True, kw_only=True, tag="resume-seat"):
+    """Take a seat back into the match after the referee was started again."""
+
+    turn: int
+    """Number of the last turn."""
+    view: Raw | None
+    """The seat's view in msgpack as it is now; None before the deal."""
+
+
 class TellSeat(SeatCommand, frozen=True, kw_only=True, tag="tell-seat"):
     """Tell what happened; with an ack number, its `ack` is due within limit_ms."""
 

@@ -89,6 +89,10 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, tag="seat-vacant"):
     detail: str
 
 
+class MatchResumed(Event, frozen=True, kw_only=True, tag="match-resumed"):
+    """The referee died and was started again; `at_ms` is that of the last event: the time in between is nobody's."""
+
+
 class RefereeFailed(Event, frozen=True, kw_only=True, tag="referee-failed"):
     """The referee itself is at fault; the match is void."""
 
@@ -105,6 +109,7 @@ AnyEvent = (
     | ConnectionLost
     | ProgramExited
     | SeatVacant
+    | MatchResumed
     | RefereeFailed
 )
 """Every event there is; a record's lines are decoded as one of these."""

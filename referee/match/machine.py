@@ -14,11 +14,12 @@ import msgspec
 from msgspec import Raw
 
 from .. import chance
-from ..games.base import Game, IllegalMove, MalformedMove, Outcome
+from ..games.base import Game, IllegalMove, MalformedMove, News, Outcome
 from . import commands as c
 from . import events as e
 from .fouls import BY_CODE, Cause, Foul
 from .phases import ImpossibleEvent, Phase, Request, check_event
+from .results import result_of, told_of
 from .setup import MatchSetup, restored
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
@@ -59,7 +60,7 @@ class Match:
         self._acks = 0
         self._outcome: Outcome | None = None
         self._used_ms = [0.0] * len(setup.names)
-        self._last_ms = 0.0
+        self._last_ms = self._now_ms = 0.0
         self._commands: list[c.Command] = []
 
     def handle(self, event: e.Event) -> tuple[c.Command, ...]:
@@ -75,12 +76,13 @@ class Match:
         if handler is None:
             raise ImpossibleEvent(f"{type(event).__name__} in phase {self.phase}")
         check_event(event, self._last_ms, len(self.setup.names), self._out, self._awaiting)
-        self._last_ms = event.at_ms
         self._commands = []
+        self._now_ms = event.at_ms
         try:
             handler(self, event)
         except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
             self._void(f"{type(error).__name__}: {error}"[:400])
+        self._last_ms = event.at_ms
         return tuple(self._commands)
 
     @property
@@ -90,10 +92,10 @@ class Match:
 
     # --- offers
 
-    def _open(self, _event: e.MatchOpened) -> None:
+    def _open(self, event: e.MatchOpened) -> None:
         self.phase = Phase.OFFERING
         for seat in range(len(self.setup.names)):
-            self._awaiting[seat] = Request(e.ReadyReceived, 0, self.setup.start_ms)
+            self._awaiting[seat] = Request(e.ReadyReceived, 0, self.setup.start_ms, event.at_ms)
             self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.start_ms))
 
     def _ready(self, event: e.ReadyReceived) -> None:
@@ -143,7 +145,7 @@ class Match:
         self.turn += 1
         seat = self.game.to_move(self.state)
         limit_ms = self.setup.per_move_ms
-        self._awaiting[seat] = Request(e.MoveReceived, self.turn, limit_ms)
+        self._awaiting[seat] = Request(e.MoveReceived, self.turn, limit_ms, self._now_ms)
         self._commands.append(c.AskMove(seat=seat, turn=self.turn, view=self._view(seat), limit_ms=limit_ms))
 
     def _view(self, seat: int) -> Raw:
@@ -165,26 +167,27 @@ class Match:
 
     def _tell_of_play(self, mover: int) -> None:
         news = self.game.news(self.state)
-        what = {"kind": "played", **news.public}
-        ack = limit_ms = None
+        demand: tuple[int | None, float | None] = (None, None)
         if self.setup.acknowledge and news.draws is not None:
-            ack, limit_ms = self._demand_ack(mover)
+            demand = self._demand_ack(mover)
         for seat in self._present():
-            own = seat == mover
-            self._commands.append(
-                c.TellSeat(
-                    seat=seat,
-                    turn=self.turn,
-                    what=what,
-                    draws=news.draws if own else None,
-                    ack=ack if own else None,
-                    limit_ms=limit_ms if own else None,
-                )
-            )
-        if ack is not None:
+            self._commands.append(self._told_of_play(news, seat, demand if seat == mover else None))
+        if demand[0] is not None:
             self.phase = Phase.TELLING
         else:
             self._delivered()
+
+    def _told_of_play(self, news: News, seat: int, demand: tuple[int | None, float | None] | None) -> c.TellSeat:
+        """Return what a seat is told of the last play; with a demand (ack number, limit) if it was the mover."""
+        ack, limit_ms = demand or (None, None)
+        return c.TellSeat(
+            seat=seat,
+            turn=self.turn,
+            what={"kind": "played", **news.public},
+            draws=news.draws if demand else None,
+            ack=ack,
+            limit_ms=limit_ms,
+        )
 
     def _delivered(self) -> None:
         self.state = self.game.deliver(self.state)
@@ -195,7 +198,7 @@ class Match:
     def _demand_ack(self, seat: int) -> tuple[int, float]:
         self._acks += 1
         limit_ms = self.setup.per_move_ms
-        self._awaiting[seat] = Request(e.AckReceived, self._acks, limit_ms)
+        self._awaiting[seat] = Request(e.AckReceived, self._acks, limit_ms, self._now_ms)
         return self._acks, limit_ms
 
     def _ack(self, event: e.AckReceived) -> None:
@@ -229,41 +232,14 @@ class Match:
         if self.setup.acknowledge:
             seat = self._next_in_queue()
             if seat is not None:
-                self._end_seat(seat, *self._demand_ack(seat))
+                self._commands.append(told_of(self._final(None), seat, *self._demand_ack(seat)))
                 return
         while (seat := self._next_in_queue()) is not None:
-            self._end_seat(seat, None, None)
+            self._commands.append(told_of(self._final(None), seat, None, None))
         self._close(self._final(None))
 
-    def _end_seat(self, seat: int, ack: int | None, limit_ms: float | None) -> None:
-        now = self._final(None)
-        self._commands.append(
-            c.EndSeat(
-                seat=seat,
-                winners=now.winners,
-                ranking=now.ranking,
-                scores=now.scores,
-                void=now.void,
-                ack=ack,
-                limit_ms=limit_ms,
-            )
-        )
-
     def _final(self, void: str | None) -> c.Result:
-        outcome = None if void else self._outcome
-        levels = outcome.ranking if outcome else ()
-        kept = [tuple(sorted(seat for seat in level if seat not in self._out)) for level in levels]
-        last = tuple(sorted(self._out)) if outcome else ()
-        return c.Result(
-            winners=kept[0] if kept else (),
-            ranking=tuple(level for level in [*kept, last] if level),
-            scores=outcome.scores if outcome else (0,) * len(self.setup.names),
-            fouls=tuple(self.fouls),
-            reason=outcome.reason if outcome else None,
-            void=void,
-            turns=self.turn,
-            used_ms=tuple(round(used, 3) for used in self._used_ms),
-        )
+        return result_of(self._outcome, self.fouls, self._used_ms, out=self._out, turns=self.turn, void=void)
 
     def _close(self, result: c.Result) -> None:
         self.phase = Phase.OVER
@@ -311,30 +287,12 @@ class Match:
     def _vacant(self, event: e.SeatVacant) -> None:
         self._foul(event, Cause.REFUSED_TO_START, detail=event.detail)
 
-    def _foul(
-        self,
-        event: e.SeatEvent,
-        cause: Cause,
-        *,
-        rule: str | None = None,
-        code: str | None = None,
-        detail: str = "",
-        evidence: str = "",
-    ) -> None:
+    def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, **facts: str) -> None:
         """Expel the seat; go on with the match if it was the one everybody waited for."""
         seat = event.seat
         if seat in self._done:
             return
-        foul = Foul(
-            seat=seat,
-            cause=cause,
-            at_ms=event.at_ms,
-            turn=self.turn,
-            rule=rule,
-            code=code,
-            detail=detail[:400],
-            evidence=evidence,
-        )
+        foul = Foul(seat=seat, cause=cause, at_ms=event.at_ms, turn=self.turn, detail=detail[:400], **facts)
         self.fouls.append(foul)
         self._out.add(seat)
         self._to_drop.append(seat)
@@ -378,12 +336,38 @@ class Match:
     def _void(self, detail: str) -> None:
         result = self._final(detail)
         for seat in self._present():
+            if seat not in self._done:
+                self._commands.append(told_of(result, seat, None, None))
+        self._close(result)
+
+    # --- a referee that died and was started again
+
+    def _resume(self, event: e.MatchResumed) -> None:
+        """Take every seat back, and ask again what was open, with the time that was left."""
+        for seat in self._present():
             if seat in self._done:
                 continue
-            self._commands.append(
-                c.EndSeat(seat=seat, winners=(), ranking=(), scores=result.scores, void=detail, ack=None, limit_ms=None)
-            )
-        self._close(result)
+            request = self._awaiting.get(seat)
+            if request is None or request.answer is not e.ReadyReceived:
+                view = None if self.state is None else self._view(seat)
+                self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
+            if request is not None:
+                left_ms = request.left_ms(self._last_ms)
+                self._awaiting[seat] = Request(request.answer, request.number, left_ms, event.at_ms)
+                self._commands.append(self._again(seat, self._awaiting[seat]))
+
+    def _again(self, seat: int, request: Request) -> c.Command:
+        """Return the command of an open request once more."""
+        number, limit_ms = request.number, request.limit_ms
+        if self.phase is Phase.OFFERING:
+            return c.OfferMatch(seat=seat, limit_ms=limit_ms)
+        if self.phase is Phase.PLAYING:
+            return c.AskMove(seat=seat, turn=number, view=self._view(seat), limit_ms=limit_ms)
+        if self.phase is Phase.STARTING:
+            return c.StartSeat(seat=seat, view=self._view(seat), ack=number, limit_ms=limit_ms)
+        if self.phase is Phase.TELLING:
+            return self._told_of_play(self.game.news(self.state), seat, (number, limit_ms))
+        return told_of(self._final(None), seat, number, limit_ms)
 
 
 _RUNNING = (Phase.OFFERING, Phase.STARTING, Phase.PLAYING, Phase.TELLING, Phase.ENDING)
@@ -397,6 +381,7 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     (_RUNNING, e.ConnectionLost, Match._lost),
     (_RUNNING, e.ProgramExited, Match._exited),
     ((Phase.OFFERING,), e.SeatVacant, Match._vacant),
+    (_RUNNING, e.MatchResumed, Match._resume),
     ((Phase.NEW, *_RUNNING), e.RefereeFailed, Match._failed),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}

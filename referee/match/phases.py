@@ -11,6 +11,9 @@ ROUNDING_MS = 0.001
 """Instants are rounded to a microsecond; so much may a difference of two of them be off."""
 
 
+MIN_LEFT_MS = 1000.0
+
+
 class ImpossibleEvent(Exception):
     """An event that cannot happen now: a fault of the referee or a forged record, never of a player."""
 
@@ -42,6 +45,15 @@ class Request(Struct, frozen=True):
     number: int
     """Number of the turn or of the ack; 0 for an offer."""
     limit_ms: float
+    asked_ms: float
+    """Instant of the event that led to it; it was sent then or later."""
+
+    def left_ms(self, last_ms: float) -> float:
+        """Return how much of the limit is left for sure, when nothing is known after an instant.
+
+        Never less than MIN_LEFT_MS, or the whole limit: who was started anew has to find its bearings.
+        """
+        return max(self.limit_ms - (last_ms - self.asked_ms), min(self.limit_ms, MIN_LEFT_MS))
 
 
 def check_event(
@@ -81,5 +93,7 @@ def _check_request(event: e.SeatEvent, sent_ms: float, lag_ms: float, request: R
     name = type(event).__name__
     if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
         raise ImpossibleEvent(f"{name} of seat {event.seat}, which was not asked")
+    if sent_ms < request.asked_ms:
+        raise ImpossibleEvent(f"{name}: a request sent at {sent_ms} ms, which was made at {request.asked_ms} ms")
     if not 0 <= lag_ms <= max(event.at_ms - sent_ms, 0) + ROUNDING_MS:
         raise ImpossibleEvent(f"{name}: a lag of {lag_ms} ms")

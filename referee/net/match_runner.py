@@ -305,7 +305,7 @@ class MatchRunner:
         link = self._links[command.seat]
         if link is None:
             return
-        message = message_of(command, self.match)
+        message = message_of(command, self.match, self._writer.head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
             link.say_goodbye(message)

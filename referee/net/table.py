@@ -22,6 +22,7 @@ from ..games.base import Game
 from ..match.commands import Result
 from ..match.machine import Match
 from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 from .clock import Port
 from .lag import LoopLag
@@ -52,6 +53,8 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     """Where the record is written."""
     match: str | None = None
     """The match's name; None: made from the game and the time."""
+    programs: tuple[str, ...] = ()
+    """How the players' programs were given, by seat; for the record, so that it can be resumed."""
 
 
 class Played(Struct, frozen=True, kw_only=True):
@@ -75,6 +78,7 @@ class Table:
         now: monotonic seconds.
         game: what is played.
         settings: how.
+        sealer: the key that seals the record; None: one of this table's own, forgotten afterwards.
         report: called with one sentence whenever something happens before the match.
         on_step: called after every step of the match.
     """
@@ -86,6 +90,7 @@ class Table:
         game: Game[Any, Any, Any],
         settings: TableSettings,
         *,
+        sealer: Sealer | None = None,
         report: Callable[[str], None] = _quiet,
         on_step: OnStep = lambda event, commands, match: None,
     ) -> None:
@@ -93,6 +98,7 @@ class Table:
         self._now = now
         self._game = game
         self._settings = settings
+        self._sealer = sealer or Sealer.new()
         self._report = report
         self._on_step = on_step
         self._lag = LoopLag(reactor, now)
@@ -217,10 +223,15 @@ class Table:
         programs: dict[int, Program],
     ) -> Played:
         path = self._settings.folder / f"{self.match_name}.jsonl"
-        writer = RecordWriter(path)
-        opened = datetime.now(UTC).isoformat(timespec="seconds")
-        seed = None if self._settings.seed is None else self._seed.hex()
-        writer.write_header(match.setup, seed=seed, referee=__version__, opened=opened)
+        writer = RecordWriter(path, self._sealer)
+        writer.write_header(
+            match.setup,
+            self._seed,
+            is_fixed=self._settings.seed is not None,
+            referee=__version__,
+            opened=datetime.now(UTC).isoformat(timespec="seconds"),
+            programs=list(self._settings.programs) or None,
+        )
         self._lag.start()
         runner = MatchRunner(
             match,

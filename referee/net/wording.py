@@ -9,7 +9,7 @@ from ..match.commands import AskMove, Command, EndSeat, ExpelSeat, OfferMatch, S
 from ..match.machine import Match
 
 
-def _offer(command: OfferMatch, match: Match) -> Message:
+def _offer(command: OfferMatch, match: Match, _head: str) -> Message:
     setup = match.setup
     return Offer(
         match=setup.match,
@@ -23,20 +23,20 @@ def _offer(command: OfferMatch, match: Match) -> Message:
     )
 
 
-def _start(command: StartSeat, match: Match) -> Message:
+def _start(command: StartSeat, match: Match, _head: str) -> Message:
     return Start(match=match.setup.match, view=command.view, ack=command.ack)
 
 
-def _turn(command: AskMove, match: Match) -> Message:
-    return Turn(match=match.setup.match, turn=command.turn, view=command.view, left_ms=command.limit_ms)
+def _turn(command: AskMove, match: Match, head: str) -> Message:
+    return Turn(match=match.setup.match, turn=command.turn, view=command.view, left_ms=command.limit_ms, head=head)
 
 
-def _told(command: TellSeat, match: Match) -> Message:
+def _told(command: TellSeat, match: Match, _head: str) -> Message:
     draws = None if command.draws is None else list(command.draws)
     return Told(match=match.setup.match, turn=command.turn, what=command.what, draws=draws, ack=command.ack)
 
 
-def _expelled(command: ExpelSeat, match: Match) -> Message:
+def _expelled(command: ExpelSeat, match: Match, _head: str) -> Message:
     foul = command.foul
     return Expelled(
         match=match.setup.match,
@@ -48,7 +48,7 @@ def _expelled(command: ExpelSeat, match: Match) -> Message:
     )
 
 
-def _end(command: EndSeat, match: Match) -> Message:
+def _end(command: EndSeat, match: Match, head: str) -> Message:
     return End(
         match=match.setup.match,
         winners=list(command.winners),
@@ -58,10 +58,11 @@ def _end(command: EndSeat, match: Match) -> Message:
         seed=match.seed.hex(),
         nonces=list(match.nonces),
         ack=command.ack,
+        head=head,
     )
 
 
-_WORDING: dict[type[Command], Callable[[Any, Match], Message]] = {
+_WORDING: dict[type[Command], Callable[[Any, Match, str], Message]] = {
     OfferMatch: _offer,
     StartSeat: _start,
     AskMove: _turn,
@@ -71,11 +72,12 @@ _WORDING: dict[type[Command], Callable[[Any, Match], Message]] = {
 }
 
 
-def message_of(command: SeatCommand, match: Match) -> Message:
+def message_of(command: SeatCommand, match: Match, head: str) -> Message:
     """Return what a command says to its seat.
 
     Args:
         command: one that is sent to a seat.
         match: the match that gave it.
+        head: hash of the last line of the match's record.
     """
-    return _WORDING[type(command)](command, match)
+    return _WORDING[type(command)](command, match, head)

@@ -1,9 +1,9 @@
-"""Folds a record again and compares every command and the result, line by line. Trusts nothing but the rules.
+"""Verifies a record: folds it again and compares every command, and checks it without the fold (checks.py), too.
 
-Knows what must follow from what. Refuses to know how the match was run.
+Knows what must follow from what. Trusts nothing but the rules of the game; refuses to know how the match was run.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import msgspec
 from .. import chance
 from ..games.base import BadSetup, Game
 from ..match.machine import ImpossibleEvent, Match
+from .checks import check_book, check_ranking, check_shuffle
 from .reader import Record, RecordError, read_record
 from .schema import Step, plain_commands
 
@@ -19,30 +20,53 @@ FindGame = Callable[[str], Game[Any, Any, Any]]
 _SHOWN_CHARS = 300
 
 
-def audit(path: Path, find_game: FindGame) -> Record:
+def audit(
+    path: Path, find_game: FindGame, *, keys: Collection[str] = (), heads: Collection[str] = (), is_strict: bool = True
+) -> Record:
     """Verify a record.
 
     Args:
         path: the record.
         find_game: a game's name -> its rules.
+        keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
+        heads: hashes of lines, as players were sent them, that the record must have.
+        is_strict: whether a record without a seal is broken: one of an unfinished match, or of format 1.
 
     Returns:
         The record; everything in it follows from its header, its events and its seed. If `result` is None the match
-        was not finished, and no more than its chain could be verified unless its seed was fixed beforehand.
+        was not finished, and its commands could be verified only if its seed was fixed beforehand.
 
     Raises:
         RecordError: the first line that does not hold.
         Exception: what find_game raises for a game it does not know.
     """
     record = read_record(path)
+    _check_provenance(record, keys, heads, is_strict=is_strict)
     match = open_match(record, find_game)
+    check_book(record)
     if match is None:
         return record
+    check_shuffle(record, match.game)
+    check_ranking(record)
     for number, (step, _) in enumerate(refold(record, match), 2):
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
     _check_result(record, match)
     return record
+
+
+def _check_provenance(record: Record, keys: Collection[str], heads: Collection[str], *, is_strict: bool) -> None:
+    """Check who sealed a record, and that it has the lines that players were told of."""
+    lines = len(record.chain.lines)
+    if keys and record.header.key not in keys:
+        raise RecordError(record.path, 1, f"key {' or '.join(keys)}", f"key {record.header.key}")
+    if is_strict and record.seal is None:
+        found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
+        raise RecordError(record.path, lines + 1, "a result and its seal", found)
+    hashes = {line.hash for line in record.chain.lines}
+    for head in heads:
+        if head not in hashes:
+            raise RecordError(record.path, 0, f"a line with the hash {head}", "none")
 
 
 def open_match(record: Record, find_game: FindGame) -> Match | None:

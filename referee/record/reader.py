@@ -1,12 +1,30 @@
-"""Reads a record back. Knows files, line ends and the chain; refuses to judge what the lines say (audit.py).
+"""Reads a record back. Knows files, line ends, the chain and the seal; refuses to judge what the lines say (audit.py).
 
 A last line without a line feed is torn: its referee died while writing. It is cut off and reported, never guessed at.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
-from .schema import FIRST_PREV, FORMAT, AnyLine, BadLine, Header, ResultLine, Step, decode_line, line_hash
+from .schema import (
+    FIRST_PREV,
+    FORMAT,
+    UNSEALED_FORMAT,
+    AnyLine,
+    BadLine,
+    Header,
+    Line,
+    PlainLine,
+    ResultLine,
+    SealLine,
+    Step,
+    read_line,
+    typed,
+)
+from .seal import RECORD_PURPOSE, is_signed
+
+T = TypeVar("T", bound=Line)
 
 MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
@@ -29,18 +47,45 @@ class RecordError(Exception):
         self.expected = expected
         self.found = found
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process tell of it."""
+        return RecordError, (self.path, self.line, self.expected, self.found)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The lines of a record, plain, as far as their chain goes."""
+
+    path: Path
+    lines: tuple[PlainLine, ...]
+    size_bytes: int
+    """Of these lines, with their line feeds."""
+    rest: bytes
+    """What stands behind the last line feed: a torn line."""
+
+    @property
+    def head(self) -> str:
+        """Hash of the last line."""
+        return self.lines[-1].hash if self.lines else FIRST_PREV
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A whole record, chain checked."""
+    """A whole record, chain and seal checked."""
 
     path: Path
     header: Header
     steps: tuple[Step, ...]
     result: ResultLine | None
     """None if its referee died before the end."""
-    is_torn: bool
-    """Whether an incomplete last line was cut off."""
+    seal: SealLine | None
+    """None if its referee died before the end, and in format 1."""
+    chain: Chain
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether an incomplete last line was cut off."""
+        return bool(self.chain.rest)
 
     @property
     def seed(self) -> bytes | None:
@@ -48,9 +93,16 @@ class Record:
         text = self.result.seed if self.result else self.header.seed
         return None if text is None else bytes.fromhex(text)
 
+    @property
+    def state(self) -> str:
+        """`sealed`, `unsealed` (format 1), or `unfinished`."""
+        if self.seal is not None:
+            return "sealed"
+        return "unsealed" if self.header.format == UNSEALED_FORMAT and self.result else "unfinished"
 
-def read_record(path: Path) -> Record:
-    """Read a record and check its lines' form, numbers and chain.
+
+def read_chain(path: Path) -> Chain:
+    """Read a record's lines and check their numbers and their chain; fields may be hidden.
 
     Raises:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
@@ -59,39 +111,90 @@ def read_record(path: Path) -> Record:
         size = path.stat().st_size
         if size > MAX_RECORD_BYTES:
             raise RecordError(path, 0, f"at most {MAX_RECORD_BYTES} bytes", f"{size} bytes")
-        data = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
-    *complete, rest = data.split(b"\n")
-    lines = _chained_lines(path, complete)
-    if not lines or not isinstance(lines[0], Header):
-        raise RecordError(path, 1, "a header", "none")
-    header = lines[0]
-    if header.format != FORMAT:
-        raise RecordError(path, 1, f"format {FORMAT}", f"format {header.format}")
-    last = lines[-1]
-    result = last if isinstance(last, ResultLine) else None
-    steps = lines[1:-1] if result else lines[1:]
-    for number, line in enumerate(steps, 2):
-        if not isinstance(line, Step):
-            raise RecordError(path, number, "an event with its commands", f"a line of kind {type(line).__name__}")
-    if result and rest:
-        raise RecordError(path, len(lines) + 1, "nothing after the result", f"{len(rest)} bytes")
-    return Record(path, header, tuple(line for line in steps if isinstance(line, Step)), result, bool(rest))
-
-
-def _chained_lines(path: Path, complete: list[bytes]) -> list[AnyLine]:
-    lines: list[AnyLine] = []
+    *complete, rest = content.split(b"\n")
+    lines: list[PlainLine] = []
     prev = FIRST_PREV
     for number, data in enumerate(complete):
         try:
-            line = decode_line(data)
+            line = read_line(data)
         except BadLine as error:
             raise RecordError(path, number + 1, "a line of a record", str(error)) from None
-        if line.n != number:
-            raise RecordError(path, number + 1, f"n = {number}", f"n = {line.n}")
-        if line.prev != prev:
-            raise RecordError(path, number + 1, f"prev = {prev} (the line before)", f"prev = {line.prev}")
-        prev = line_hash(data)
+        _check_link(path, number, line.fields, prev)
+        prev = line.hash
         lines.append(line)
+    return Chain(path, tuple(lines), len(content) - len(rest), rest)
+
+
+def _check_link(path: Path, number: int, line: dict[str, Any], prev: str) -> None:
+    n = line.get("n")
+    if type(n) is not int or n != number:
+        raise RecordError(path, number + 1, f"n = {number}", f"n = {n!r:.40}")
+    if line.get("prev") != prev:
+        raise RecordError(path, number + 1, f"prev = {prev} (the line before)", f"prev = {line.get('prev')!r:.80}")
+
+
+def read_record(path: Path) -> Record:
+    """Read a record and check its lines' form, numbers, chain and seal.
+
+    Raises:
+        RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
+    """
+    chain = read_chain(path)
+    others = _typed_lines(chain)
+    header = others.pop(0) if others else None
+    if not isinstance(header, Header):
+        raise RecordError(path, 1, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
+    if header.format == FORMAT and (header.key is None or header.locked_seed is None):
+        raise RecordError(path, 1, "a key and a locked seed", "none")
+    seal, result = _popped(others, SealLine), _popped(others, ResultLine)
+    steps: list[Step] = []
+    for number, line in enumerate(others, 2):
+        if not isinstance(line, Step):
+            raise RecordError(path, number, "an event with its commands", f"a line of kind {_kind(line)}")
+        steps.append(line)
+    if seal is not None and result is None:
+        raise RecordError(path, len(chain.lines), "a result before the seal", "none")
+    if chain.rest and (seal or (result and header.format == UNSEALED_FORMAT)):
+        raise RecordError(path, len(chain.lines) + 1, "nothing more", f"{len(chain.rest)} bytes")
+    check_seal(chain)
+    return Record(path, header, tuple(steps), result, seal, chain)
+
+
+def _popped(lines: list[AnyLine], kind: type[T]) -> T | None:
+    """Take the last line away if it is of a kind."""
+    if lines and isinstance(lines[-1], kind):
+        return cast("T", lines.pop())
+    return None
+
+
+def check_seal(chain: Chain) -> None:
+    """Check the signature of a chain's last line, if that is a seal, by the key that the header names.
+
+    Raises:
+        RecordError: it is not the signature of that key over these lines.
+    """
+    if not chain.lines or chain.lines[-1].fields.get("kind") != "seal":
+        return
+    key, last = chain.lines[0].fields.get("key"), chain.lines[-1].fields
+    if not is_signed(str(key), RECORD_PURPOSE, str(last.get("prev")), str(last.get("signature"))):
+        raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", f"{last.get('signature')!r:.140}")
+
+
+def _typed_lines(chain: Chain) -> list[AnyLine]:
+    lines: list[AnyLine] = []
+    form = chain.lines[0].fields.get("format", FORMAT) if chain.lines else FORMAT
+    if form not in (FORMAT, UNSEALED_FORMAT) or type(form) is not int:
+        raise RecordError(chain.path, 1, f"format {UNSEALED_FORMAT} or {FORMAT}", f"format {form!r:.40}")
+    for number, line in enumerate(chain.lines, 1):
+        try:
+            lines.append(typed(line, form))
+        except BadLine as error:
+            raise RecordError(chain.path, number, f"a line of format {form}", str(error)) from None
     return lines
+
+
+def _kind(line: AnyLine) -> str:
+    return str(type(line).__struct_config__.tag)

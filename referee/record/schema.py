@@ -1,22 +1,29 @@
 """Event and commands <-> a line of a record. Knows the shape of every line; refuses to know files.
 
-A view stands in a line as the SHA-256 of its msgpack bytes: it can be derived again, and records stay small.
+A view stands in a line as the SHA-256 of its msgpack bytes: it can be derived again, and records stay small. A line has
+one form only: bytes that say the same in another way (spaces, a key twice, 1.50) are no line.
 """
 
 import hashlib
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Meta, Raw, Struct
 
-from ..match.commands import AskMove, Command, Result, StartSeat
+from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
+from .veil import OPEN, BadVeil, is_veiled, places, unveil
 
-FORMAT = 1
+FORMAT = 2
 """Counts up whenever an old reader would misread a new record."""
+UNSEALED_FORMAT = 1
+"""Had neither hidden fields nor a seal; its records still audit."""
 FIRST_PREV = "0" * 64
 """What stands in place of the hash of the line before, in the first line."""
+
+Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Hex64 = Annotated[str, Meta(pattern=r"^[0-9a-f]{128}$(?!\n)")]
 
 
 class Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -25,7 +32,7 @@ class Line(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_fi
     n: int
     """Number of the line, from 0."""
     prev: str
-    """SHA-256 of the line before, without its line feed, in hex."""
+    """Hash of the line before: SHA-256 of its core, without its line feed, in hex."""
 
 
 class Header(Line, frozen=True, kw_only=True, tag="header"):
@@ -36,9 +43,15 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """Version of the program that wrote the record."""
     opened: str
     """Wall-clock time, ISO 8601 in UTC; for people, nothing is derived from it."""
+    key: Hex32 | None = None
+    """The Ed25519 public key that will seal the record; None in format 1."""
     setup: MatchSetup
+    locked_seed: str | None = None
+    """The seed, encrypted so that the referee alone can open it, to resume the match; None in format 1."""
     seed: str | None
     """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
+    programs: list[str] | None = None
+    """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""
 
 
 class Step(Line, frozen=True, kw_only=True, tag="step"):
@@ -49,18 +62,21 @@ class Step(Line, frozen=True, kw_only=True, tag="step"):
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
-    """Last line: the result and what was hidden until then."""
+    """Last line but one: the result and what was hidden until then."""
 
     result: Result
-    seed: str
+    seed: Hex32
     nonces: list[str | None]
-    signature: str | None = None
-    """Room for the seal of the record."""
 
 
-AnyLine = Header | Step | ResultLine
+class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
+    """Last line: the referee's signature over `prev`, and so over every line before."""
 
-_decoder = msgspec.json.Decoder(AnyLine, strict=True)
+    signature: Hex64
+
+
+AnyLine = Header | Step | ResultLine | SealLine
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -68,61 +84,100 @@ class BadLine(Exception):
     """A line that is none of a record; the text says why."""
 
 
-def encode_line(fields: dict[str, Any]) -> bytes:
-    """Turn a line's fields into its bytes, without the line feed."""
-    return _encoder.encode(fields)
+def encode_line(core: dict[str, Any], opened: dict[str, list[Any]]) -> tuple[bytes, str]:
+    """Turn a line into its bytes, without the line feed.
+
+    Args:
+        core: its fields, the hidden ones replaced by their hashes.
+        opened: what the hashes stand for.
+
+    Returns:
+        The bytes, and the line's hash.
+    """
+    data = _encoder.encode(core)
+    return (_with_open(data, opened) if opened else data), line_hash(data)
 
 
-def decode_line(data: bytes) -> AnyLine:
-    """Turn a line's bytes, without the line feed, into the line.
+def _with_open(core: bytes, opened: dict[str, Any]) -> bytes:
+    return core[:-1] + b',"' + OPEN.encode() + b'":' + _encoder.encode(opened) + b"}"
+
+
+class PlainLine(NamedTuple):
+    """A line as it was read, not yet typed."""
+
+    fields: dict[str, Any]
+    """Hidden ones opened as far as they can be."""
+    hash: str
+    """SHA-256 of the line's core, in hex."""
+    opened: frozenset[str]
+    """Paths of the fields that were hidden and could be opened."""
+
+
+def read_line(data: bytes) -> PlainLine:
+    """Read a line from its bytes, without the line feed.
 
     Raises:
-        BadLine: it is no JSON, or no line of this format.
+        BadLine: it is no JSON object in the one form of a line, or an opened field is not what the core says.
     """
     try:
-        line: AnyLine = _decoder.decode(data)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        line = msgspec.json.decode(data)
+        if not isinstance(line, dict):
+            raise BadLine("no JSON object")
+        opened = line.pop(OPEN, {})
+        core = _encoder.encode(line)
+        if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
+            raise BadLine("not the one form of such a line")
+        unveil(line, opened)
+    except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
+        raise BadLine(str(error) or type(error).__name__) from None
+    return PlainLine(line, line_hash(core), frozenset(opened))
+
+
+def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
+    """Turn a plain line into one of the types above.
+
+    Args:
+        line: from read_line.
+        form: format of its record.
+
+    Raises:
+        BadLine: it is no line of this format, or something in it is still hidden, or is open that must be hidden.
+    """
+    fields = line.fields
+    if form == UNSEALED_FORMAT:
+        fields = {key: value for key, value in fields.items() if key != "signature"}
+    try:
+        if is_veiled(fields):
+            raise BadLine("a hidden field: a redacted record can be checked against its seal only")
+        found: AnyLine = msgspec.convert(fields, AnyLine, strict=True)
+        if form != UNSEALED_FORMAT and line.opened != {path for path, *_ in places(fields)}:
+            raise BadLine("fields that the line's core must hold as hashes stand there openly")
+    except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None
-    return line
+    except (RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise BadLine(f"no line: {type(error).__name__}") from None
+    return found
 
 
-def line_hash(data: bytes) -> str:
-    """Return the SHA-256 of a line's bytes, in hex."""
-    return hashlib.sha256(data).hexdigest()
+def line_hash(core: bytes) -> str:
+    """Return the SHA-256 of a line's core, in hex."""
+    return hashlib.sha256(core).hexdigest()
 
 
-def view_digest(view: Raw) -> str:
+def view_digest(view: Raw | bytes) -> str:
     """Return the SHA-256 of a view's msgpack bytes, in hex."""
     return hashlib.sha256(view).hexdigest()
 
 
-class _DigestedTurn(Struct, frozen=True, tag_field="command", tag="ask-move"):
-    """An AskMove as it stands in a line."""
-
-    seat: int
-    turn: int
-    view: str
-    limit_ms: float
-
-
-class _DigestedStart(Struct, frozen=True, tag_field="command", tag="start-seat"):
-    """A StartSeat as it stands in a line."""
-
-    seat: int
-    view: str
-    ack: int | None
-    limit_ms: float | None
-
-
-def without_view(command: Command) -> Struct:
-    """Replace a command's view by the SHA-256 of its bytes, in hex; other commands stay as they are."""
-    if isinstance(command, AskMove):
-        return _DigestedTurn(command.seat, command.turn, view_digest(command.view), command.limit_ms)
-    if isinstance(command, StartSeat):
-        return _DigestedStart(command.seat, view_digest(command.view), command.ack, command.limit_ms)
-    return command
+def plain_command(command: Command) -> Any:
+    """Return a command as it stands in an opened line: plain, a view replaced by its digest."""
+    if isinstance(command, AskMove | StartSeat | ResumeSeat):
+        plain = msgspec.to_builtins(msgspec.structs.replace(command, view=None))
+        plain["view"] = None if command.view is None else view_digest(command.view)
+        return plain
+    return msgspec.to_builtins(command)
 
 
 def plain_commands(commands: tuple[Command, ...]) -> Any:
     """Return commands as they stand in a line once it is read again."""
-    return msgspec.json.decode(_encoder.encode([without_view(command) for command in commands]))
+    return msgspec.json.decode(_encoder.encode([plain_command(command) for command in commands]))

@@ -1,7 +1,7 @@
 """Writes a record, line by line, through structlog. Knows the file and the chain; refuses to know what a line means.
 
 The logger is built complete, so that no global configuration of structlog can silence it. Every line is flushed
-before the caller goes on; the last one is synced to the disk.
+before the caller goes on; the last ones are synced to the disk.
 """
 
 import os
@@ -9,12 +9,16 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import structlog
 
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
-from .schema import FIRST_PREV, FORMAT, encode_line, line_hash, without_view
+from .reader import Chain
+from .schema import FIRST_PREV, FORMAT, encode_line, plain_command
+from .seal import RECORD_PURPOSE, Sealer
+from .veil import veil
 
 
 class _LineLogger(structlog.BoundLoggerBase):
@@ -30,19 +34,25 @@ class RecordWriter:
 
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
+        sealer: the key that seals the record.
+        after: what there is of the record if its referee died; a torn line behind it is cut off.
 
     Raises:
         FileExistsError: there is a record of that name.
-        OSError: the file can't be made.
+        OSError: the file can't be made or written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, sealer: Sealer, after: Chain | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.head = FIRST_PREV
-        """SHA-256 of the last line written."""
-        self._count = 0
-        self._file = path.open("xb")
+        self.head = FIRST_PREV if after is None else after.head
+        """Hash of the last line written."""
+        self._sealer = sealer
+        self._count = 0 if after is None else len(after.lines)
+        self._file = path.open("xb" if after is None else "r+b")
+        if after is not None:
+            self._file.truncate(after.size_bytes)
+            self._file.seek(after.size_bytes)
         self._log = structlog.wrap_logger(
             structlog.BytesLogger(self._file),
             processors=[self._chained],
@@ -51,24 +61,50 @@ class RecordWriter:
             cache_logger_on_first_use=False,
         ).bind()
 
-    def write_header(self, setup: MatchSetup, *, seed: str | None, referee: str, opened: str) -> None:
+    def write_header(
+        self,
+        setup: MatchSetup,
+        seed: bytes,
+        *,
+        is_fixed: bool,
+        referee: str,
+        opened: str,
+        programs: list[str] | None = None,
+    ) -> None:
         """Write the first line.
 
         Args:
             setup: what was settled beforehand.
-            seed: the seed in hex if it was fixed beforehand, else None.
+            seed: the match's seed; it is written so that this key alone can read it.
+            is_fixed: whether the seed is no secret: it is written openly, too.
             referee: version of this program.
             opened: wall-clock time, ISO 8601 in UTC.
+            programs: how the players' programs were given, by seat, if the referee started them.
         """
-        self._write("header", format=FORMAT, referee=referee, opened=opened, setup=setup, seed=seed)
+        self._write(
+            "header",
+            format=FORMAT,
+            referee=referee,
+            opened=opened,
+            key=self._sealer.public,
+            setup=msgspec.to_builtins(setup),
+            locked_seed=self._sealer.lock(seed, setup.commitment),
+            seed=seed.hex() if is_fixed else None,
+            programs=programs,
+        )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:
         """Write an event and the commands it gave."""
-        self._write("step", event=event, commands=[without_view(command) for command in commands])
+        self._write("step", event=msgspec.to_builtins(event), commands=[plain_command(one) for one in commands])
 
     def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
-        """Write the last line, and sync the file to the disk."""
-        self._write("result", result=result, seed=seed, nonces=nonces, signature=None)
+        """Write the result and the seal, and sync the file to the disk."""
+        self._write("result", result=msgspec.to_builtins(result), seed=seed, nonces=nonces)
+        self.write_seal()
+
+    def write_seal(self) -> None:
+        """Sign what is written, and sync the file to the disk."""
+        self._write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
         os.fsync(self._file.fileno())
         self._file.close()
 
@@ -80,8 +116,12 @@ class RecordWriter:
         self._log.line(kind=kind, **fields)
 
     def _chained(self, _logger: Any, _name: str, fields: MutableMapping[str, Any]) -> bytes:
-        """Number a line, chain it to the one before, and render it."""
-        line = encode_line({"n": self._count, "prev": self.head, **fields})
+        """Number a line, chain it to the one before, hide what is to be hidden, and render it."""
+        core = {"n": self._count, "prev": self.head, "kind": fields.pop("kind")}
+        if "event" in fields:
+            core["event"] = fields.pop("event")  # structlog puts it last
+        core.update(fields)
+        opened = veil(core)
+        line, self.head = encode_line(core, opened)
         self._count += 1
-        self.head = line_hash(line)
         return line

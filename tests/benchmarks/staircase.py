@@ -15,6 +15,7 @@ from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.wording import message_of
+from referee.record.schema import FIRST_PREV
 
 TURNS = 100
 """Turns of one match: the map then has 101 tiles, a long game of Q."""
@@ -54,7 +55,7 @@ def referee_frames(match: str) -> list[bytes]:
     fold = Match(QGame(), setup(match), SEED)
     for event in events():
         said = [
-            frame(message_of(command, fold))
+            frame(message_of(command, fold, FIRST_PREV))
             for command in fold.handle(event)
             if isinstance(command, c.AskMove | c.TellSeat)
         ]

@@ -23,6 +23,8 @@ from protocol.messages import Hello, Ready, Turn
 from referee.games.q import QGame
 from referee.match import commands as c
 from referee.match.machine import Match
+from referee.record.schema import FIRST_PREV
+from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
 from . import staircase
@@ -136,13 +138,13 @@ def stages() -> dict[str, float]:
     steps: list[tuple[c.Command, ...]] = []
     took["fold: check, play, views"] = _timed(lambda: steps.extend(fold.handle(event) for event in events))
     with tempfile.TemporaryDirectory() as folder:
-        writer = RecordWriter(Path(folder) / "record.jsonl")
+        writer = RecordWriter(Path(folder) / "record.jsonl", Sealer.new())
         took["record: digest, render, chain, flush"] = _timed(
             lambda: deque(map(writer.write_step, events, steps), maxlen=0)
         )
         writer.close()
     asked = [command for step in steps for command in step if isinstance(command, c.AskMove)]
-    turns = [Turn(match="bench", turn=one.turn, view=one.view, left_ms=one.limit_ms) for one in asked]
+    turns = [Turn(match="bench", turn=one.turn, view=one.view, left_ms=one.limit_ms, head=FIRST_PREV) for one in asked]
     took["encode and frame the turn"] = _timed(lambda: [staircase.frame(turn) for turn in turns])
     took["unframe, decode, validate the move"] = _timed(lambda: _receive(_MOVES))
     return {name: seconds / staircase.TURNS * 1e6 for name, seconds in took.items()}

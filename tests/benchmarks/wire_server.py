@@ -21,6 +21,7 @@ from referee.net.lag import LoopLag
 from referee.net.lobby import Door
 from referee.net.match_runner import MatchRunner
 from referee.net.player_protocol import LinkFactory, PlayerLink
+from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
 from . import staircase
@@ -63,6 +64,7 @@ class Tables(Door):
         super().__init__(_reactor)
         self._folder = folder
         self._count = 0
+        self._sealer = Sealer.new()
         self._lag = LoopLag(_reactor, time.monotonic)
         self._lag.start()
 
@@ -76,8 +78,8 @@ class Tables(Door):
         """Play."""
         self._count += 1
         setup = staircase.setup("bench")
-        writer = RecordWriter(self._folder / f"{self._count}.jsonl")
-        writer.write_header(setup, seed=staircase.SEED.hex(), referee="benchmark", opened="")
+        writer = RecordWriter(self._folder / f"{self._count}.jsonl", self._sealer)
+        writer.write_header(setup, staircase.SEED, is_fixed=True, referee="benchmark", opened="")
         match = Match(_GAME, setup, staircase.SEED)
         MatchRunner(match, [link], writer, _reactor, time.monotonic, self._lag).start()
 

@@ -93,6 +93,11 @@ def failed(at: float) -> e.RefereeFailed:
     return e.RefereeFailed(at_ms=at, detail="the disk is full")
 
 
+def resumed(at: float) -> e.MatchResumed:
+    """Return the event of a referee that was started again."""
+    return e.MatchResumed(at_ms=at)
+
+
 def disconnected(seat: int, at: float, turn: int) -> Foul:
     """Return the foul that `lost` is."""
     return Foul(seat=seat, cause=Cause.DISCONNECTED, at_ms=at, turn=turn, detail="gone")

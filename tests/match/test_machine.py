@@ -115,7 +115,7 @@ def test_a_match_with_acknowledgements() -> None:
     commands = fold(match, ready(1, 2.0))
     assert commands == (c.StartSeat(seat=0, view=shown(match, 0), ack=1, **confirm),)
     assert_phase(match, Phase.STARTING)
-    assert match.open_requests == {0: Request(e.AckReceived, 1, LIMIT)}
+    assert match.open_requests == {0: Request(e.AckReceived, 1, LIMIT, 2.0)}
     assert fold(match, acked(0, 1, 3.0)) == (c.StartSeat(seat=1, view=shown(match, 1), ack=2, **confirm),)
     assert fold(match, acked(1, 2, 4.0)) == (asked(match, 0, 1),)
     played = {"kind": "played", "action": "place", "tiles": ((0, 1, G),), "points": 3, "seat": 0, "score": 3}

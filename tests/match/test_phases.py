@@ -27,6 +27,7 @@ from .folding import (
     place,
     playing,
     ready,
+    resumed,
     snapshot,
 )
 
@@ -65,11 +66,12 @@ def samples(phase: Phase) -> tuple[e.Event, ...]:
         ready(0, 10.0),
         moved(0, 1, FIRST, 10.0),
         acked(0, ACK_OF.get(phase, 1), 10.0),
-        overdue(0, 9000.0, sent=1.0),
+        overdue(0, 9000.0, sent=9.0),
         e.ProtocolBroken(seat=0, at_ms=10.0, code="not-msgpack", detail="", evidence=""),
         lost(0, 10.0),
         e.ProgramExited(seat=0, at_ms=10.0, status="exit status 1"),
         e.SeatVacant(seat=0, at_ms=10.0, detail="nobody"),
+        resumed(10.0),
         failed(10.0),
     )
 
@@ -111,6 +113,7 @@ IMPOSSIBLE: tuple[tuple[str, e.Event], ...] = (
     ("sent after it was complete", moved(0, 1, PASS, 3.0, sent=4.0)),
     ("sent before the match", moved(0, 1, PASS, 3.0, sent=-1.0)),
     ("more lag than time", moved(0, 1, PASS, 3.0, sent=2.5, lag=0.6)),
+    ("sent before it was made", moved(0, 1, PASS, 3.0, sent=0.5)),
     ("negative lag", moved(0, 1, PASS, 3.0, lag=-0.1)),
     ("a deadline before its time", overdue(0, 900.0, sent=1.0)),
     ("a deadline on the limit", overdue(0, 1001.0, sent=1.0)),

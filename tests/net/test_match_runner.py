@@ -19,6 +19,7 @@ from referee.net.lag import BEAT_S, LoopLag
 from referee.net.lobby import SignUp, SignUpPolicy
 from referee.net.match_runner import MatchRunner
 from referee.record.audit import audit
+from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
 from .wires import Peer, fired, kinds
@@ -49,8 +50,8 @@ class Sitting:
             **setup,
         )
         self.path = folder / "m1.jsonl"
-        self.writer = writer = RecordWriter(self.path)
-        writer.write_header(self.setup, seed=None, referee="test", opened="")
+        self.writer = writer = RecordWriter(self.path, Sealer.new())
+        writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="")
         self.match = Match(QGame(), self.setup, SEED)
         self.lag = LoopLag(self.clock, self.clock.seconds)
         self.lag.start()

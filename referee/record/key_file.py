@@ -1,0 +1,132 @@
+"""Keeps the referee's private key in a file that only its owner can read. Knows files; refuses to sign (seal.py)."""
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+
+from .seal import Sealer
+
+VARIABLE = "REFEREE_KEY"
+"""Environment variable that names the key's file."""
+_PUBLIC = re.compile(r"[0-9a-f]{64}")
+
+
+class BadKey(Exception):
+    """A key that can't be had; the text names the file and says what to do."""
+
+
+def default_path(environment: Mapping[str, str]) -> Path:
+    """Return where the key is kept if nothing else is said.
+
+    Args:
+        environment: of the process; REFEREE_KEY, XDG_CONFIG_HOME and HOME are looked at, in this order.
+    """
+    if environment.get(VARIABLE):
+        return Path(environment[VARIABLE])
+    configuration = environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".config"
+    return Path(configuration) / "referee" / "key.pem"
+
+
+def make_key(path: Path) -> Sealer:
+    """Make a new key and write it to a file.
+
+    Raises:
+        BadKey: there is a file of that name, or it can't be written.
+    """
+    key = Ed25519PrivateKey.generate()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name) as file:  # readable by its owner alone
+            file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+            file.flush()
+            os.fsync(file.fileno())
+            os.link(file.name, path)  # at once and whole, and never over another
+    except FileExistsError:
+        raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
+    except OSError as error:
+        raise BadKey(f"can't write {path}: {error.strerror}; name another file with --key or {VARIABLE}") from None
+    return Sealer(key)
+
+
+def load_key(path: Path) -> Sealer:
+    """Read a key.
+
+    Raises:
+        BadKey: there is no such file, others can read it, or it is no Ed25519 private key in PEM.
+    """
+    try:
+        data = path.read_bytes()
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise BadKey(f"can't read the key {path}: {error.strerror}; `referee key make` makes one") from None
+    if mode & 0o077:
+        raise BadKey(f"others can read the key {path}; `chmod 600 {path}`, and make a new one if they may have")
+    try:
+        key = load_pem_private_key(data, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise BadKey(f"{path} is no private key in PEM: {error}") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise BadKey(f"{path} is no Ed25519 key")
+    return Sealer(key)
+
+
+def load_or_make(path: Path) -> tuple[Sealer, bool]:
+    """Read a key, or make it if there is none.
+
+    Returns:
+        The key, and whether it is new.
+
+    Raises:
+        BadKey: it can't be read or made.
+    """
+    if not path.exists():
+        try:
+            return make_key(path), True
+        except BadKey:
+            if not path.exists():  # else another referee was a moment faster
+                raise
+    return load_key(path), False
+
+
+def public_pem(public: str) -> str:
+    """Return a public key, given in hex, as PEM."""
+    key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+    return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
+
+
+def parse_public(text: str) -> str:
+    """Return the public key that an auditor named, in hex.
+
+    Args:
+        text: 64 hex digits, or a file that holds them or the public key in PEM.
+
+    Raises:
+        BadKey: it is neither.
+    """
+    if _PUBLIC.fullmatch(text):
+        return text
+    try:
+        content = Path(text).read_bytes()
+        if _PUBLIC.fullmatch(content.decode("ascii", "replace").strip()):
+            return content.decode().strip()
+        key = load_pem_public_key(content)
+    except OSError as error:
+        raise BadKey(f"{text!r} is neither a public key of 64 hex digits nor a file: {error.strerror}") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise BadKey(f"{text} holds no public key: neither 64 hex digits nor PEM") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise BadKey(f"{text} is no Ed25519 key")
+    return key.public_bytes_raw().hex()

@@ -1,0 +1,113 @@
+"""The signed list of all records of a folder: no match can be taken away or slipped in unseen.
+
+Knows the file MANIFEST.json. Refuses to judge the records themselves (audit.py).
+"""
+
+import hashlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from .reader import RecordError, read_chain, read_record
+from .schema import Hex32, Hex64
+from .seal import MANIFEST_PURPOSE, Sealer, is_signed
+
+NAME = "MANIFEST.json"
+FORMAT = 1
+
+
+class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One record."""
+
+    file: str
+    """Its path within the folder."""
+    match: str
+    head: Hex32
+    """Hash of its last line, the seal."""
+
+
+class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All records of a folder."""
+
+    format: int
+    key: Hex32
+    """Public key that signed the manifest and sealed the records."""
+    records: tuple[Entry, ...]
+    """By file name."""
+    signature: Hex64
+
+
+def record_files(folder: Path) -> list[Path]:
+    """Return the records below a folder, by name."""
+    return sorted(path for path in folder.rglob("*.jsonl") if path.is_file())
+
+
+def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
+    """Sign the list of all records below a folder, and write it there, in place of an older one.
+
+    Raises:
+        RecordError: one of them has no seal of this key.
+        OSError: the file can't be written.
+    """
+    entries = []
+    for path in record_files(folder):
+        record = read_record(path)
+        if record.seal is None:
+            raise RecordError(path, len(record.chain.lines) + 1, "a seal", f"a record that is {record.state}")
+        if record.header.key != sealer.public:
+            raise RecordError(path, 1, f"key {sealer.public}", f"key {record.header.key}")
+        name = path.relative_to(folder).as_posix()
+        entries.append(Entry(file=name, match=record.header.setup.match, head=record.chain.head))
+    signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))
+    manifest = Manifest(format=FORMAT, key=sealer.public, records=tuple(entries), signature=signature)
+    scratch = folder / f"{NAME}.new"
+    scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
+    scratch.replace(folder / NAME)
+    return manifest
+
+
+def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
+    """Check a folder's manifest against its records: signature, none missing, none added, none changed.
+
+    Args:
+        folder: where the manifest is.
+        keys: public keys, one of which must have signed it; empty: the one that it names itself.
+
+    Raises:
+        RecordError: it is no manifest, not signed, or not the list of the records that are there; line 0.
+    """
+    path = folder / NAME
+    try:
+        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest, strict=True)
+    except OSError as error:
+        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise RecordError(path, 0, f"a manifest of format {FORMAT}", str(error)) from None
+    if manifest.format != FORMAT:
+        raise RecordError(path, 0, f"format {FORMAT}", f"format {manifest.format}")
+    if keys and manifest.key not in keys:
+        raise RecordError(path, 0, f"key {' or '.join(keys)}", f"key {manifest.key}")
+    if not is_signed(manifest.key, MANIFEST_PURPOSE, _digest(manifest.key, manifest.records), manifest.signature):
+        raise RecordError(path, 0, f"the signature of key {manifest.key}", manifest.signature)
+    _check_files(folder, manifest)
+    return manifest
+
+
+def _check_files(folder: Path, manifest: Manifest) -> None:
+    there = {path.relative_to(folder).as_posix(): path for path in record_files(folder)}
+    listed = {entry.file: entry for entry in manifest.records}
+    if missing := sorted(listed.keys() - there.keys()):
+        raise RecordError(folder / missing[0], 0, "the record that the manifest lists", "no such file")
+    if added := sorted(there.keys() - listed.keys()):
+        raise RecordError(folder / added[0], 0, "no record that the manifest does not list", "this one")
+    for name, entry in listed.items():
+        head = read_chain(there[name]).head
+        if head != entry.head:
+            raise RecordError(there[name], 0, f"the head that the manifest lists, {entry.head}", head)
+
+
+def _digest(key: str, records: Any) -> str:
+    return hashlib.sha256(msgspec.json.encode([FORMAT, key, records])).hexdigest()

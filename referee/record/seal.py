@@ -1,0 +1,87 @@
+"""The referee's key: signs the end of a record, and locks away the seed of a running match. Knows Ed25519; no files.
+
+What is signed is a text that begins with its purpose, so that no signature can be used for anything else.
+"""
+
+import os
+from typing import Self
+
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+RECORD_PURPOSE = "referee record 2"
+MANIFEST_PURPOSE = "referee manifest 1"
+_NONCE_BYTES = 12
+_LOCK_INFO = b"referee seed of a running match"
+
+
+class WrongKey(Exception):
+    """What was locked was locked with another key, or is damaged."""
+
+
+class Sealer:
+    """One referee's private key.
+
+    Args:
+        key: the key.
+    """
+
+    def __init__(self, key: Ed25519PrivateKey) -> None:
+        self._key = key
+        self.public = key.public_key().public_bytes_raw().hex()
+        """The public key: 32 bytes in hex."""
+        self._cipher = ChaCha20Poly1305(HKDF(SHA256(), 32, None, _LOCK_INFO).derive(key.private_bytes_raw()))
+
+    @classmethod
+    def new(cls) -> Self:
+        """Make a new key."""
+        return cls(Ed25519PrivateKey.generate())
+
+    def sign(self, purpose: str, digest: str) -> str:
+        """Return the signature of a digest for a purpose: 64 bytes in hex."""
+        return self._key.sign(_text(purpose, digest)).hex()
+
+    def lock(self, secret: bytes, context: str) -> str:
+        """Encrypt a secret so that only this key opens it, in this context only.
+
+        Returns:
+            Nonce and ciphertext in hex.
+        """
+        nonce = os.urandom(_NONCE_BYTES)
+        return (nonce + self._cipher.encrypt(nonce, secret, context.encode())).hex()
+
+    def unlock(self, locked: str, context: str) -> bytes:
+        """Decrypt what `lock` returned.
+
+        Raises:
+            WrongKey: it was locked with another key or for another context, or it is damaged.
+        """
+        try:
+            data = bytes.fromhex(locked)
+            return self._cipher.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], context.encode())
+        except (InvalidTag, ValueError):
+            raise WrongKey("not locked with this key") from None
+
+
+def is_signed(public: str, purpose: str, digest: str, signature: str) -> bool:
+    """Tell whether a signature is the one of a public key for a digest and a purpose.
+
+    Args:
+        public: 32 bytes in hex.
+        purpose: what was signed for.
+        digest: what was signed.
+        signature: 64 bytes in hex.
+    """
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
+        key.verify(bytes.fromhex(signature), _text(purpose, digest))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _text(purpose: str, digest: str) -> bytes:
+    return f"{purpose}\n{digest}".encode()

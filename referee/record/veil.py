@@ -1,0 +1,124 @@
+"""Hides fields of a line behind salted hashes, so that a line can be shown without them and its hash stays the same.
+
+Knows which fields concern one seat alone. Refuses to know what they mean. A line on the disk is its core, the JSON
+whose hash goes into the chain, and behind it, as the last key `open`, the values that the core holds hashes of:
+
+    {"n": 7, ..., "event": {..., "move": {"veiled": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
+
+To redact a record is to leave out entries of `open`; nothing else changes.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+SALT_BYTES = 16
+"""As many as nobody can try all of: the values behind are few (a hand of Q is six of 36 kinds)."""
+OPEN = "open"
+VEILED = "veiled"
+
+_OF_EVENTS = {"move-received": ("move",), "deadline-passed": ("pending",), "protocol-broken": ("detail", "evidence")}
+_OF_COMMANDS = {"ask-move": ("view",), "start-seat": ("view",), "tell-seat": ("draws",), "resume-seat": ("view",)}
+_OF_FOULS = ("detail", "evidence")
+_encode = msgspec.json.Encoder().encode
+
+Place = tuple[str, dict[str, Any], str, int | None]
+"""Path within the line, the object that holds the field, the field's name, the seat that may know it (None: nobody)."""
+
+
+class BadVeil(Exception):
+    """A line whose hidden fields are not what its core says; the text says how."""
+
+
+def places(line: dict[str, Any]) -> Iterator[Place]:
+    """Yield the fields of a plain line that are to be hidden; what is null has nothing to hide."""
+    kind = line["kind"]
+    if kind == "step":
+        event = line["event"]
+        yield from _fields("event", event, _OF_EVENTS.get(event["event"], ()), event.get("seat"))
+        for index, command in enumerate(line["commands"]):
+            yield from _of_command(f"commands.{index}", command)
+    elif kind == "result":
+        yield from _fields("", line, ("seed",), None)
+        yield from _of_fouls("result.fouls", line["result"]["fouls"])
+    elif kind == "header":
+        yield from _fields("", line, ("seed", "programs"), None)
+        yield from _fields("setup", line["setup"], ("position",), None)
+
+
+def _of_command(path: str, command: dict[str, Any]) -> Iterator[Place]:
+    name = command["command"]
+    yield from _fields(path, command, _OF_COMMANDS.get(name, ()), command.get("seat"))
+    if name == "expel-seat":
+        yield from _fields(f"{path}.foul", command["foul"], _OF_FOULS, command["seat"])
+    elif name == "close-match":
+        yield from _of_fouls(f"{path}.result.fouls", command["result"]["fouls"])
+
+
+def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> Iterator[Place]:
+    for index, foul in enumerate(fouls):
+        yield from _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
+
+
+def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int | None) -> Iterator[Place]:
+    for name in names:
+        if holder.get(name) is not None:
+            yield (f"{path}.{name}" if path else name), holder, name, seat
+
+
+def veil(line: dict[str, Any]) -> dict[str, list[Any]]:
+    """Replace the fields of a plain line that are to be hidden by their hashes, in place.
+
+    Returns:
+        What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
+    """
+    opened: dict[str, list[Any]] = {}
+    for path, holder, name, _ in places(line):
+        salt = secrets.token_hex(SALT_BYTES)
+        opened[path] = [salt, holder[name]]
+        holder[name] = {VEILED: _digest(salt, holder[name])}
+    return opened
+
+
+def unveil(line: dict[str, Any], opened: dict[str, Any]) -> None:
+    """Put the values back into a plain line, in place.
+
+    Raises:
+        BadVeil: a value is not what the core holds the hash of, or the core holds no hash there.
+    """
+    for path, pair in opened.items():
+        holder, name = _find(line, path)
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):  # a pair
+            raise BadVeil(f"{path}: no pair of salt and value")
+        if holder[name] != {VEILED: _digest(pair[0], pair[1])}:
+            raise BadVeil(f"{path} is not what the line's hash of it stands for")
+        holder[name] = pair[1]
+
+
+def is_veiled(value: Any) -> bool:
+    """Tell whether anything in a plain line is still hidden."""
+    if isinstance(value, dict):
+        return value.keys() == {VEILED} or any(map(is_veiled, value.values()))
+    return isinstance(value, list) and any(map(is_veiled, value))
+
+
+def _digest(salt: str, value: Any) -> str:
+    return hashlib.sha256(salt.encode() + _encode(value)).hexdigest()
+
+
+def _find(line: dict[str, Any], path: str) -> tuple[Any, Any]:
+    """Return the object or array that a path leads into, and the last key."""
+    *way, last = path.split(".")
+    holder: Any = line
+    try:
+        for key in way:
+            holder = holder[int(key)] if isinstance(holder, list) else holder[key]
+        found = holder[last]
+    except (KeyError, IndexError, ValueError, TypeError):
+        raise BadVeil(f"{path[:80]} is no field of the line") from None
+    if not (isinstance(holder, dict) and isinstance(found, dict)):
+        raise BadVeil(f"{path[:80]} is not hidden in the line")
+    return holder, last
