@@ -16,7 +16,8 @@ from ..plugins import PluginError, load
 from ..record.audit import audit
 from ..record.key_file import BadKey, parse_public
 from ..record.manifest import NAME, check_manifest, record_files
-from ..record.reader import RecordError
+from ..record.reader import Chain, RecordError
+from ..record.redact import check_redacted
 from .common import FAILED, console, is_interactive, json_option, out, print_json
 
 _FEW = 4
@@ -28,7 +29,10 @@ class Demands(Struct, frozen=True):
 
     keys: tuple[str, ...]
     heads: tuple[str, ...]
-    is_strict: bool
+    unsealed: bool
+    """Whether a record without a seal is taken."""
+    redacted: bool
+    """Whether the records are redacted: to fold them is out of the question then."""
 
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
@@ -37,12 +41,11 @@ class Demands(Struct, frozen=True):
 @click.option(
     "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
 )
+@click.option("--redacted", is_flag=True, help="They are redacted: check their chain, what they show, and their seal.")
 @click.option("--unsealed", is_flag=True, help="Take records without a seal: unfinished ones, and those of format 1.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
-def audit_command(
-    paths: tuple[Path, ...], keys: tuple[str, ...], heads: tuple[str, ...], unsealed: bool, jobs: int, as_json: bool
-) -> None:
+def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_json: bool, **demanded: Any) -> None:
     """Verify records: PATHS are record files or folders of them.
 
     Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
@@ -54,7 +57,7 @@ def audit_command(
     Exit status: 0 all hold, 1 one does not, 2 used wrongly.
     """
     try:
-        demands = Demands(tuple(parse_public(key) for key in keys), heads, not unsealed)
+        demands = Demands(tuple(parse_public(key) for key in keys), **demanded)
     except BadKey as error:
         raise click.UsageError(str(error)) from None
     reports = [*_manifests(paths, demands)]
@@ -90,7 +93,9 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
         What is found, plain: `record`, `holds`, and what holds or the first line that does not.
     """
     try:
-        record = audit(path, load().game, keys=demands.keys, heads=demands.heads, is_strict=demands.is_strict)
+        if demands.redacted:
+            return _report_on_redacted(check_redacted(path, demands.keys))
+        record = audit(path, load().game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
     except RecordError as error:
         return _broken(error)
     except PluginError as error:
@@ -106,6 +111,12 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
         "deal": deal,
         "key": record.header.key,
     }
+
+
+def _report_on_redacted(chain: Chain) -> dict[str, Any]:
+    header = chain.lines[0].fields
+    facts = {"record": str(chain.path), "holds": True, "match": header["setup"]["match"], "key": header["key"]}
+    return {**facts, "events": len(chain.lines) - 3, "state": "redacted", "deal": "hidden"}
 
 
 def _broken(error: RecordError) -> dict[str, Any]:
@@ -137,9 +148,8 @@ def _records(paths: tuple[Path, ...]) -> list[Path]:
 
 def _show(report: dict[str, Any]) -> None:
     if report["holds"]:
-        text = (
-            f"[green]holds[/]   {report['record']}  {report['events']} events, {report['state']}, {report['deal']} deal"
-        )
+        facts = f"{report['events']} events, {report['state']}, {report['deal']} deal"
+        text = f"[green]holds[/]   {report['record']}  {facts}"
         out.print(text, highlight=False, soft_wrap=True)
         return
     line = f", line {report['line']}" if report["line"] else ""

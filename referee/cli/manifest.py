@@ -13,9 +13,7 @@ from .settings import find_sealer
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--key", "path", type=click.Path(dir_okay=False, path_type=Path), help="File of the key that sealed them."
-)
+@click.option("--key", "path", type=click.Path(dir_okay=False, path_type=Path), help="The key that sealed them.")
 @json_option
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.

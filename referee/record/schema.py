@@ -111,6 +111,8 @@ class PlainLine(NamedTuple):
     """SHA-256 of the line's core, in hex."""
     opened: frozenset[str]
     """Paths of the fields that were hidden and could be opened."""
+    shown: dict[str, Any]
+    """Views of a redacted record, by the path of their digest."""
 
 
 def read_line(data: bytes) -> PlainLine:
@@ -127,10 +129,10 @@ def read_line(data: bytes) -> PlainLine:
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
             raise BadLine("not the one form of such a line")
-        unveil(line, opened)
+        shown = unveil(line, opened)
     except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
         raise BadLine(str(error) or type(error).__name__) from None
-    return PlainLine(line, line_hash(core), frozenset(opened))
+    return PlainLine(line, line_hash(core), frozenset(opened), shown)
 
 
 def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
@@ -150,7 +152,9 @@ def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
         if is_veiled(fields):
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
         found: AnyLine = msgspec.convert(fields, AnyLine, strict=True)
-        if form != UNSEALED_FORMAT and line.opened != {path for path, *_ in places(fields)}:
+        if line.shown:
+            raise BadLine("a view: only a redacted record shows one")
+        if form != UNSEALED_FORMAT and line.opened != {place.path for place in places(fields)}:
             raise BadLine("fields that the line's core must hold as hashes stand there openly")
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None

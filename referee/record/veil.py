@@ -5,13 +5,14 @@ whose hash goes into the chain, and behind it, as the last key `open`, the value
 
     {"n": 7, ..., "event": {..., "move": {"veiled": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
 
-To redact a record is to leave out entries of `open`; nothing else changes.
+To redact a record is to leave out entries of `open`; nothing else changes. Where the value is the digest of a view, a
+redacted record holds the view itself as a third element, so that its seat can read it.
 """
 
 import hashlib
 import secrets
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,10 +24,20 @@ VEILED = "veiled"
 _OF_EVENTS = {"move-received": ("move",), "deadline-passed": ("pending",), "protocol-broken": ("detail", "evidence")}
 _OF_COMMANDS = {"ask-move": ("view",), "start-seat": ("view",), "tell-seat": ("draws",), "resume-seat": ("view",)}
 _OF_FOULS = ("detail", "evidence")
+_ENTRY_LENGTHS = (2, 3)
 _encode = msgspec.json.Encoder().encode
 
-Place = tuple[str, dict[str, Any], str, int | None]
-"""Path within the line, the object that holds the field, the field's name, the seat that may know it (None: nobody)."""
+
+class Place(NamedTuple):
+    """A field of a line that is to be hidden."""
+
+    path: str
+    """Within the line, e.g. `commands.1.draws`."""
+    holder: dict[str, Any]
+    """The object that has the field."""
+    name: str
+    seat: int | None
+    """Who may know it; None: nobody."""
 
 
 class BadVeil(Exception):
@@ -66,7 +77,7 @@ def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> Iterator[Place]:
 def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int | None) -> Iterator[Place]:
     for name in names:
         if holder.get(name) is not None:
-            yield (f"{path}.{name}" if path else name), holder, name, seat
+            yield Place(f"{path}.{name}" if path else name, holder, name, seat)
 
 
 def veil(line: dict[str, Any]) -> dict[str, list[Any]]:
@@ -76,26 +87,36 @@ def veil(line: dict[str, Any]) -> dict[str, list[Any]]:
         What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
     """
     opened: dict[str, list[Any]] = {}
-    for path, holder, name, _ in places(line):
+    for path, holder, name, _ in list(places(line)):
         salt = secrets.token_hex(SALT_BYTES)
         opened[path] = [salt, holder[name]]
         holder[name] = {VEILED: _digest(salt, holder[name])}
     return opened
 
 
-def unveil(line: dict[str, Any], opened: dict[str, Any]) -> None:
+def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
     """Put the values back into a plain line, in place.
+
+    Returns:
+        The views that are shown besides their digests: path -> view.
 
     Raises:
         BadVeil: a value is not what the core holds the hash of, or the core holds no hash there.
     """
-    for path, pair in opened.items():
+    shown = {}
+    for path, entry in opened.items():
         holder, name = _find(line, path)
-        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):  # a pair
-            raise BadVeil(f"{path}: no pair of salt and value")
-        if holder[name] != {VEILED: _digest(pair[0], pair[1])}:
+        if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and isinstance(entry[0], str)):
+            raise BadVeil(f"{path}: neither salt and value nor salt, digest and view")
+        salt, value, *view = entry
+        if holder[name] != {VEILED: _digest(salt, value)}:
             raise BadVeil(f"{path} is not what the line's hash of it stands for")
-        holder[name] = pair[1]
+        if view and hashlib.sha256(msgspec.msgpack.encode(view[0])).hexdigest() != value:
+            raise BadVeil(f"{path} shows a view that is not the one of the digest")
+        holder[name] = value
+        if view:
+            shown[path] = view[0]
+    return shown
 
 
 def is_veiled(value: Any) -> bool:

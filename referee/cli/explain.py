@@ -1,0 +1,178 @@
+"""`referee explain`: to a player's author, what was asked, answered and broken."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import rich_click as click
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from ..record.explain import Explanation, Heard, Said, Verdict, explain
+from ..record.reader import RecordError, read_chain
+from ..record.redact import check_redacted, redacted_lines
+from ..record.schema import PlainLine, read_line
+from ..record.veil import is_veiled
+from .common import FAILED, find_game, json_option, out, print_json, record_argument
+
+
+@click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
+@record_argument
+@click.argument("seat", required=False)
+@click.option("--turn", type=click.IntRange(min=0), help="Show in full what was said in this turn, views included.")
+@click.option(
+    "--redact", type=click.Path(path_type=Path), help="Write the record as this seat may see it to a new FILE."
+)
+@json_option
+def explain_command(record: Path, seat: str | None, turn: int | None, redact: Path | None, as_json: bool) -> None:
+    """Explain a match to the author of the player on SEAT: its number or name; by default the one that was expelled.
+
+    Shown is what the seat was told, what it answered, the time of each answer, and for an expulsion the rule with its
+    source and the offending bytes: nothing that this seat was not entitled to see. A file written with --redact can be
+    handed out: `referee audit --redacted FILE` still verifies its chain and the referee's seal.
+
+    Exit status: 0 explained, 1 the record does not hold, 2 used wrongly.
+    """
+    if not record.is_file():
+        raise click.UsageError(f"there is no record {record}")
+    try:
+        number, data = _as_seen(record, seat)
+        lines = [read_line(line) for line in data]
+        found = explain(lines, number, find_game(lines[0].fields["setup"]["game"]).rules)
+    except RecordError as error:
+        out.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(FAILED)
+    if redact is not None:
+        _write(redact, data)
+    if as_json:
+        print_json(found)
+    elif turn is not None:
+        _show_turn(found, turn)
+    else:
+        _show(found)
+
+
+def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
+    """Return the seat's number, and the record's lines as that seat may see them."""
+    chain = read_chain(record)
+    number = _find_seat(chain.lines, seat)
+    if any(is_veiled(line.fields) for line in chain.lines):
+        check_redacted(record)
+        return number, record.read_bytes().splitlines()
+    return number, redacted_lines(record, find_game, number)
+
+
+def _find_seat(lines: Sequence[PlainLine], seat: str | None) -> int:
+    """Return the number of a seat given by number or name; the only expelled one if none is given.
+
+    Raises:
+        click.UsageError: there is no such seat, or it is not clear which is meant.
+    """
+    try:
+        names = list(lines[0].fields["setup"]["names"])
+        fouls = lines[-2].fields["result"]["fouls"] if len(lines) > 1 and seat is None else []
+    except (IndexError, KeyError, TypeError):
+        raise click.UsageError("this is no finished record; `referee audit` says why") from None
+    there = ", ".join(f"{number} {name}" for number, name in enumerate(names))
+    if seat is None:
+        if len(fouls) != 1:
+            raise click.UsageError(f"say which seat: {there}")
+        return int(fouls[0]["seat"])
+    if seat in names:
+        return names.index(seat)
+    if not (seat.isdecimal() and int(seat) < len(names)):
+        raise click.UsageError(f"there is no seat {seat!r}, only {there}")
+    return int(seat)
+
+
+def _write(path: Path, lines: list[bytes]) -> None:
+    try:
+        with path.open("xb") as file:
+            file.writelines(line + b"\n" for line in lines)
+    except OSError as error:
+        raise click.ClickException(f"can't write {path}: {error.strerror}") from None
+
+
+def _show(found: Explanation) -> None:
+    where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
+    out.print(f"[bold]{escape(found.match)}[/]: {escape(where)}", highlight=False)
+    out.print(_standing(found), markup=False, highlight=False)
+    if found.verdict is not None:
+        _show_verdict(found, found.verdict)
+    table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left")
+    for title in ("line", "turn"):
+        table.add_column(title, justify="right")
+    table.add_column("answer", no_wrap=True, overflow="ellipsis", ratio=1)
+    for title in ("referee", "program", "wire", "used", "limit"):
+        table.add_column(title, justify="right")
+    for one in found.conversation:
+        if isinstance(one, Heard):
+            table.add_row(*_row(one))
+    out.print(table)
+    out.print("referee: time it was busy elsewhere, not charged. used: program + wire.", highlight=False)
+    out.print("--turn N shows all that was said in a turn, --json everything.", highlight=False)
+
+
+def _standing(found: Explanation) -> str:
+    result = found.result
+    if result["void"]:
+        return f"void, a fault of the referee: {result['void']}"
+    rank = next((rank for rank, level in enumerate(result["ranking"], 1) if found.seat in level), None)
+    won = ", a winner" if found.seat in result["winners"] else ""
+    points = result["scores"][found.seat]
+    return f"rank {rank} of {len(result['ranking'])}{won}, {points} points, ended by {result['reason']}"
+
+
+def _show_verdict(found: Explanation, verdict: Verdict) -> None:
+    foul = verdict.foul
+    out.print(f"\n[red]expelled in turn {foul['turn']}: {foul['cause']}[/] (line {verdict.line})", highlight=False)
+    if verdict.rule is not None:
+        out.print(
+            f"  rule     {verdict.rule['id']}: {verdict.rule['text']}", markup=False, highlight=False, soft_wrap=True
+        )
+        out.print(f"  source   {verdict.rule['source']}", markup=False, highlight=False, soft_wrap=True)
+    elif foul["code"]:
+        out.print(f"  code     {foul['code']} (protocol/SPEC.md, Fouls)", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  because  {foul['detail']}", markup=False, highlight=False, soft_wrap=True)
+    last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
+    if last is not None and foul["rule"]:
+        out.print(f"  answer   {_compact(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)
+    if verdict.evidence is not None:
+        out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)
+        meaning = verdict.evidence.problem or _compact(verdict.evidence.decoded)
+        out.print(f"  decoded  {meaning}", markup=False, highlight=False, soft_wrap=True)
+    out.print()
+
+
+def _row(one: Heard) -> tuple[str, ...]:
+    content = one.content
+    answer = content["move"] if "move" in content else {key: value for key, value in content.items() if value}
+    times = (one.referee_ms, one.program_ms, one.wire_ms, one.used_ms, one.limit_ms)
+    shown = ("" if value is None else f"{value:.1f}" for value in times)
+    name = one.event.removesuffix("-received")
+    return (str(one.line), str(content.get("turn", "")), escape(f"{name} {_compact(answer)}"), *shown)
+
+
+def _show_turn(found: Explanation, turn: int) -> None:
+    """Show everything from a turn's request to the next one."""
+    if turn > found.result["turns"]:
+        raise click.UsageError(f"the match has {found.result['turns']} turns, there is no turn {turn}")
+    shown = [one for one in found.conversation if _turn_of(one) == turn]
+    if not shown:
+        out.print(f"nothing was said to or by seat {found.seat} in turn {turn}")
+    for one in shown:
+        title = one.command if isinstance(one, Said) else one.event
+        out.rule(f"line {one.line}, {one.at_ms:.1f} ms: {title}", align="left")
+        out.print_json(json.dumps(msgspec.to_builtins(one)))
+
+
+def _turn_of(one: Said | Heard) -> int | None:
+    turn: Any = one.content.get("turn", one.content.get("foul", {}).get("turn") if isinstance(one, Said) else None)
+    return turn if isinstance(turn, int) else None
+
+
+def _compact(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

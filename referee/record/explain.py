@@ -1,0 +1,168 @@
+"""What one seat was told, what it answered, what it took, and which rule it broke: from what that seat may know alone.
+
+Reads the lines of a redacted record (redact.py), so that nothing else can slip in. Refuses to lay it out for people.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..games.base import Rule
+from .schema import PlainLine
+
+PREFIX_BYTES = 4
+_SAID = ("offer-match", "start-seat", "resume-seat", "ask-move", "tell-seat", "expel-seat", "end-seat")
+_ANSWERS = ("ready-received", "move-received", "ack-received")
+
+
+class Said(Struct, kw_only=True):
+    """Something the referee sent to the seat."""
+
+    line: int
+    """Line of the record, from 1."""
+    at_ms: float
+    command: str
+    """What it was: `ask-move`, `tell-seat`..."""
+    content: dict[str, Any]
+    """Its fields; of a view, the view itself."""
+
+
+class Heard(Struct, kw_only=True):
+    """Something the seat did, with the time it took."""
+
+    line: int
+    at_ms: float
+    event: str
+    content: dict[str, Any]
+    """What it sent, or what happened to it."""
+    limit_ms: float | None = None
+    """Of the request that was open, or None."""
+    referee_ms: float | None = None
+    """Time in which the referee was busy elsewhere; not charged."""
+    program_ms: float | None = None
+    """From the request to the first byte of the answer: the program, and the way there and back."""
+    wire_ms: float | None = None
+    """From the first to the last byte of the answer."""
+    used_ms: float | None = None
+    """What was charged: program and wire."""
+
+
+class Evidence(Struct, kw_only=True):
+    """The bytes that were the offence, or what had come of an answer at its deadline."""
+
+    hex: str
+    decoded: Any
+    """As msgpack, if they are; else None."""
+    problem: str | None
+    """Why they are not."""
+
+
+class Verdict(Struct, kw_only=True):
+    """The seat's foul."""
+
+    line: int
+    foul: dict[str, Any]
+    """Cause, instant, turn, rule, code, detail."""
+    rule: dict[str, str] | None
+    """Id, text and source of the broken rule of the game."""
+    evidence: Evidence | None
+
+
+class Explanation(Struct, kw_only=True):
+    """Everything that a seat may know of its match."""
+
+    match: str
+    game: str
+    names: list[str]
+    seat: int
+    conversation: list[Said | Heard]
+    """In the order in which it happened."""
+    verdict: Verdict | None
+    """None if the seat did not foul."""
+    result: dict[str, Any]
+    """Winners, ranking, scores, reason, void, turns."""
+
+
+def explain(lines: Sequence[PlainLine], seat: int, rules: Mapping[str, Rule]) -> Explanation:
+    """Explain a match to one seat.
+
+    Args:
+        lines: of a record redacted for this seat.
+        seat: which.
+        rules: the game's, by id.
+    """
+    setup = lines[0].fields["setup"]
+    conversation: list[Said | Heard] = []
+    verdict = None
+    limit_ms: float | None = None
+    for number, line in enumerate(lines, 1):
+        if line.fields["kind"] != "step":
+            continue
+        event = line.fields["event"]
+        if event.get("seat") == seat:
+            conversation.append(_heard(number, event, limit_ms))
+            limit_ms = None
+        for said in _said(number, line, seat):
+            conversation.append(said)
+            limit_ms = said.content.get("limit_ms") or limit_ms
+            if said.command == "expel-seat":
+                verdict = _verdict(said, rules)
+    result = next(line.fields["result"] for line in lines if line.fields["kind"] == "result")
+    return Explanation(
+        match=setup["match"],
+        game=setup["game"],
+        names=setup["names"],
+        seat=seat,
+        conversation=conversation,
+        verdict=verdict,
+        result={name: result[name] for name in ("winners", "ranking", "scores", "reason", "void", "turns", "used_ms")},
+    )
+
+
+def _said(number: int, line: PlainLine, seat: int) -> list[Said]:
+    found = []
+    for index, command in enumerate(line.fields["commands"]):
+        if command["command"] not in _SAID or command["seat"] != seat:
+            continue
+        content = {key: value for key, value in command.items() if key not in ("command", "seat")}
+        if "view" in content:
+            content["view"] = line.shown.get(f"commands.{index}.view")
+        at_ms = line.fields["event"]["at_ms"]
+        found.append(Said(line=number, at_ms=at_ms, command=command["command"], content=content))
+    return found
+
+
+def _heard(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
+    known = ("event", "seat", "at_ms", "sent_ms", "first_byte_ms", "lag_ms")
+    content = {key: value for key, value in event.items() if key not in known}
+    heard = Heard(line=number, at_ms=event["at_ms"], event=event["event"], content=content)
+    if "sent_ms" in event:
+        heard.limit_ms = limit_ms
+        heard.referee_ms = event["lag_ms"]
+        heard.used_ms = round(event["at_ms"] - event["sent_ms"] - event["lag_ms"], 3)
+    if event["event"] in _ANSWERS:
+        heard.wire_ms = round(event["at_ms"] - event["first_byte_ms"], 3)
+        heard.program_ms = round((heard.used_ms or 0.0) - heard.wire_ms, 3)
+    return heard
+
+
+def _verdict(said: Said, rules: Mapping[str, Rule]) -> Verdict:
+    foul = said.content["foul"]
+    broken = rules.get(foul["rule"] or "")
+    rule = None if broken is None else {"id": broken.id, "text": broken.text, "source": broken.source}
+    evidence = _evidence(foul["evidence"]) if foul["evidence"] else None
+    return Verdict(line=said.line, foul=foul, rule=rule, evidence=evidence)
+
+
+def _evidence(text: str) -> Evidence:
+    """Decode offending bytes, which may begin with a frame's length or without it."""
+    data = bytes.fromhex(text)
+    problem = ""
+    for body in (data, data[PREFIX_BYTES:]):
+        try:
+            return Evidence(hex=text, decoded=msgspec.to_builtins(msgspec.msgpack.decode(body)), problem=None)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError, ValueError) as error:
+            problem = problem or str(error) or type(error).__name__
+    return Evidence(hex=text, decoded=None, problem=problem)
