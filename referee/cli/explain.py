@@ -18,6 +18,10 @@ from ..record.schema import PlainLine, read_line
 from ..record.veil import is_veiled
 from .common import FAILED, find_game, json_option, out, print_json, record_argument
 
+_TIMES_CHARS = 62
+"""What the columns before the answer take."""
+_SHOWN_CHARS = 18
+
 
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
 @record_argument
@@ -103,11 +107,9 @@ def _show(found: Explanation) -> None:
     if found.verdict is not None:
         _show_verdict(found, found.verdict)
     table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left")
-    for title in ("line", "turn"):
-        table.add_column(title, justify="right")
-    table.add_column("answer", no_wrap=True, overflow="ellipsis", ratio=1)
-    for title in ("referee", "program", "wire", "used", "limit"):
-        table.add_column(title, justify="right")
+    for title in ("line", "turn", "referee", "program", "wire", "used", "limit"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("answer", max_width=max(out.width - _TIMES_CHARS, _SHOWN_CHARS), no_wrap=True, overflow="ellipsis")
     for one in found.conversation:
         if isinstance(one, Heard):
             table.add_row(*_row(one))
@@ -130,9 +132,8 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     foul = verdict.foul
     out.print(f"\n[red]expelled in turn {foul['turn']}: {foul['cause']}[/] (line {verdict.line})", highlight=False)
     if verdict.rule is not None:
-        out.print(
-            f"  rule     {verdict.rule['id']}: {verdict.rule['text']}", markup=False, highlight=False, soft_wrap=True
-        )
+        rule = f"{verdict.rule['id']}: {verdict.rule['text']}"
+        out.print(f"  rule     {rule}", markup=False, highlight=False, soft_wrap=True)
         out.print(f"  source   {verdict.rule['source']}", markup=False, highlight=False, soft_wrap=True)
     elif foul["code"]:
         out.print(f"  code     {foul['code']} (protocol/SPEC.md, Fouls)", markup=False, highlight=False, soft_wrap=True)
@@ -153,7 +154,7 @@ def _row(one: Heard) -> tuple[str, ...]:
     times = (one.referee_ms, one.program_ms, one.wire_ms, one.used_ms, one.limit_ms)
     shown = ("" if value is None else f"{value:.1f}" for value in times)
     name = one.event.removesuffix("-received")
-    return (str(one.line), str(content.get("turn", "")), escape(f"{name} {_compact(answer)}"), *shown)
+    return (str(one.line), str(content.get("turn", "")), *shown, escape(f"{name} {_compact(answer)}"))
 
 
 def _show_turn(found: Explanation, turn: int) -> None:
