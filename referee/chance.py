@@ -43,6 +43,37 @@ def derive(seed: bytes, purpose: str) -> bytes:
     return hashlib.sha256(seed + purpose.encode()).digest()
 
 
+def match_seed(secret: bytes, match: str) -> bytes:
+    """Derive the seed of a match from the secret of its tournament, so that one commitment covers all matches.
+
+    Args:
+        secret: 32 bytes.
+        match: the match's name.
+
+    Returns:
+        32 bytes.
+    """
+    return derive(secret, f"match:{match}")
+
+
+def player_seed(seed: bytes, seat: int) -> bytes:
+    """Derive the seed that a launched program is given for its own chance.
+
+    Returns:
+        32 bytes; they tell nothing of the deck.
+    """
+    return derive(seed, f"player:{seat}")
+
+
+def resume_token(seed: bytes, seat: int) -> str:
+    """Derive the token by which a seat's player identifies itself when it comes back.
+
+    Returns:
+        64 hex digits; whoever resumes the match knows the seed and can derive them again.
+    """
+    return derive(seed, f"resume:{seat}").hex()
+
+
 def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
     """Combine the referee's seed with every player's nonce, so that neither side chooses the deck.
 

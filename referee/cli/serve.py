@@ -1,15 +1,18 @@
 """`referee serve`: take sign-ups over TCP, then play."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
 
 from ..net.lobby import SignUpPolicy
-from ..net.table import Played, Table
-from .common import FAILED, clear_errors, console, find_game, json_option, monotonic, print_json, run_reactor
-from .settings import find_sealer, table_options, table_settings
-from .watching import Watcher, show_played
+from ..net.table import Played, TableSettings
+from ..record.seal import Sealer
+from .common import FAILED, console, find_game, json_option, print_json
+from .settings import find_sealer, resume_option, table_options, table_settings
+from .tables import reopened, run_table
+from .watching import show_played
 
 
 @click.command(epilog="Example:  referee serve q --listen tcp:7777 --min 2 --max 4 --wait 20 --tries 2")
@@ -27,6 +30,7 @@ from .watching import Watcher, show_played
 )
 @click.option("--tries", type=click.IntRange(min=1), default=2, show_default=True, help="Number of waiting periods.")
 @table_options
+@resume_option
 @json_option
 def serve(
     game: str,
@@ -35,6 +39,7 @@ def serve(
     max_players: int | None,
     wait_s: float,
     tries: int,
+    resume: Path | None,
     as_json: bool,
     **values: Any,
 ) -> None:
@@ -43,7 +48,10 @@ def serve(
     Players sign up with a name of 1 to 20 letters or digits; a name that is taken is refused. Seats go by arrival.
     To let players of other machines in, listen on all interfaces: --listen tcp:7777
 
-    Exit status: 0 played, 1 void or too few players, 2 used wrongly.
+    With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
+    takes its seat by the resume token that it was given in the offer.
+
+    Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
     rules = find_game(game)
     fewest = rules.seats[0] if min_players is None else min_players
@@ -51,21 +59,32 @@ def serve(
     if fewest not in rules.seats or most not in rules.seats or fewest > most:
         raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
     policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
-    settings, sealer = table_settings(values), find_sealer(values["key"])
-    with Watcher(is_quiet=as_json) as watcher:
-
-        async def _main(reactor: Any) -> Played | None:
-            table = Table(
-                reactor, monotonic, rules, settings, sealer=sealer, report=watcher.report, on_step=watcher.on_step
-            )
-            return await table.play_signed_up(listen, policy)
-
-        with clear_errors():
-            played = run_reactor(_main)
-    if played is None:
+    sealer = find_sealer(values["key"])
+    if resume is not None:
+        played, moves = _play_on(resume, rules.name, listen, sealer, is_quiet=as_json)
+        show_played(played, moves, as_json=as_json)
+        sys.exit(FAILED if played.result.void else 0)
+    signed_up, moves = run_table(
+        rules, table_settings(values), sealer, lambda table: table.play_signed_up(listen, policy), is_quiet=as_json
+    )
+    if signed_up is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
         if as_json:
             print_json({"match": None, "game": game, "names": [], "result": None, "record": None, "moves": []})
         sys.exit(FAILED)
-    show_played(played, watcher.moves, as_json=as_json)
-    sys.exit(FAILED if played.result.void else 0)
+    show_played(signed_up, moves, as_json=as_json)
+    sys.exit(FAILED if signed_up.result.void else 0)
+
+
+def _play_on(
+    path: Path, game: str, listen: str, sealer: Sealer, *, is_quiet: bool
+) -> tuple[Played, list[dict[str, Any]]]:
+    """Wait for the players of a match that broke off, and play it to its end."""
+    resumed = reopened(path, sealer)
+    setup = resumed.match.setup
+    if setup.game != game:
+        raise click.UsageError(f"{path} is a match of {setup.game}, not of {game}")
+    settings = TableSettings(folder=path.parent, match=setup.match)
+    return run_table(
+        resumed.match.game, settings, sealer, lambda table: table.play_on(resumed, (), listen), is_quiet=is_quiet
+    )

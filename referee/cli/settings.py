@@ -51,6 +51,13 @@ _OPTIONS = (
 )
 
 
+resume_option = click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Record of a match whose referee died: play it to its end.",
+)
+
+
 def table_options(function: F) -> F:
     """Add the shared options to a command."""
     for option in reversed(_OPTIONS):

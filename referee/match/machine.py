@@ -85,6 +85,10 @@ class Match:
         self._last_ms = event.at_ms
         return tuple(self._commands)
 
+    def is_out(self, seat: int) -> bool:
+        """Tell whether a seat has fouled."""
+        return seat in self._out
+
     @property
     def open_requests(self) -> dict[int, Request]:
         """The seats that have a request open, and which."""

@@ -120,7 +120,7 @@ class Program:
         self._kill: Timer | None = None
         passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
         try:
-            with stderr.open("wb") as sink:
+            with stderr.open("ab") as sink:
                 self._process = subprocess.Popen(
                     _resolved(launch),
                     cwd=launch.folder,

@@ -55,6 +55,7 @@ class MatchRunner:
         lag: the loop's beat.
         vacancies: seat -> why nobody sits there.
         programs: seat -> the launched program that sits there.
+        last_ms: instant of the match's last event, if it is not new but resumed.
         on_step: called after every step, for those who watch.
     """
 
@@ -69,6 +70,7 @@ class MatchRunner:
         *,
         vacancies: Mapping[int, str] | None = None,
         programs: Mapping[int, Program] | None = None,
+        last_ms: float = 0.0,
         on_step: OnStep = lambda event, commands, match: None,
     ) -> None:
         self.match = match
@@ -83,7 +85,8 @@ class MatchRunner:
         self._vacancies = dict(vacancies or {})
         self._programs = dict(programs or {})
         self._on_step = on_step
-        self._opened = now()
+        self._opened = now() - last_ms / 1000
+        self._last_ms = last_ms
         self._open: dict[int, _Open] = {}
         self._timers: dict[int, Timer] = {}
         self._events: deque[e.Event] = deque()
@@ -91,7 +94,7 @@ class MatchRunner:
         self._leaving: dict[int, Timer] = {}
 
     def start(self) -> "Deferred[c.Result]":
-        """Open the match.
+        """Open the match, or go on with it.
 
         Returns:
             `done`.
@@ -100,12 +103,14 @@ class MatchRunner:
             link.owner = self
         for seat, program in self._programs.items():
             program.exited.addCallback(self._program_exited, seat)
-        self._feed(e.MatchOpened(at_ms=self._ms(self._opened)))
+        is_new = self.match.phase is Phase.NEW
+        self._feed(e.MatchOpened(at_ms=0.0) if is_new else e.MatchResumed(at_ms=self._last_ms))
         for seat, taken in enumerate(self._links):
-            if taken is None:
+            if taken is None and not self.match.is_out(seat):
                 why = self._vacancies.get(seat, "nobody came")
-                self._feed(e.SeatVacant(seat=seat, at_ms=self._at_ms(), detail=why))
-            elif not taken.is_connected:
+                absent = e.SeatVacant if is_new else e.ConnectionLost
+                self._feed(absent(seat=seat, at_ms=self._at_ms(), detail=why))
+            elif taken is not None and not taken.is_connected:
                 self.link_lost(taken, "the connection ended before the match began")
         return self.done
 

@@ -15,13 +15,12 @@ from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import serverFromString
 from twisted.internet.error import CannotListenError
 
-from protocol.limits import MAX_TOKEN_CHARS
-
 from .. import __version__, chance
 from ..games.base import Game
 from ..match.commands import Result
 from ..match.machine import Match
 from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ..record.resume import Resumption
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 from .clock import Port
@@ -30,9 +29,6 @@ from .launch import Launch, Program
 from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
 from .match_runner import MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
-
-TOKEN_BYTES = 32
-assert 2 * TOKEN_BYTES <= MAX_TOKEN_CHARS
 
 
 class AddressError(Exception):
@@ -48,6 +44,8 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     acknowledge: bool = False
     seed: int | None = None
     """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
+    secret: bytes | None = None
+    """What secret seeds are derived from, 32 bytes; None: chance of this table's own."""
     position: Any = None
     folder: Path = Path("logs")
     """Where the record is written."""
@@ -103,8 +101,9 @@ class Table:
         self._on_step = on_step
         self._lag = LoopLag(reactor, now)
         fixed = settings.seed
-        self._seed = os.urandom(chance.SEED_BYTES) if fixed is None else chance.seed_from_number(fixed)
         self.match_name = settings.match or _match_name(game.name)
+        secret = os.urandom(chance.SEED_BYTES) if settings.secret is None else settings.secret
+        self._seed = chance.match_seed(secret, self.match_name) if fixed is None else chance.seed_from_number(fixed)
         self.listening: Deferred[str] = Deferred()
         """Fires with the address to connect to, as a player writes it."""
 
@@ -122,16 +121,46 @@ class Table:
             OSError: the record can't be written.
         """
         match = self._new_match([launch.name for launch in launches])
-        tokens = [secrets.token_hex(TOKEN_BYTES) for _ in launches]
-        door = ReservedSeats(self._reactor, tokens, self._settings.start_ms / 1000)
+        return await self._play_seated(match, launches, address, None)
+
+    async def play_on(self, resumed: Resumption, launches: Sequence[Launch], address: str) -> Played:
+        """Go on with a match whose referee died.
+
+        Args:
+            resumed: the match.
+            launches: by seat; empty: the players come back by themselves, each with its resume token.
+            address: Twisted endpoint string to listen on.
+
+        Raises:
+            PlayerError: a program can't be started.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
+        """
+        if resumed.match.result is not None:
+            names = resumed.match.setup.names
+            return Played(names=names, result=resumed.match.result, record=resumed.writer.path, match=resumed.match)
+        self._seed = resumed.match.seed
+        return await self._play_seated(resumed.match, launches, address, resumed)
+
+    async def _play_seated(
+        self, match: Match, launches: Sequence[Launch], address: str, resumed: Resumption | None
+    ) -> Played:
+        """Play between programs that have a token for their seat."""
+        seats = range(len(match.setup.names))
+        door = ReservedSeats(
+            self._reactor, [chance.resume_token(match.seed, seat) for seat in seats], match.setup.start_ms / 1000
+        )
         port = await self._listen(address, door)
         programs: dict[int, Program] = {}
         try:
-            for seat, launch in enumerate(launches):
-                programs[seat] = self._start_program(launch, seat, tokens[seat], _address_of(port), door)
+            for seat in seats:
+                if match.is_out(seat):
+                    door.give_up(seat, "expelled before")
+                elif launches:
+                    programs[seat] = self._start_program(launches[seat], seat, match.seed, _address_of(port), door)
             self._report(f"{len(programs)} programs started; the referee listens on {_address_of(port)}")
             links = await door.done
-            return await self._run(match, links, door.vacancies, programs)
+            return await self._run(match, links, door.vacancies, programs, resumed)
         finally:
             door.close()
             for program in programs.values():
@@ -165,7 +194,7 @@ class Table:
                 for link in links:
                     link.say_goodbye()
                 return None
-            return await self._run(self._new_match([link.name for link in links]), links, {}, {})
+            return await self._run(self._new_match([link.name for link in links]), links, {}, {}, None)
         finally:
             door.close()
             await _stopped(port)
@@ -197,12 +226,12 @@ class Table:
         self.listening.callback(_address_of(port))
         return port
 
-    def _start_program(self, launch: Launch, seat: int, token: str, address: str, door: ReservedSeats) -> Program:
+    def _start_program(self, launch: Launch, seat: int, seed: bytes, address: str, door: ReservedSeats) -> Program:
         environment = {
             "REFEREE_ADDRESS": address,
-            "REFEREE_TOKEN": token,
+            "REFEREE_TOKEN": chance.resume_token(seed, seat),
             "REFEREE_NAME": launch.name,
-            "REFEREE_PLAYER_SEED": chance.derive(self._seed, f"player:{seat}").hex(),
+            "REFEREE_PLAYER_SEED": chance.player_seed(seed, seat).hex(),
         }
         self._settings.folder.mkdir(parents=True, exist_ok=True)
         output = self._settings.folder / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
@@ -221,17 +250,9 @@ class Table:
         links: Sequence[PlayerLink | None],
         vacancies: dict[int, str],
         programs: dict[int, Program],
+        resumed: Resumption | None,
     ) -> Played:
-        path = self._settings.folder / f"{self.match_name}.jsonl"
-        writer = RecordWriter(path, self._sealer)
-        writer.write_header(
-            match.setup,
-            self._seed,
-            is_fixed=self._settings.seed is not None,
-            referee=__version__,
-            opened=datetime.now(UTC).isoformat(timespec="seconds"),
-            programs=list(self._settings.programs) or None,
-        )
+        writer = self._new_record(match) if resumed is None else resumed.writer
         self._lag.start()
         runner = MatchRunner(
             match,
@@ -242,13 +263,26 @@ class Table:
             self._lag,
             vacancies=vacancies,
             programs=programs,
+            last_ms=0.0 if resumed is None else resumed.last_ms,
             on_step=self._on_step,
         )
         try:
             result = await _uncancelled(runner)
         finally:
             self._lag.stop()
-        return Played(names=match.setup.names, result=result, record=path, match=match)
+        return Played(names=match.setup.names, result=result, record=writer.path, match=match)
+
+    def _new_record(self, match: Match) -> RecordWriter:
+        writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
+        writer.write_header(
+            match.setup,
+            match.seed,
+            is_fixed=self._settings.seed is not None,
+            referee=__version__,
+            opened=datetime.now(UTC).isoformat(timespec="seconds"),
+            programs=list(self._settings.programs) or None,
+        )
+        return writer
 
 
 async def _uncancelled(runner: MatchRunner) -> Result:
