@@ -99,12 +99,13 @@ class Start(Message, frozen=True, kw_only=True, tag="start"):
 
 
 class Turn(Message, frozen=True, kw_only=True, tag="turn"):
-    """Referee asks for a move."""
+    """Referee asks for a move; `head` ties it to the match's record as it then is."""
 
     match: MatchId
     turn: Count
     view: Any
     left_ms: Millis
+    head: Hex32
 
 
 class Told(Message, frozen=True, kw_only=True, tag="told"):
@@ -129,7 +130,7 @@ class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
 
 
 class End(Message, frozen=True, kw_only=True, tag="end"):
-    """Referee announces the result and reveals the seed."""
+    """Referee announces the result and reveals the seed; `head` ties it to the match's record as it then is."""
 
     match: MatchId
     winners: list[Seat]
@@ -138,6 +139,7 @@ class End(Message, frozen=True, kw_only=True, tag="end"):
     void: Text | None
     seed: Hex32
     nonces: list[Nonce | None]
+    head: Hex32
     ack: Count | None = None
 
 
