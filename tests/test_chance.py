@@ -1,5 +1,6 @@
 """Chance: fixed vectors, no bias, and streams that know nothing of each other."""
 
+import hashlib
 from collections import Counter
 
 import pytest
@@ -19,6 +20,7 @@ VECTOR_SHUFFLED = [7, 2, 0, 6, 3, 8, 5, 9, 4, 1]
 def test_vectors() -> None:
     """The derivations give what SHA-256 gives; any language can redo these."""
     assert chance.commitment(SEED) == "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd"
+    assert chance.derive(SEED, "player:0").hex() == "2c777f26101061c84092beb082157158aea9376785d0fc1fd7d623f4ebddea53"
     assert chance.seed_from_number(7).hex() == "7902699be42c8a8e46fbbb4501726517e86b22c56a189f7625a6da49081b2451"
     key = chance.shuffle_key(SEED, NONCES)
     assert chance.Stream(key).shuffled(range(10)) == chance.Stream(key).shuffled(range(10))
@@ -44,6 +46,26 @@ def test_the_incomplete_multiple_is_thrown_away(bound: int) -> None:
     skipped = [word for word in (limit, 2**64 - 1) if limit <= word < 2**64]
     assert Words(*skipped, 5 % bound).below(bound) == 5 % bound
     assert Words(limit - 1).below(bound) == bound - 1
+
+
+THROWN_AWAY = (  # (nonces with the seed of 7, bound, the first word, the number drawn from the second)
+    (
+        ("00112233445566778899aabbccddeeff", "0123456789abcdef0123456789abcdef"),
+        2**63 + 1,
+        0xD95BA7087C246513,
+        1243624223057265555,
+    ),
+    ((None, None), 3 * 2**62, 0xE7654C89B73F8D42, 8394161548889849409),
+)
+
+
+@pytest.mark.parametrize(("nonces", "bound", "word", "drawn"), THROWN_AWAY)
+def test_a_real_word_is_thrown_away(nonces: tuple[str | None, ...], bound: int, word: int, drawn: int) -> None:
+    """With these keys the first word lies beyond the last whole multiple, and the second one is drawn."""
+    key = chance.shuffle_key(chance.seed_from_number(7), nonces)
+    first, second = (int.from_bytes(hashlib.sha256(key + bytes(8)).digest()[at : at + 8], "big") for at in (0, 8))
+    assert word == first >= 2**64 // bound * bound > second
+    assert drawn == second % bound == chance.Stream(key).below(bound)
 
 
 @given(st.binary(min_size=32, max_size=32), st.lists(st.integers(), max_size=60))

@@ -3,21 +3,43 @@
 Knows the form of the file. Refuses to know any example: those are in tables.py.
 """
 
+import hashlib
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import protocol
+from referee import chance
+from referee.games import q_tiles
+from referee.games.q import Options, QGame
 
-from .tables import BAD_FRAMES, EXAMPLES, framed, packed
+from .tables import BAD_FRAMES, BOUNDS, DEALS, EXAMPLES, LISTS, NUMBERS, PURPOSES, framed, packed
 
 PATH = Path(protocol.__file__).parent / "vectors.json"
 _LONGEST_BYTES = 2000
 """Longer frames are made by the tests alone."""
+_WORDS = 8
+"""Two blocks."""
+_FIRST = 25
+"""What four hands of Q and the first tile of the table take."""
 
 
-def vectors() -> list[dict[str, Any]]:
-    """Return every vector: good ones with their message, bad ones with their code."""
+class _SpokenStream(chance.Stream):
+    """A stream that tells which words it gave, as 16 hex digits each."""
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__(key)
+        self.given: list[str] = []
+
+    def _word(self) -> int:
+        word = super()._word()
+        self.given.append(f"{word:016x}")
+        return word
+
+
+def messages() -> list[dict[str, Any]]:
+    """Return every vector of a message: good ones with their message, bad ones with their code."""
     good = [
         {"name": name, "from": str(sender), "message": message, "hex": framed(packed(message)).hex()}
         for name, sender, message in EXAMPLES
@@ -30,9 +52,77 @@ def vectors() -> list[dict[str, Any]]:
     return good + bad
 
 
+def seeds() -> list[dict[str, Any]]:
+    """Return every vector of a fixed seed."""
+    return [{"number": number, "seed": chance.seed_from_number(number).hex()} for number in NUMBERS]
+
+
+def derived() -> list[dict[str, Any]]:
+    """Return every vector of a derived seed."""
+    return [
+        {"seed": seed.hex(), "purpose": purpose, "derived": chance.derive(seed, purpose).hex()}
+        for seed, purpose in PURPOSES
+    ]
+
+
+def decks() -> list[dict[str, Any]]:
+    """Return the one vector of a deck before its shuffle."""
+    names = [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES]
+    return [{"game": "q", "tiles": len(names), "sha256": _digest(names)}]
+
+
+def deals() -> list[dict[str, Any]]:
+    """Return every vector of a shuffle, from the seed to the hands of Q."""
+    return [_deal(name, seed, nonces) for name, seed, nonces in DEALS]
+
+
+def _deal(name: str, seed: bytes, nonces: Sequence[str | None]) -> dict[str, Any]:
+    key = chance.shuffle_key(seed, nonces)
+    words = _SpokenStream(key)
+    for _ in range(_WORDS):
+        words.below(1)
+    deck = [q_tiles.NAMES[tile] for tile in chance.Stream(key).shuffled(q_tiles.ALL_TILES)]
+    dealt = QGame().new(Options(), len(nonces), chance.Stream(key).shuffled)
+    return {
+        "name": name,
+        "seed": seed.hex(),
+        "nonces": nonces,
+        "commitment": chance.commitment(seed),
+        "key": key.hex(),
+        "words": words.given,
+        "below": list(_drawn(key)),
+        "shuffled": [[items, chance.Stream(key).shuffled(items)] for items in LISTS],
+        "q": {
+            "sha256": _digest(deck),
+            "first": deck[:_FIRST],
+            "hands": [[q_tiles.NAMES[tile] for tile in hand] for hand in dealt.hands],
+            "table": dealt.laid[0][2],
+        },
+    }
+
+
+def _drawn(key: bytes) -> Iterable[dict[str, Any]]:
+    """Draw below the bounds, one after another from one stream; numbers over 2**53 are strings for other languages."""
+    stream = _SpokenStream(key)
+    for bound in BOUNDS:
+        before = len(stream.given)
+        drawn = stream.below(bound)
+        yield {"bound": str(bound), "drawn": str(drawn), "thrown_away": stream.given[before:-1]}
+
+
+def _digest(names: Iterable[str]) -> str:
+    return hashlib.sha256(" ".join(names).encode()).hexdigest()
+
+
 def text() -> str:
     """Return the file's text: one vector a line."""
-    return "[\n" + ",\n".join(json.dumps(vector) for vector in vectors()) + "\n]\n"
+    chances = {"seeds": seeds(), "derived": derived(), "decks": decks(), "deals": deals()}
+    inner = ",\n".join(f'"{name}": {_listed(vectors)}' for name, vectors in chances.items())
+    return f'{{\n"messages": {_listed(messages())},\n"chance": {{\n{inner}\n}}\n}}\n'
+
+
+def _listed(vectors: Iterable[dict[str, Any]]) -> str:
+    return "[\n" + ",\n".join(json.dumps(vector) for vector in vectors) + "\n]"
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Knows plain values and bytes. Refuses to use the encoder under test: what stands here is packed by msgpack itself.
 """
 
+import hashlib
 from typing import Any
 
 import msgpack
@@ -22,6 +23,7 @@ Plain = dict[str, Any]
 MATCH = "q-1"
 SEED = chance.seed_from_number(7)
 NONCES = ["00112233445566778899aabbccddeeff", "0123456789abcdef0123456789abcdef"]
+HEAD = hashlib.sha256(b"a line of a record").hexdigest()
 VIEW: Plain = {
     "seat": 0,
     "hand": ["red-star", "red-8star", "blue-clover", "blue-clover", "green-square", "purple-diamond"],
@@ -43,6 +45,7 @@ OFFER: Plain = {
     "acknowledge": False,
     "commitment": chance.commitment(SEED),
 }
+TURN: Plain = {"type": "turn", "match": MATCH, "turn": 1, "view": VIEW, "left_ms": 6000.0, "head": HEAD}
 START: Plain = {"type": "start", "match": MATCH, "view": VIEW, "ack": None}
 TOLD: Plain = {"type": "told", "match": MATCH, "turn": 1, "what": PLAYED, "draws": None, "ack": None}
 END: Plain = {
@@ -54,6 +57,7 @@ END: Plain = {
     "void": None,
     "seed": SEED.hex(),
     "nonces": NONCES,
+    "head": HEAD,
     "ack": None,
 }
 EXPELLED: Plain = {
@@ -96,7 +100,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
     ("start", Role.REFEREE, START),
     ("start that demands an ack", Role.REFEREE, {**START, "ack": 1}),
     ("start without the key ack", Role.REFEREE, _without(START, "ack")),
-    ("turn", Role.REFEREE, {"type": "turn", "match": MATCH, "turn": 1, "view": VIEW, "left_ms": 6000.0}),
+    ("turn", Role.REFEREE, TURN),
     ("move: place", Role.PLAYER, {"type": "move", "match": MATCH, "turn": 1, "move": PLACE}),
     ("move: exchange", Role.PLAYER, {"type": "move", "match": MATCH, "turn": 1, "move": {"action": "exchange"}}),
     ("move: pass", Role.PLAYER, {"type": "move", "match": MATCH, "turn": 1, "move": {"action": "pass"}}),
@@ -254,3 +258,28 @@ BAD_FRAMES: tuple[tuple[str, Role, bytes, Code], ...] = (
     ("a start before welcome", Role.REFEREE, framed(packed(START)), Code.OUT_OF_TURN),
 )
 """What a new conversation refuses, with who sends it; TRUNCATED once the connection has ended."""
+
+OTHER_SEED = bytes(range(32))
+NUMBERS = (0, 7, 123456789)
+"""What a user writes behind --seed."""
+PURPOSES = (
+    (SEED, "player:0"),
+    (SEED, "player:1"),
+    (OTHER_SEED, "player:11"),
+    (SEED, ""),
+    (SEED, "a purpose with spaces, \u00e4 and \u732b"),
+)
+DEALS: tuple[tuple[str, bytes, tuple[str | None, ...]], ...] = (
+    ("two seats with nonces", SEED, (NONCES[0], NONCES[1])),
+    ("the same nonces, the other way round", SEED, (NONCES[1], NONCES[0])),
+    ("a fixed deal of two seats", SEED, (None, None)),
+    ("three seats, the one in the middle without a nonce", OTHER_SEED, ("00" * 16, None, "ff" * 16)),
+    ("a fixed deal of three seats", OTHER_SEED, (None, None, None)),
+    ("four seats with nonces", bytes(32), (NONCES[0], NONCES[1], "00" * 16, "ff" * 16)),
+    ("four seats with the same nonce", b"\xff" * 32, (NONCES[0],) * 4),
+)
+"""(name, seed, nonces by seat): as many seats as Q takes."""
+BOUNDS = (2**63 + 1, 2**63 + 1, 3 * 2**62, 1, 2, 6, 36, 1080, 2**32, 2**63, 2**63 - 1, 2**64 - 1, 2**64)
+"""Drawn below one after another. With the first ones, every second and every fourth word is thrown away; 1 takes a
+word, too; 2**64 takes every word as it is."""
+LISTS: tuple[tuple[Any, ...], ...] = ((), ("A",), ("A", "B"), tuple("ABCDE"), tuple(range(10)), ("A", "A", "B"))

@@ -47,7 +47,13 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "commitment": set(),
     },
     "start": {"match": {"string"}, "view": ANYTHING, "ack": {"null", "int"}},
-    "turn": {"match": {"string"}, "turn": {"int"}, "view": ANYTHING, "left_ms": {"int", "huge", "float"}},
+    "turn": {
+        "match": {"string"},
+        "turn": {"int"},
+        "view": ANYTHING,
+        "left_ms": {"int", "huge", "float"},
+        "head": set(),
+    },
     "told": {
         "match": {"string"},
         "turn": {"int"},
@@ -71,6 +77,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "void": {"null", "string"},
         "seed": set(),
         "nonces": {"list"},
+        "head": set(),
         "ack": {"null", "int"},
     },
 }
@@ -101,12 +108,14 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
     ),
     ("offer", "commitment", ["0" * 64], ["0" * 63, "0" * 65, "0" * 64 + "\n", "X" * 64]),
     ("turn", "left_ms", [0, 0.0, 1e300], [-0.5]),
+    ("turn", "head", ["0" * 64], ["0" * 63, "0" * 65, "F" * 64, "0" * 64 + "\n"]),
     ("told", "draws", [["red-star"], [1, None, {}]], []),
     ("end", "winners", [[], [0, 11]], [[12], [-1], [0.5], ["0"], [None], [True]]),
     ("end", "ranking", [[], [[]], [[0], [1, 2]]], [[0], [["0"]], [[12]], [None]]),
     ("end", "scores", [[], [-1, 2**63 - 1]], [[0.5], ["0"], [None], [True], [[]]]),
     ("end", "seed", ["f" * 64], ["f" * 63, "F" * 64, "f" * 64 + "\n"]),
     ("end", "nonces", [[], [None], NONCES], [[""], ["0" * 31], [1], ["0" * 32 + "\n"]]),
+    ("end", "head", ["f" * 64], ["f" * 63, "f" * 65, "F" * 64, "f" * 64 + "\n"]),
 )
 """(message, field, what it takes to its limits, what is just beyond)."""
 

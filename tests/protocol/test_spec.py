@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from protocol.decoding import decode
 from protocol.frames import FrameReader, encode_frame
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
 from referee import chance
+from referee.games import q_tiles
 from referee.games.q import Exchange, Pass, Place, QGame
 from referee.match.fouls import Cause
 
@@ -21,7 +23,9 @@ from .situations import OTHER, receive_all
 from .tables import NONCES, SEED, VIEW
 
 TEXT = make_spec.PATH.read_text()
-VECTORS: list[dict[str, Any]] = json.loads(make_vectors.PATH.read_text())
+FILE: dict[str, Any] = json.loads(make_vectors.PATH.read_text())
+VECTORS: list[dict[str, Any]] = FILE["messages"]
+CHANCE: dict[str, list[dict[str, Any]]] = FILE["chance"]
 GOOD = [vector for vector in VECTORS if "message" in vector]
 BAD = [vector for vector in VECTORS if "code" in vector]
 MESSAGES = {**FROM_PLAYER, **FROM_REFEREE}
@@ -97,26 +101,36 @@ def test_the_moves_of_q_are_moves() -> None:
     assert [Pass, Exchange, Place] == [type(QGame().parse_move(json.loads(line))) for line in shown]
 
 
-def redone(seed: bytes, nonces: list[str | None], items: list[Any]) -> list[Any]:
+class Redone:
+    """The stream as SPEC.md says it, from SHA-256 alone."""
+
+    def __init__(self, seed: bytes, nonces: Sequence[str | None]) -> None:
+        self.key = hashlib.sha256(seed + "".join(":" + (nonce or "") for nonce in nonces).encode()).digest()
+        self.words: list[int] = []
+        self.block = 0
+
+    def word(self) -> int:
+        """Return the next word."""
+        if not self.words:
+            digest = hashlib.sha256(self.key + self.block.to_bytes(8, "big")).digest()
+            self.words = [int.from_bytes(digest[start : start + 8], "big") for start in (0, 8, 16, 24)]
+            self.block += 1
+        return self.words.pop(0)
+
+    def below(self, bound: int) -> tuple[int, list[int]]:
+        """Return a number below a bound, and the words thrown away before it."""
+        thrown_away = []
+        while (word := self.word()) >= 2**64 // bound * bound:
+            thrown_away.append(word)
+        return word % bound, thrown_away
+
+
+def redone(seed: bytes, nonces: Sequence[str | None], items: Sequence[Any]) -> list[Any]:
     """Shuffle as SPEC.md says, from SHA-256 alone."""
-    key = hashlib.sha256(seed + "".join(":" + (nonce or "") for nonce in nonces).encode()).digest()
-    words: list[int] = []
-    block = 0
-
-    def below(bound: int) -> int:
-        nonlocal block
-        while True:
-            if not words:
-                digest = hashlib.sha256(key + block.to_bytes(8, "big")).digest()
-                words.extend(int.from_bytes(digest[start : start + 8], "big") for start in (0, 8, 16, 24))
-                block += 1
-            word = words.pop(0)
-            if word < 2**64 // bound * bound:
-                return word % bound
-
+    stream = Redone(seed, nonces)
     result = list(items)
     for index in range(len(items) - 1, 0, -1):
-        other = below(index + 1)
+        other, _ = stream.below(index + 1)
         result[index], result[other] = result[other], result[index]
     return result
 
@@ -137,6 +151,81 @@ def test_the_examples_of_the_shuffle_hold() -> None:
     assert f"commitment  {hashlib.sha256(SEED).hexdigest()}" in text
     assert "after       " + " ".join(redone(SEED, [*NONCES], list("ABCDE"))) in text
     assert "after       " + " ".join(map(str, redone(SEED, [None, None], list(range(10))))) in text
+
+
+def words_of(section_name: str, before: str, after: str) -> list[str]:
+    """Return the words of a list that stands in a section between two phrases."""
+    found = re.search(re.escape(before) + "(.*?)" + re.escape(after), section(section_name).replace("\n  ", " "))
+    assert found is not None
+    return found[1].split(", ")
+
+
+def deck_of_q() -> list[str]:
+    """Return the deck of Q before its shuffle, with the orders that SPEC.md gives."""
+    shapes = words_of("Chance", "by shape, in the order ", ";")
+    colours = words_of("Chance", "by colour, in the order ", ";")
+    return [f"{colour}-{shape}" for shape in shapes for colour in colours for _ in range(30)]
+
+
+def digest(names: Sequence[str]) -> str:
+    """Return the digest of a deck as the vectors have it."""
+    return hashlib.sha256(" ".join(names).encode()).hexdigest()
+
+
+def test_the_deck_of_q_is_the_games() -> None:
+    """The order before the shuffle, as SPEC.md gives it, is that of the rules and of the vector."""
+    deck = deck_of_q()
+    assert [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES] == deck
+    assert CHANCE["decks"] == [{"game": "q", "tiles": len(deck), "sha256": digest(deck)}]
+
+
+def test_the_vectors_of_seeds_hold() -> None:
+    """Fixed and derived seeds are plain SHA-256."""
+    for vector in CHANCE["seeds"]:
+        assert hashlib.sha256(str(vector["number"]).encode("ascii")).hexdigest() == vector["seed"]
+    for vector in CHANCE["derived"]:
+        text = bytes.fromhex(vector["seed"]) + vector["purpose"].encode("utf-8")
+        assert hashlib.sha256(text).hexdigest() == vector["derived"]
+
+
+@pytest.mark.parametrize("vector", CHANCE["deals"], ids=lambda vector: str(vector["name"]))
+def test_a_vector_of_a_deal_holds(vector: dict[str, Any]) -> None:
+    """Each value of a deal comes out when redone as SPEC.md says, from SHA-256 alone."""
+    seed, nonces = bytes.fromhex(vector["seed"]), vector["nonces"]
+    assert hashlib.sha256(seed).hexdigest() == vector["commitment"]
+    stream = Redone(seed, nonces)
+    assert stream.key.hex() == vector["key"]
+    assert [f"{stream.word():016x}" for _ in range(8)] == vector["words"]
+    stream = Redone(seed, nonces)
+    for draw in vector["below"]:
+        drawn, thrown_away = stream.below(int(draw["bound"]))
+        assert (str(drawn), [f"{word:016x}" for word in thrown_away]) == (draw["drawn"], draw["thrown_away"])
+    for before, after in vector["shuffled"]:
+        assert redone(seed, nonces, before) == after
+    deck, seats = redone(seed, nonces, deck_of_q()), len(nonces)
+    hands = [deck[6 * seat : 6 * seat + 6] for seat in range(seats)]
+    expected = {"sha256": digest(deck), "first": deck[:25], "hands": hands, "table": deck[6 * seats]}
+    assert expected == vector["q"]
+
+
+def test_the_vectors_of_deals_have_every_case() -> None:
+    """Two to four seats, with and without nonces; words are thrown away, two in a row, and not; bounds of all sizes."""
+    deals = CHANCE["deals"]
+    assert {2, 3, 4} == {len(deal["nonces"]) for deal in deals}
+    assert {"none", "some", "all"} == {
+        "all" if all(deal["nonces"]) else "some" if any(deal["nonces"]) else "none" for deal in deals
+    }
+    draws = [draw for deal in deals for draw in deal["below"]]
+    assert {0, 1, 2} <= {len(draw["thrown_away"]) for draw in draws}
+    assert {1, 1080, 2**63, 2**63 + 1, 2**64} <= {int(draw["bound"]) for draw in draws}
+    assert len({deal["name"] for deal in deals}) == len({deal["key"] for deal in deals}) == len(deals)
+
+
+def test_the_keys_of_the_vectors_are_described() -> None:
+    """Each key under `chance` that is not an input or a commitment has its row in SPEC.md."""
+    described = set(first_column(section("Chance")))
+    assert set(CHANCE) <= described
+    assert {"name", "seed", "nonces", "commitment", "key"} | described - set(CHANCE) == set(CHANCE["deals"][0])
 
 
 def test_the_vectors_are_up_to_date() -> None:

@@ -1,0 +1,125 @@
+"""What a player can hold the referee to: its commitment, the player's own nonce, the head of the record.
+
+Knows what was promised in `offer`, given in `ready` and revealed in `end`, and compares. Refuses to know any game, and
+so to redo a deck: SPEC.md, "Chance", says how that is done in any language.
+"""
+
+import hashlib
+from enum import StrEnum
+
+from msgspec import Struct
+
+from .messages import End, Message, Offer, Ready, Turn
+
+
+class Finding(StrEnum):
+    """What a comparison of promise and reveal can come to."""
+
+    KEPT = "kept"
+    """The seed is the committed one, and the player's own nonce stands at its seat."""
+    FIXED_DEAL = "fixed-deal"
+    """The seed is the committed one; nobody's nonce entered the shuffle, as in a duplicate deal."""
+    NOT_USED = "not-used"
+    """The seed is the committed one; the match is void, and the player's nonce had not been taken."""
+    WRONG_SEED = "wrong-seed"
+    """The seed is not the committed one."""
+    WRONG_SEATS = "wrong-seats"
+    """There is not one nonce for each seat of the offer."""
+    WRONG_NONCE = "wrong-nonce"
+    """Another nonce stands at the player's seat than it gave."""
+    NONCE_LEFT_OUT = "nonce-left-out"
+    """Nonces of others entered the shuffle, and the player's did not."""
+
+
+KEPT = frozenset((Finding.KEPT, Finding.FIXED_DEAL, Finding.NOT_USED))
+"""The findings that are no breach."""
+
+_TEXTS = {
+    Finding.KEPT: "your nonce entered the shuffle",
+    Finding.FIXED_DEAL: "fixed deal: your nonce was not used",
+    Finding.NOT_USED: "the match is void before your nonce was used",
+    Finding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
+    Finding.WRONG_SEATS: "it offered {expected}, and revealed {found}",
+    Finding.WRONG_NONCE: "your nonce is {expected}, and at your seat stands {found}",
+    Finding.NONCE_LEFT_OUT: "your nonce {expected} was left out, and others entered the shuffle",
+}
+
+
+class Verdict(Struct, frozen=True):
+    """Whether the referee kept its commitment, with the evidence."""
+
+    finding: Finding
+    expected: str = ""
+    """What had to stand there, if it does not."""
+    found: str = ""
+    """What stands there."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the finding is no breach."""
+        return self.finding in KEPT
+
+    @property
+    def text(self) -> str:
+        """The finding as a part of a sentence, without a full stop."""
+        return _TEXTS[self.finding].format(expected=self.expected, found=self.found)
+
+
+def check_reveal(offer: Offer, nonce: str | None, end: End) -> Verdict:
+    """Compare what the referee reveals with what it promised and with what the player gave.
+
+    A null at the own seat is no breach if it stands at every seat: an organiser may fix a deal, and the offer does not
+    say so. Nor is it in a void match, which may have ended before the `ready` was read.
+
+    Args:
+        offer: the match's offer.
+        nonce: what the player gave in `ready`, 16 bytes in hex; None if it gave nothing yet.
+        end: the end of that match, void or not.
+
+    Returns:
+        The first finding that is a breach; if there is none, how the player's nonce was used.
+    """
+    digest = hashlib.sha256(bytes.fromhex(end.seed)).hexdigest()
+    if digest != offer.commitment:
+        return Verdict(Finding.WRONG_SEED, offer.commitment, digest)
+    seats = len(offer.names)
+    if not offer.seat < seats == len(end.nonces):
+        return Verdict(Finding.WRONG_SEATS, f"seat {offer.seat} of {seats}", f"{len(end.nonces)} nonces")
+    own, given = end.nonces[offer.seat], nonce or "(none given)"
+    if own is not None:
+        return Verdict(Finding.KEPT) if own == nonce else Verdict(Finding.WRONG_NONCE, given, own)
+    if end.void is not None:
+        return Verdict(Finding.NOT_USED)
+    return Verdict(Finding.NONCE_LEFT_OUT, given, "null") if any(end.nonces) else Verdict(Finding.FIXED_DEAL)
+
+
+class Witness:
+    """Remembers, of the match that was offered last, all that the referee can be held to."""
+
+    def __init__(self) -> None:
+        self.offer: Offer | None = None
+        self.nonce: str | None = None
+        """What the player gave in `ready`."""
+        self.head: str | None = None
+        """The head of the record that was told last: SHA-256 of a line, in hex."""
+        self.verdict: Verdict | None = None
+        """None until an `end` came. A breach stays: no second `end` of the match mends it."""
+
+    def see(self, message: Message) -> None:
+        """Take note of a message that was sent or received.
+
+        Args:
+            message: one that the connection let pass: so an `end` is of the match that was offered last.
+        """
+        match message:
+            case Offer():
+                self.offer, self.nonce, self.head, self.verdict = message, None, None, None
+            case Ready():
+                self.nonce = message.nonce
+            case Turn():
+                self.head = message.head
+            case End():
+                assert self.offer is not None, "the connection lets no end come before an offer"
+                self.head = message.head
+                if self.verdict is None or self.verdict.is_kept:
+                    self.verdict = check_reveal(self.offer, self.nonce, message)

@@ -1,0 +1,71 @@
+// Checks the referee's chance without any code of the referee's; shuffle.js, next to this file, does the work.
+//   node check_shuffle.js vectors.json     redoes every vector of chance in protocol/vectors.json
+//   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal of Q
+// Exit status: 0 all holds, 1 something does not, 2 used wrongly or not readable.
+"use strict";
+const { readFileSync } = require("node:fs");
+const { isDeepStrictEqual } = require("node:util");
+const { sha256, commitment, derive, shuffleKey, wordsOf, below, shuffled, DECK, deal } = require("./shuffle.js");
+
+const digest = (tiles) => sha256(tiles.join(" ")).toString("hex");
+const spell = (word) => word.toString(16).padStart(16, "0");
+
+const REDO = { // section of the vectors -> a vector made again from its inputs
+  seeds: ({ number }) => ({ number, seed: sha256(String(number)).toString("hex") }),
+  derived: ({ seed, purpose }) => ({ seed, purpose, derived: derive(seed, purpose) }),
+  decks: () => ({ game: "q", tiles: DECK.length, sha256: digest(DECK) }),
+  deals({ name, seed, nonces, below: draws, shuffled: lists }) {
+    const key = shuffleKey(seed, nonces);
+    const stream = wordsOf(key);
+    const words = Array.from({ length: 8 }, () => spell(stream.next().value));
+    const fresh = wordsOf(key); // all draws of a vector come from one stream, one after another
+    const redrawn = draws.map(({ bound }) => {
+      const thrownAway = [];
+      const drawn = String(below(fresh, BigInt(bound), thrownAway));
+      return { bound, drawn, thrown_away: thrownAway.map(spell) };
+    });
+    const { deck, hands, table } = deal(key, nonces.length);
+    const q = { sha256: digest(deck), first: deck.slice(0, 25), hands, table };
+    const reshuffled = lists.map(([before]) => [before, shuffled(key, before)]); // each list from a stream of its own
+    const found = { words, below: redrawn, shuffled: reshuffled, q };
+    return { name, seed, nonces, commitment: commitment(seed), key: key.toString("hex"), ...found };
+  },
+};
+
+function checkVectors({ chance }) {
+  const pairs = Object.keys(REDO).flatMap((section) => chance[section].map((one) => [one, REDO[section](one)]));
+  const failed = pairs.filter(([expected, found]) => !isDeepStrictEqual(expected, found));
+  failed.forEach(([expected, found]) => console.error("expected", expected, "found", found));
+  console.log(`${pairs.length - failed.length} passed, ${failed.length} failed`);
+  return pairs.length > 0 && failed.length === 0;
+}
+
+function checkRecord(lines) {
+  const setup = lines.find((line) => line.kind === "header")?.setup;
+  const result = lines.find((line) => line.kind === "result");
+  if (!setup || !result) throw new Error("not the record of a finished match: no header, or no result");
+  const { names, game, position } = setup;
+  const seats = names.length;
+  const isKept = commitment(result.seed) === setup.commitment && result.nonces.length === seats;
+  console.log(`the commitment ${isKept ? "was kept" : "WAS BROKEN"}: ${setup.commitment}`);
+  if (game !== "q" || position) {
+    console.log("nothing to deal: another game than q, or a given position");
+  } else {
+    const { hands, table } = deal(shuffleKey(result.seed, result.nonces), seats);
+    hands.forEach((hand, seat) => console.log(`seat ${seat} ${names[seat]}: ${hand.join(" ")}`));
+    console.log(`table: ${table}`);
+  }
+  return isKept;
+}
+
+try {
+  if (process.argv.length !== 3) throw new Error("usage: node check_shuffle.js vectors.json|RECORD.jsonl");
+  const path = process.argv[2];
+  const text = readFileSync(path, "utf8");
+  const linesOf = (record) => record.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  const holds = path.endsWith(".jsonl") ? checkRecord(linesOf(text)) : checkVectors(JSON.parse(text));
+  process.exitCode = holds ? 0 : 1;
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 2;
+}

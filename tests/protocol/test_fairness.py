@@ -1,0 +1,169 @@
+"""Fairness: what the referee reveals, compared with what it promised and with what the player gave."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from protocol import Role, State
+from protocol.fairness import KEPT, Finding, Witness, check_reveal
+from protocol.messages import End, Message, Offer, Turn
+
+from .situations import message_for, pair_in
+from .tables import END, HEAD, NONCES, OFFER, SEED, Plain
+
+OWN, OTHER = NONCES
+THIRD = "f" * 32
+COMMITMENT = OFFER["commitment"]
+WRONG_SEED = "11" * 32
+DIGEST = "02d449a31fbb267c8f352e9968a79e3e5fc95c1bbeaa502fd6454ebde5a4bedc"
+"""SHA-256 of the wrong seed."""
+VOID: Plain = {"void": "the organiser stopped the referee", "winners": [], "ranking": []}
+
+ROWS: tuple[tuple[str, str | None, Plain, Plain, Finding, str, str], ...] = (
+    ("seed and nonces as given", OWN, {}, {}, Finding.KEPT, "", ""),
+    ("in another seat", OTHER, {"seat": 1}, {}, Finding.KEPT, "", ""),
+    ("another seat gave none", OWN, {}, {"nonces": [OWN, None]}, Finding.KEPT, "", ""),
+    ("two seats gave the same", OWN, {}, {"nonces": [OWN, OWN]}, Finding.KEPT, "", ""),
+    ("a void match", OWN, {}, VOID, Finding.KEPT, "", ""),
+    ("a fixed deal", OWN, {}, {"nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
+    ("void before anybody was ready", OWN, {}, {**VOID, "nonces": [None, None]}, Finding.NOT_USED, "", ""),
+    ("void while another was ready", OWN, {}, {**VOID, "nonces": [None, OTHER]}, Finding.NOT_USED, "", ""),
+    ("void before the own ready", None, {}, {**VOID, "nonces": [None, OTHER]}, Finding.NOT_USED, "", ""),
+    ("another seed", OWN, {}, {"seed": WRONG_SEED}, Finding.WRONG_SEED, COMMITMENT, DIGEST),
+    ("another seed, void", OWN, {}, {**VOID, "seed": WRONG_SEED}, Finding.WRONG_SEED, COMMITMENT, DIGEST),
+    (
+        "another seed of a fixed deal",
+        OWN,
+        {},
+        {"seed": WRONG_SEED, "nonces": [None, None]},
+        Finding.WRONG_SEED,
+        COMMITMENT,
+        DIGEST,
+    ),
+    ("another commitment", OWN, {"commitment": DIGEST}, {}, Finding.WRONG_SEED, DIGEST, COMMITMENT),
+    ("another nonce", OWN, {}, {"nonces": [THIRD, OTHER]}, Finding.WRONG_NONCE, OWN, THIRD),
+    ("the nonces of two seats swapped", OWN, {}, {"nonces": [OTHER, OWN]}, Finding.WRONG_NONCE, OWN, OTHER),
+    ("another nonce, void", OWN, {}, {**VOID, "nonces": [THIRD, None]}, Finding.WRONG_NONCE, OWN, THIRD),
+    ("a nonce that nobody gave", None, {}, {}, Finding.WRONG_NONCE, "(none given)", OWN),
+    ("the own nonce alone left out", OWN, {}, {"nonces": [None, OTHER]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
+    ("a seat without a nonce too few", OWN, {}, {"nonces": [OWN]}, Finding.WRONG_SEATS, "seat 0 of 2", "1 nonces"),
+    ("no nonces at all", OWN, {}, {"nonces": []}, Finding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
+    ("a seat too many", OWN, {}, {"nonces": [OWN, OTHER, None]}, Finding.WRONG_SEATS, "seat 0 of 2", "3 nonces"),
+    ("an offer of a seat that is not there", OWN, {"seat": 2}, {}, Finding.WRONG_SEATS, "seat 2 of 2", "2 nonces"),
+)
+"""(what, own nonce, what is other in the offer, what is other in the end, finding, expected, found)."""
+
+
+def offer_with(**changes: Any) -> Offer:
+    """Return the offer of the tables with some values changed."""
+    return msgspec.convert({**OFFER, **changes}, Offer)
+
+
+def end_with(**changes: Any) -> End:
+    """Return the end of the tables with some values changed."""
+    return msgspec.convert({**END, **changes}, End)
+
+
+@pytest.mark.parametrize(
+    ("nonce", "offer", "end", "finding", "expected", "found"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+)
+def test_a_reveal_is_judged(
+    nonce: str | None, offer: Plain, end: Plain, finding: Finding, expected: str, found: str
+) -> None:
+    """Each reveal has its finding, with what had to stand there and what does, and a text that holds both."""
+    verdict = check_reveal(offer_with(**offer), nonce, end_with(**end))
+    assert (finding, expected, found) == (verdict.finding, verdict.expected, verdict.found)
+    assert (finding in KEPT) is verdict.is_kept
+    assert expected in verdict.text
+    assert found in verdict.text or finding is Finding.NONCE_LEFT_OUT
+
+
+def test_every_finding_is_provoked() -> None:
+    """The table knows every finding."""
+    assert set(Finding) == {row[4] for row in ROWS}
+
+
+@pytest.mark.parametrize("byte", range(32))
+def test_every_byte_of_the_seed_counts(byte: int) -> None:
+    """A seed with one bit changed is not the committed one."""
+    seed = bytearray(SEED)
+    seed[byte] ^= 1
+    assert check_reveal(offer_with(), OWN, end_with(seed=seed.hex())).finding is Finding.WRONG_SEED
+
+
+@pytest.mark.parametrize("digit", range(32))
+def test_every_digit_of_the_nonce_counts(digit: int) -> None:
+    """A nonce with one digit changed is another one."""
+    changed = OWN[:digit] + ("1" if OWN[digit] == "0" else "0") + OWN[digit + 1 :]
+    assert check_reveal(offer_with(), OWN, end_with(nonces=[changed, OTHER])).finding is Finding.WRONG_NONCE
+
+
+def witness_of(*messages: Message) -> Witness:
+    """Return a witness that has seen messages."""
+    witness = Witness()
+    for message in messages:
+        witness.see(message)
+    return witness
+
+
+def turn_with(head: str) -> Message:
+    """Return a turn with a head."""
+    turn = message_for("turn")
+    assert isinstance(turn, Turn)
+    return replace(turn, head=head)
+
+
+HEADS: tuple[tuple[tuple[Message, ...], str | None], ...] = (
+    ((), None),
+    ((offer_with(), message_for("ready"), message_for("start"), message_for("told")), None),
+    ((offer_with(), turn_with("1" * 64)), "1" * 64),
+    ((offer_with(), turn_with("1" * 64), message_for("move"), turn_with("2" * 64), message_for("told")), "2" * 64),
+    ((offer_with(), turn_with("1" * 64), message_for("expelled")), "1" * 64),
+    ((offer_with(), message_for("ready"), turn_with("1" * 64), end_with()), HEAD),
+    ((offer_with(), message_for("ready"), end_with(), offer_with(match="q-2")), None),
+)
+"""(what was seen, the head that is remembered)."""
+
+
+@pytest.mark.parametrize(("seen", "head"), HEADS)
+def test_the_last_head_is_remembered(seen: tuple[Message, ...], head: str | None) -> None:
+    """The head is that of the last turn or end of the match that was offered last."""
+    assert head == witness_of(*seen).head
+
+
+ENDS: tuple[tuple[tuple[End, ...], Finding | None], ...] = (
+    ((), None),
+    ((end_with(),), Finding.KEPT),
+    ((end_with(), end_with(**VOID)), Finding.KEPT),
+    ((end_with(), end_with(**VOID, seed=WRONG_SEED)), Finding.WRONG_SEED),
+    ((end_with(seed=WRONG_SEED), end_with(**VOID)), Finding.WRONG_SEED),
+)
+"""(the ends of one match, the finding that stays)."""
+
+
+@pytest.mark.parametrize(("ends", "finding"), ENDS)
+def test_a_breach_stays(ends: tuple[End, ...], finding: Finding | None) -> None:
+    """A second end of the same match can add a breach, and takes none back."""
+    verdict = witness_of(offer_with(), message_for("ready"), *ends).verdict
+    assert finding == (verdict and verdict.finding)
+
+
+def test_a_new_offer_begins_anew() -> None:
+    """Neither verdict nor nonce of the past match counts in the next one."""
+    seen = [offer_with(), message_for("ready"), end_with(seed=WRONG_SEED), offer_with(match="q-2")]
+    assert witness_of(*seen).verdict is None
+    verdict = witness_of(*seen, end_with(match="q-2", nonces=[None, None], **VOID)).verdict
+    assert verdict is not None
+    assert verdict.finding is Finding.NOT_USED
+
+
+@pytest.mark.parametrize("state", [State.OFFERED, State.SEATED, State.ASKED, State.TO_CONFIRM])
+def test_an_end_is_judged_wherever_it_may_come(state: State) -> None:
+    """The void end of a match is judged, however far the match had come."""
+    pair, witness = pair_in(state), witness_of(offer_with(), message_for("ready"))
+    for message in pair.send(Role.REFEREE, end_with(**VOID, nonces=[None, None])):
+        witness.see(message)
+    assert witness.verdict is not None
+    assert witness.verdict.is_kept

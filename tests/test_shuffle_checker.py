@@ -1,0 +1,245 @@
+"""The checker in JavaScript: it and the referee agree on every shuffle, and it says so when something was changed.
+
+Its files share no line with the referee: what passes here was derived twice, from SPEC.md and from referee/chance.py.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import protocol
+import sample_players
+from referee.games.q import View
+
+FOLDER = Path(sample_players.__file__).parent / "javascript"
+VECTORS = Path(protocol.__file__).parent / "vectors.json"
+OLDEST_NODE = 18
+INSTALL = f"install Node.js {OLDEST_NODE} or newer (on Debian and Ubuntu: apt-get install nodejs)"
+
+Plain = dict[str, Any]
+Change = Callable[[Plain], None]
+
+
+def check(*arguments: Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
+    """Run the checker to its end, and check its exit status."""
+    node = shutil.which("node")
+    assert node is not None, f"there is no program named node: {INSTALL}"
+    command = [node, str(FOLDER / "check_shuffle.js"), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert status == done.returncode, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the path of the record of a match just played, with a secret seed and a nonce of each player."""
+    folder = tmp_path_factory.mktemp("match")
+    players = ("house:random", "house:random")
+    command = [sys.executable, "-m", "referee", "play", "q", *players, "--logs", str(folder), "--json"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / str(json.loads(done.stdout)["record"])
+
+
+def lines_of(record: Path) -> list[Plain]:
+    """Return the lines of a record, plain."""
+    return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+def write_lines(path: Path, lines: list[Plain]) -> Path:
+    """Write the lines of a record."""
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_node_is_new_enough() -> None:
+    """The checker is written for the oldest version of Node.js that is promised."""
+    node = shutil.which("node")
+    assert node is not None, f"there is no program named node: {INSTALL}"
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    assert int(version.removeprefix("v").split(".")[0]) >= OLDEST_NODE, INSTALL
+
+
+def test_every_vector_of_chance_passes() -> None:
+    """Each vector is counted, and none fails."""
+    count = sum(len(section) for section in json.loads(VECTORS.read_text())["chance"].values())
+    assert f"{count} passed, 0 failed\n" == check(VECTORS).stdout
+
+
+def flipped(text: str) -> str:
+    """Return hex or decimal digits with the last one changed."""
+    return text[:-1] + ("1" if text[-1] == "0" else "0")
+
+
+def in_deal(number: int, *path: str | int) -> Change:
+    """Return what changes the last digit, or exchanges two items, somewhere in a deal."""
+
+    def change(chance: Plain) -> None:
+        *way, last = path
+        place: Any = chance["deals"][number]
+        for step in way:
+            place = place[step]
+        old = place[last]
+        place[last] = flipped(old) if isinstance(old, str) else [old[-1], *old[1:-1], old[0]]
+        assert old != place[last]
+
+    return change
+
+
+def seed_number(chance: Plain) -> None:
+    """Change the number of a fixed seed."""
+    chance["seeds"][0]["number"] += 1
+
+
+def derived_seed(chance: Plain) -> None:
+    """Change a derived seed."""
+    chance["derived"][0]["derived"] = flipped(chance["derived"][0]["derived"])
+
+
+def purpose(chance: Plain) -> None:
+    """Change the purpose of a derived seed."""
+    chance["derived"][-1]["purpose"] += " "
+
+
+def deck_size(chance: Plain) -> None:
+    """Change the number of tiles."""
+    chance["decks"][0]["tiles"] += 1
+
+
+def deck_digest(chance: Plain) -> None:
+    """Change the digest of the deck before its shuffle."""
+    chance["decks"][0]["sha256"] = flipped(chance["decks"][0]["sha256"])
+
+
+def null_for_a_nonce(chance: Plain) -> None:
+    """Leave one nonce out."""
+    chance["deals"][0]["nonces"][1] = None
+
+
+def word_not_thrown_away(chance: Plain) -> None:
+    """Forget that a word was thrown away."""
+    draws = chance["deals"][0]["below"]
+    next(draw for draw in draws if draw["thrown_away"])["thrown_away"].clear()
+
+
+CHANGES: tuple[tuple[str, Change], ...] = (
+    ("the number of a seed", seed_number),
+    ("a derived seed", derived_seed),
+    ("a purpose", purpose),
+    ("the number of tiles", deck_size),
+    ("the digest of the deck", deck_digest),
+    ("a seed", in_deal(0, "seed")),
+    ("a nonce", in_deal(0, "nonces", 0)),
+    ("the order of nonces", in_deal(0, "nonces")),
+    ("null for a nonce", null_for_a_nonce),
+    ("a commitment", in_deal(1, "commitment")),
+    ("a key", in_deal(2, "key")),
+    ("the first word", in_deal(3, "words", 0)),
+    ("the last word", in_deal(3, "words", 7)),
+    ("a bound", in_deal(4, "below", 0, "bound")),
+    ("a drawn number", in_deal(4, "below", 9, "drawn")),
+    ("a word thrown away", in_deal(0, "below", 0, "thrown_away", 0)),
+    ("no word thrown away", word_not_thrown_away),
+    ("a list before its shuffle", in_deal(5, "shuffled", 3, 0)),
+    ("a list after its shuffle", in_deal(5, "shuffled", 4, 1)),
+    ("the digest of a shuffled deck", in_deal(6, "q", "sha256")),
+    ("the first tiles", in_deal(6, "q", "first")),
+    ("a hand", in_deal(0, "q", "hands", 1)),
+    ("whose hand is whose", in_deal(0, "q", "hands")),
+    ("the tile on the table", in_deal(0, "q", "table")),
+)
+"""(what is changed, what changes it in the vectors of chance); each concerns one vector."""
+
+
+@pytest.mark.parametrize("change", [row[1] for row in CHANGES], ids=[row[0] for row in CHANGES])
+def test_a_changed_vector_fails(tmp_path: Path, change: Change) -> None:
+    """One value changed anywhere fails its vector and no other one."""
+    vectors = json.loads(VECTORS.read_text())
+    count = sum(len(section) for section in vectors["chance"].values())
+    change(vectors["chance"])
+    path = tmp_path / "vectors.json"
+    path.write_text(json.dumps(vectors))
+    assert f"{count - 1} passed, 1 failed\n" == check(path, status=1).stdout
+
+
+def test_no_vectors_are_no_success(tmp_path: Path) -> None:
+    """A file from which all vectors are gone does not pass."""
+    path = tmp_path / "vectors.json"
+    path.write_text(json.dumps({"chance": {"seeds": [], "derived": [], "decks": [], "deals": []}}))
+    assert check(path, status=1).stdout == "0 passed, 0 failed\n"
+
+
+def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
+    """The hands and the tile on the table that the checker finds are those of the views that the referee sent.
+
+    A record holds the SHA-256 of each view: so the views are made here from what the checker printed.
+    """
+    lines = lines_of(record)
+    assert all(lines[-1]["nonces"])
+    assert lines[0]["seed"] is None
+    kept, *hands, table = check(record).stdout.splitlines()
+    assert f"the commitment was kept: {lines[0]['setup']['commitment']}" == kept
+    sent = {
+        command["seat"]: command["view"]
+        for line in lines
+        for command in line.get("commands", [])
+        if command["command"] == "start-seat"
+    }
+    assert sorted(sent) == [0, 1]
+    names = lines[0]["setup"]["names"]
+    for seat, hand in enumerate(hands):
+        before, tiles = hand.split(": ")
+        assert f"seat {seat} {names[seat]}" == before
+        view = View(
+            seat=seat,
+            hand=tiles.split(),
+            scores=[0, 0],
+            order=[0, 1],
+            tiles_left=1080 - 13,
+            map=((0, 0, table.removeprefix("table: ")),),
+        )
+        assert sha256(msgspec.msgpack.encode(view)).hexdigest() == sent[seat]
+
+
+@pytest.mark.forges
+def test_a_broken_commitment_is_found(record: Path, tmp_path: Path) -> None:
+    """A record whose seed is another one than the committed one does not hold."""
+    lines = lines_of(record)
+    lines[-1]["seed"] = flipped(lines[-1]["seed"])
+    path = write_lines(tmp_path / "match.jsonl", lines)
+    assert "the commitment WAS BROKEN" in check(path, status=1).stdout
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("nonce", [None, "0" * 32])
+def test_a_changed_nonce_gives_another_deal(record: Path, tmp_path: Path, nonce: str | None) -> None:
+    """The commitment says nothing about nonces; the deal that follows from others is another one."""
+    lines = lines_of(record)
+    lines[-1]["nonces"][1] = nonce
+    path = write_lines(tmp_path / "match.jsonl", lines)
+    assert check(record).stdout.splitlines()[1:] != check(path).stdout.splitlines()[1:]
+
+
+@pytest.mark.forges
+def test_what_is_no_finished_record_is_told(record: Path, tmp_path: Path) -> None:
+    """Without a result there is no seed to check: that is neither kept nor broken."""
+    path = write_lines(tmp_path / "match.jsonl", lines_of(record)[:-1])
+    assert "not the record of a finished match" in check(path, status=2).stderr
+
+
+USES: tuple[tuple[str, ...], ...] = ((), ("a", "b"), ("nothing.json",), ("nothing.jsonl",))
+
+
+@pytest.mark.parametrize("arguments", USES)
+def test_a_wrong_use_is_told(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """Too few or too many arguments, or a file that is not there, are told in one line."""
+    told = check(*(tmp_path / argument for argument in arguments), status=2).stderr
+    assert len(told.splitlines()) == 1
