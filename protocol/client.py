@@ -4,6 +4,7 @@ Knows sockets and the environment that a launched program finds, and says of eve
 commitment. Refuses to know any game: `choose` gets the view as plain data and returns the move as plain data.
 """
 
+import contextlib
 import os
 import socket
 import sys
@@ -17,13 +18,14 @@ from .connection import Connection, Need, Role
 from .errors import ProtocolError
 from .fairness import Finding, Verdict, Witness
 from .limits import PROTOCOL_VERSION
-from .messages import Ack, End, Expelled, Hello, Message, Move, Offer, Ready, Refused, Told, Turn
+from .messages import Ack, End, Expelled, Hello, Message, Move, Offer, Ready, Refused, Resumed, Terms, Told, Turn
 
 Choose = Callable[[Any], Any]
 """view -> move, both plain: dicts, lists, strings, numbers."""
 
 _READ_BYTES = 65_536
 _RETRY_S = 0.05
+COME_BACK_S = 60.0
 
 
 class ClientError(Exception):
@@ -156,24 +158,28 @@ def _connected(kind: str, path: str, host: str, port: str) -> socket.socket:
 def run(
     choose: Choose | None = None,
     *,
-    make: Callable[[Offer], Choose] | None = None,
+    make: Callable[[Terms], Choose] | None = None,
     on_told: Callable[[Told], None] | None = None,
     address: str | None = None,
     name: str | None = None,
     token: str | None = None,
     say: Callable[[str], None] | None = say_on_stderr,
+    come_back_s: float | None = None,
 ) -> list[Ended]:
     """Connect, play every match that is offered, and return when the referee closes.
 
     Args:
         choose: view -> move, for every turn of every match.
-        make: in place of choose: called with each offer, returns the choose of that match.
+        make: in place of choose: called with each offer, returns the choose of that match; also when the player is
+            taken back into a match.
         on_told: called with every `told`.
         address: where the referee listens; `REFEREE_ADDRESS` of the environment if None.
         name: 1 to 20 letters or digits; `REFEREE_NAME` of the environment, else `player`, if None.
         token: what the seat is reserved with; `REFEREE_TOKEN` of the environment if None.
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
             of the record. None: nothing is said.
+        come_back_s: how long to try to come back into a match whose connection broke, in seconds; None: a minute, but
+            not at all for a launched program, which is started again with its referee.
 
     Returns:
         How each match ended for this player, in order. Look for breaches with `ended.verdict`.
@@ -188,70 +194,89 @@ def run(
     if not address:
         raise ClientError("no address: set REFEREE_ADDRESS to tcp:HOST:PORT, or pass address=")
     name = name or os.environ.get("REFEREE_NAME") or "player"
-    client = connect(address)
+    token = token or os.environ.get("REFEREE_TOKEN")
+    if come_back_s is None:
+        come_back_s = 0.0 if "REFEREE_TOKEN" in os.environ else COME_BACK_S
+    session = _Session(choose, make, on_told, say)
     try:
-        client.send(Hello(version=PROTOCOL_VERSION, name=name, token=token or os.environ.get("REFEREE_TOKEN")))
-        return _Session(client, choose, make, on_told, say).play()
+        session.play(connect(address), name, token)
+        while session.resume is not None and come_back_s > 0:
+            session.play(connect(address, wait_s=come_back_s), name, session.resume)
     finally:
-        client.close()
+        session.close()
+    return list(session.ends.values())
 
 
 class _Session:
-    """All matches of one connection; the parameters are those of run()."""
+    """All matches of one player, over several connections if one broke off; the parameters are those of run()."""
 
     def __init__(
         self,
-        client: Client,
         choose: Choose | None,
-        make: Callable[[Offer], Choose] | None,
+        make: Callable[[Terms], Choose] | None,
         on_told: Callable[[Told], None] | None,
         say: Callable[[str], None] | None,
     ) -> None:
-        self._client = client
         self._choose = choose
         self._make = make
         self._on_told = on_told
         self._say = say
+        self._witness = Witness()
         self._open_match: str | None = None
-        self._ends: dict[str, Ended] = {}  # by match: a match can be void after its end was told
+        self.resume: str | None = None
+        """Token to come back with into the match that is open; None if none is."""
+        self.ends: dict[str, Ended] = {}
+        """By match: one can be void after its end was told."""
 
-    def play(self) -> list[Ended]:
-        """Answer until the referee closes the connection."""
+    def play(self, client: Client, name: str, token: str | None) -> None:
+        """Greet, and answer until the referee closes the connection."""
+        client.witness = self._witness
         try:
-            while (message := self._client.receive()) is not None:
-                self._answer(message)
-        finally:  # a match that no word of the referee's ended, whoever is to blame for that
-            if self._open_match is not None:
-                self._conclude(self._open_match, None)
-        return list(self._ends.values())
+            _send(client, Hello(version=PROTOCOL_VERSION, name=name, token=token))
+            while (message := client.receive()) is not None:
+                self._answer(client, message)
+        finally:
+            client.close()
 
-    def _answer(self, message: Message) -> None:
+    def close(self) -> None:
+        """Conclude a match that no word of the referee's ended, whoever is to blame for that."""
+        if self._open_match is not None:
+            self._conclude(self._open_match, None)
+
+    def _answer(self, client: Client, message: Message) -> None:
         match message:
             case Refused():
                 raise ClientError(f"the referee refuses this player: {message.reason} ({message.code})")
-            case Offer():
-                self._open_match = message.match
+            case Offer() | Resumed():
+                self._open_match, self.resume = message.match, message.resume
                 if self._make is not None:
                     self._choose = self._make(message)
-                self._client.send(Ready(match=message.match, nonce=os.urandom(16).hex()))
+                if isinstance(message, Offer):
+                    _send(client, Ready(match=message.match, nonce=os.urandom(16).hex()))
             case Turn():
                 assert self._choose is not None, "the connection lets no turn come before an offer"
                 move = self._choose(message.view)
-                self._client.send(Move(match=message.match, turn=message.turn, move=move))
+                _send(client, Move(match=message.match, turn=message.turn, move=move))
             case Told() if self._on_told is not None:
                 self._on_told(message)
             case End() | Expelled():
                 self._conclude(message.match, message)
         ack = getattr(message, "ack", None)
         if ack is not None:
-            self._client.send(Ack(match=getattr(message, "match", ""), ack=ack))
+            _send(client, Ack(match=getattr(message, "match", ""), ack=ack))
 
     def _conclude(self, match: str, last: End | Expelled | None) -> None:
-        self._open_match = None
-        witness = self._client.witness
-        ended = self._ends[match] = Ended(match=match, message=last, verdict=witness.verdict, head=witness.head)
+        self._open_match = self.resume = None
+        witness = self._witness
+        ended = self.ends[match] = Ended(match=match, message=last, verdict=witness.verdict, head=witness.head)
         if self._say is not None:
             self._say(ended.line)
+
+
+def _send(client: Client, message: Message) -> None:
+    """Send a message; if the connection broke, the referee's last words may still be there to be received."""
+    with contextlib.suppress(ConnectionError):
+        client.send(message)
 
 
 __all__ = ["Choose", "Client", "ClientError", "Ended", "ProtocolError", "connect", "run", "say_on_stderr"]

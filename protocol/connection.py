@@ -67,6 +67,7 @@ TRANSITIONS: dict[tuple[State, str], State] = {
     (State.GREETED, "refused"): State.CLOSED,
     (State.IDLE, "refused"): State.CLOSED,
     (State.IDLE, "offer"): State.OFFERED,
+    (State.IDLE, "resumed"): State.SEATED,
     (State.IDLE, "end"): State.IDLE,
     (State.IDLE, "expelled"): State.CLOSED,
     (State.OFFERED, "ready"): State.SEATED,
@@ -219,12 +220,12 @@ class Connection:
 
     def _is_current(self, name: str, match: str | None) -> bool:
         """Tell whether a message names the match being played; between matches, the last one."""
-        if match is None or match == self._match or name == "offer":
+        if match is None or match == self._match or name in _BEGINNINGS:
             return True
         return self.state is State.IDLE and match == self._past_match
 
     def _enter(self, state: State, match: str | None) -> None:
-        if state is State.OFFERED:
+        if self.state is State.IDLE and state in (State.OFFERED, State.SEATED):
             self._match = match
         elif state is State.IDLE and self._match is not None:
             self._past_match, self._match = self._match, None
@@ -238,6 +239,7 @@ def _encoded(message: Message) -> bytes:
         raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
 
+_BEGINNINGS = frozenset(("offer", "resumed"))
 _LAST_WORDS = frozenset(("refused", "expelled"))
 _CONFIRMABLE = frozenset(("start", "told", "end"))
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from .messages import End, Message, Offer, Ready, Turn
+from .messages import End, Message, Offer, Ready, Resumed, Terms, Turn
 
 
 class Finding(StrEnum):
@@ -18,7 +18,9 @@ class Finding(StrEnum):
     KEPT = "kept"
     """The seed is the committed one, and the player's own nonce stands at its seat."""
     FIXED_DEAL = "fixed-deal"
-    """The seed is the committed one; nobody's nonce entered the shuffle, as in a duplicate deal."""
+    """The seed is the committed one; nobody's nonce entered the shuffle, as was offered."""
+    NOT_KNOWN = "not-known"
+    """The seed is the committed one; this program took its seat later, and knows no nonce of its own."""
     NOT_USED = "not-used"
     """The seed is the committed one; the match is void, and the player's nonce had not been taken."""
     WRONG_SEED = "wrong-seed"
@@ -28,20 +30,24 @@ class Finding(StrEnum):
     WRONG_NONCE = "wrong-nonce"
     """Another nonce stands at the player's seat than it gave."""
     NONCE_LEFT_OUT = "nonce-left-out"
-    """Nonces of others entered the shuffle, and the player's did not."""
+    """The player's nonce was to enter the shuffle, and did not."""
+    NONCE_USED = "nonce-used"
+    """No nonce was to enter the shuffle, and one did."""
 
 
-KEPT = frozenset((Finding.KEPT, Finding.FIXED_DEAL, Finding.NOT_USED))
+KEPT = frozenset((Finding.KEPT, Finding.FIXED_DEAL, Finding.NOT_KNOWN, Finding.NOT_USED))
 """The findings that are no breach."""
 
 _TEXTS = {
     Finding.KEPT: "your nonce entered the shuffle",
     Finding.FIXED_DEAL: "fixed deal: your nonce was not used",
+    Finding.NOT_KNOWN: "your nonce is not known to this program",
     Finding.NOT_USED: "the match is void before your nonce was used",
     Finding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
     Finding.WRONG_SEATS: "it offered {expected}, and revealed {found}",
     Finding.WRONG_NONCE: "your nonce is {expected}, and at your seat stands {found}",
-    Finding.NONCE_LEFT_OUT: "your nonce {expected} was left out, and others entered the shuffle",
+    Finding.NONCE_LEFT_OUT: "your nonce {expected} was left out",
+    Finding.NONCE_USED: "it offered {expected}, and revealed {found}",
 }
 
 
@@ -65,14 +71,13 @@ class Verdict(Struct, frozen=True):
         return _TEXTS[self.finding].format(expected=self.expected, found=self.found)
 
 
-def check_reveal(offer: Offer, nonce: str | None, end: End) -> Verdict:
+def check_reveal(offer: Terms, nonce: str | None, end: End) -> Verdict:
     """Compare what the referee reveals with what it promised and with what the player gave.
 
-    A null at the own seat is no breach if it stands at every seat: an organiser may fix a deal, and the offer does not
-    say so. Nor is it in a void match, which may have ended before the `ready` was read.
+    A null at the own seat is no breach in a void match, which may have ended before the `ready` was read.
 
     Args:
-        offer: the match's offer.
+        offer: the match's offer, or the message that took the player back into it.
         nonce: what the player gave in `ready`, 16 bytes in hex; None if it gave nothing yet.
         end: the end of that match, void or not.
 
@@ -85,19 +90,22 @@ def check_reveal(offer: Offer, nonce: str | None, end: End) -> Verdict:
     seats = len(offer.names)
     if not offer.seat < seats == len(end.nonces):
         return Verdict(Finding.WRONG_SEATS, f"seat {offer.seat} of {seats}", f"{len(end.nonces)} nonces")
+    if not offer.nonces:
+        used = Verdict(Finding.NONCE_USED, "a fixed deal without nonces", "a nonce")
+        return used if any(end.nonces) else Verdict(Finding.FIXED_DEAL)
     own, given = end.nonces[offer.seat], nonce or "(none given)"
+    if nonce is None and isinstance(offer, Resumed):
+        return Verdict(Finding.NOT_KNOWN)
     if own is not None:
         return Verdict(Finding.KEPT) if own == nonce else Verdict(Finding.WRONG_NONCE, given, own)
-    if end.void is not None:
-        return Verdict(Finding.NOT_USED)
-    return Verdict(Finding.NONCE_LEFT_OUT, given, "null") if any(end.nonces) else Verdict(Finding.FIXED_DEAL)
+    return Verdict(Finding.NOT_USED) if end.void is not None else Verdict(Finding.NONCE_LEFT_OUT, given, "null")
 
 
 class Witness:
     """Remembers, of the match that was offered last, all that the referee can be held to."""
 
     def __init__(self) -> None:
-        self.offer: Offer | None = None
+        self.offer: Terms | None = None
         self.nonce: str | None = None
         """What the player gave in `ready`."""
         self.head: str | None = None
@@ -114,6 +122,9 @@ class Witness:
         match message:
             case Offer():
                 self.offer, self.nonce, self.head, self.verdict = message, None, None, None
+            case Resumed():
+                is_same = self.offer is not None and self.offer.match == message.match
+                self.offer, self.nonce, self.verdict = message, self.nonce if is_same else None, None
             case Ready():
                 self.nonce = message.nonce
             case Turn():

@@ -77,8 +77,8 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     start_ms: Millis
 
 
-class Offer(Message, frozen=True, kw_only=True, tag="offer"):
-    """Referee offers a seat in a match, with its commitment to the shuffle."""
+class Terms(Message, frozen=True, kw_only=True):
+    """What a seat in a match means: part of `offer` and `resumed`."""
 
     match: MatchId
     game: Text
@@ -88,6 +88,19 @@ class Offer(Message, frozen=True, kw_only=True, tag="offer"):
     time: TimeControl
     acknowledge: bool
     commitment: Hex32
+    nonces: bool
+    resume: Token
+
+
+class Offer(Terms, frozen=True, kw_only=True, tag="offer"):
+    """Referee offers a seat in a match, with its commitment to the shuffle."""
+
+
+class Resumed(Terms, frozen=True, kw_only=True, tag="resumed"):
+    """Referee takes a player back into a match that broke off, with the view as it is now."""
+
+    turn: Count
+    view: Any
 
 
 class Start(Message, frozen=True, kw_only=True, tag="start"):
@@ -148,6 +161,7 @@ FROM_REFEREE: dict[str, type[Message]] = {
     "welcome": Welcome,
     "refused": Refused,
     "offer": Offer,
+    "resumed": Resumed,
     "start": Start,
     "turn": Turn,
     "told": Told,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from protocol.client import ClientError, ProtocolError, run
-from protocol.messages import Offer
+from protocol.messages import Terms
 
 from ..plugins import PluginError, load
 
@@ -30,11 +30,11 @@ def main(arguments: list[str]) -> int:
         return 2
     seed = bytes.fromhex(os.environ.get("REFEREE_PLAYER_SEED", "")) or os.urandom(32)
 
-    def _make(offer: Offer) -> Callable[[Any], Any]:
+    def _make(offer: Terms) -> Callable[[Any], Any]:
         return player.make(seed, offer.options)
 
     try:
-        run(make=_make, name=os.environ.get("REFEREE_NAME", player.name))
+        run(make=_make, name=os.environ.get("REFEREE_NAME", player.name), say=None)
     except (ClientError, ProtocolError, OSError) as error:
         print(f"house player {player.name}: {error}", file=sys.stderr)
         return 1

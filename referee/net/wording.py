@@ -3,24 +3,45 @@
 from collections.abc import Callable
 from typing import Any
 
-from protocol.messages import End, Expelled, Message, Offer, Start, TimeControl, Told, Turn
+from protocol.messages import End, Expelled, Message, Offer, Resumed, Start, TimeControl, Told, Turn
 
-from ..match.commands import AskMove, Command, EndSeat, ExpelSeat, OfferMatch, SeatCommand, StartSeat, TellSeat
+from .. import chance
+from ..match.commands import (
+    AskMove,
+    Command,
+    EndSeat,
+    ExpelSeat,
+    OfferMatch,
+    ResumeSeat,
+    SeatCommand,
+    StartSeat,
+    TellSeat,
+)
 from ..match.machine import Match
 
 
 def _offer(command: OfferMatch, match: Match, _head: str) -> Message:
+    return Offer(**_terms(match, command.seat))
+
+
+def _resumed(command: ResumeSeat, match: Match, _head: str) -> Message:
+    return Resumed(**_terms(match, command.seat), turn=command.turn, view=command.view)
+
+
+def _terms(match: Match, seat: int) -> dict[str, Any]:
     setup = match.setup
-    return Offer(
-        match=setup.match,
-        game=setup.game,
-        options=setup.options,
-        seat=command.seat,
-        names=list(setup.names),
-        time=TimeControl(per_move_ms=setup.per_move_ms, start_ms=setup.start_ms),
-        acknowledge=setup.acknowledge,
-        commitment=setup.commitment,
-    )
+    return {
+        "match": setup.match,
+        "game": setup.game,
+        "options": setup.options,
+        "seat": seat,
+        "names": list(setup.names),
+        "time": TimeControl(per_move_ms=setup.per_move_ms, start_ms=setup.start_ms),
+        "acknowledge": setup.acknowledge,
+        "commitment": setup.commitment,
+        "nonces": setup.nonces,
+        "resume": chance.resume_token(match.seed, seat),
+    }
 
 
 def _start(command: StartSeat, match: Match, _head: str) -> Message:
@@ -64,6 +85,7 @@ def _end(command: EndSeat, match: Match, head: str) -> Message:
 
 _WORDING: dict[type[Command], Callable[[Any, Match, str], Message]] = {
     OfferMatch: _offer,
+    ResumeSeat: _resumed,
     StartSeat: _start,
     AskMove: _turn,
     TellSeat: _told,
