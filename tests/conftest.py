@@ -1,5 +1,7 @@
 """What holds for every test: a record that it wrote audits clean, unless the test says that it forges records."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,11 +9,15 @@ import pytest
 
 from referee.plugins import load
 from referee.record.audit import audit
+from referee.record.key_file import VARIABLE
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
     config.addinivalue_line("markers", "forges: writes records that must not hold")
+    keys = tempfile.TemporaryDirectory(prefix="referee-key-")
+    config.add_cleanup(keys.cleanup)
+    os.environ[VARIABLE] = str(Path(keys.name) / "key.pem")  # never the user's own key
 
 
 @pytest.fixture

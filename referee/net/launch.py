@@ -21,6 +21,8 @@ from .clock import Clock, Timer
 
 POLL_S = 0.02
 """How often running programs are asked whether they have ended."""
+PATIENCE_S = 0.5
+"""How long a program may take to end by itself, once its match is over: it may have last words."""
 GRACE_S = 0.5
 """Between asking a process group to end and killing it."""
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
@@ -117,7 +119,7 @@ class Program:
         """Fires with the status."""
         self._output = stderr
         self._clock = clock
-        self._kill: Timer | None = None
+        self._push: Timer | None = None
         passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
         try:
             with stderr.open("ab") as sink:
@@ -135,15 +137,18 @@ class Program:
         self._poll = clock.callLater(POLL_S, self._look)
 
     def end(self) -> "Deferred[str]":
-        """Ask the process group to end, and kill it if it does not.
+        """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
 
         Returns:
             `exited`.
         """
-        if self.status is None and self._kill is None:
-            self._signal(signal.SIGTERM)
-            self._kill = self._clock.callLater(GRACE_S, self._signal, signal.SIGKILL)
+        if self.status is None and self._push is None:
+            self._push = self._clock.callLater(PATIENCE_S, self._ask_to_end)
         return self.exited
+
+    def _ask_to_end(self) -> None:
+        self._signal(signal.SIGTERM)
+        self._push = self._clock.callLater(GRACE_S, self._signal, signal.SIGKILL)
 
     def forget_silence(self) -> None:
         """Remove the file of its output if it said nothing."""
@@ -155,8 +160,8 @@ class Program:
         if code is None:
             self._poll = self._clock.callLater(POLL_S, self._look)
             return
-        if self._kill is not None and self._kill.active():
-            self._kill.cancel()
+        if self._push is not None and self._push.active():
+            self._push.cancel()
         self._signal(signal.SIGKILL)  # what the program started and left behind
         self.status = f"exit status {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
         self.exited.callback(self.status)

@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from twisted.internet.task import Clock
 
-from referee.net.launch import GRACE_S, Launch, PlayerError, Program, command_launch, house_launch, read_folder
+from referee.net.launch import (
+    GRACE_S,
+    PATIENCE_S,
+    Launch,
+    PlayerError,
+    Program,
+    command_launch,
+    house_launch,
+    read_folder,
+)
 
 from .wires import fired
 
@@ -75,6 +84,7 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
     running.said("child")
     child = int(running.output.read_text().split()[1])
     running.program.end()
+    running.clock.advance(PATIENCE_S + 0.01)
     running.clock.advance(GRACE_S + 0.01)
     assert running.ended() == "signal SIGKILL"
     give_up = time.monotonic() + 60

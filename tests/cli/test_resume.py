@@ -1,0 +1,109 @@
+"""A referee that is killed in the middle of a match: what it leaves behind is a valid beginning, and is played on."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.match.events import MatchResumed, MoveReceived
+from referee.plugins import load
+from referee.record.audit import audit
+from referee.record.reader import RecordError
+
+from ..peers import q_assassin
+from .test_commands import played, referee
+
+SEED = "2"
+"""A deal that is played in 69 turns."""
+TURNS = 34
+"""Of the assassin, in that match."""
+KILLS = 50
+LONGEST_US = 4000.0
+"""More than a turn takes: so the kill hits every stage of one."""
+
+
+def played_until_killed(folder: Path, mark: Path, turn: int, delay_us: float) -> Path:
+    """Play until the referee is killed, or to the end if the kill comes too late; return the record."""
+    assassin = f"cmd:{sys.executable} {q_assassin.__file__} {mark} {turn} {delay_us}"
+    command = ["-m", "referee", "play", "q", assassin, "house:ldasg", "--seed", SEED, "--logs", str(folder)]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    (record,) = folder.glob("*.jsonl")
+    return record
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return the match that nobody kills, as `play --json` tells it."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    return played(referee("play", "q", "house:dag", "house:ldasg", "--seed", SEED, "--json", cwd=folder))
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, undisturbed: Any, number: int) -> None:
+    """Wherever it died, the resumed match has the moves, the scores and the ranking of the undisturbed one."""
+    random, mark, games = Random(number), tmp_path / "killed", load().game
+    record = played_until_killed(tmp_path / "logs", mark, random.randint(1, TURNS), random.uniform(0, LONGEST_US))
+    assert mark.exists()
+    before = audit(record, games, is_strict=False)
+    if before.state == "unfinished":
+        with pytest.raises(RecordError, match="a result and its seal"):
+            audit(record, games)
+        referee("play", "--resume", str(record), "--json", cwd=tmp_path)
+    whole = audit(record, games)
+    assert whole.result is not None
+    assert whole.header == before.header
+    assert whole.steps[: len(before.steps)] == before.steps
+    assert [step.event.move for step in whole.steps if isinstance(step.event, MoveReceived)] == [
+        move["move"] for move in undisturbed["moves"]
+    ]
+    found = whole.result.result
+    ranking = [list(level) for level in found.ranking]
+    expected = undisturbed["result"]
+    assert [ranking, list(found.scores), found.turns] == [expected["ranking"], expected["scores"], expected["turns"]]
+    assert found.fouls == ()
+
+
+def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
+    """The instants of a resumed match go on from the last one on record."""
+    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 5, 0.0)
+    before = audit(record, load().game, is_strict=False)
+    referee("play", "--resume", str(record), cwd=tmp_path)
+    whole = audit(record, load().game)
+    last, resumed = (step.event for step in whole.steps[len(before.steps) - 1 : len(before.steps) + 1])
+    assert isinstance(resumed, MatchResumed)
+    assert resumed.at_ms == last.at_ms
+
+
+def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> None:
+    """A finished record, another referee's, no record at all, and players besides a record: each is told apart."""
+    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 3, 0.0)
+    name, other = str(record), str(tmp_path / "other.pem")
+    assert "the one at hand; found key" in _told(tmp_path, "--resume", name, "--key", other, status=1)
+    assert "leave them out" in _told(tmp_path, "q", "--resume", name, status=2)
+    assert "No such file" in _told(tmp_path, "--resume", "nowhere.jsonl", status=1)
+    assert "say which GAME" in _told(tmp_path, status=2)
+    referee("play", "--resume", name, cwd=tmp_path)
+    assert "found one that is sealed" in _told(tmp_path, "--resume", name, status=1)
+
+
+def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
+    """Half a line at the end is no obstacle: its event has never been acted on."""
+    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 3, 0.0)
+    lines = record.read_bytes().splitlines(keepends=True)
+    whole = lines[:-1] if lines[-1].endswith(b"\n") else lines[:-2]
+    record.write_bytes(b"".join(whole) + lines[len(whole)][: len(lines[len(whole)]) // 2])
+    assert audit(record, load().game, is_strict=False).is_torn
+    referee("play", "--resume", str(record), cwd=tmp_path)
+    assert audit(record, load().game).steps[: len(whole) - 1]
+
+
+def _told(folder: Path, *arguments: str, status: int) -> str:
+    """Return what a `play` that fails says, in one line."""
+    done = referee("play", *arguments, cwd=folder, status=status)
+    assert "Traceback" not in done.stderr
+    return " ".join((done.stdout + done.stderr).replace("│", " ").split())
