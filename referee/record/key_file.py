@@ -54,9 +54,9 @@ def make_key(path: Path) -> Sealer:
             file.flush()
             os.fsync(file.fileno())
             os.link(file.name, path)  # at once and whole, and never over another
-    except FileExistsError:
-        raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
     except OSError as error:
+        if path.exists():
+            raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
         raise BadKey(f"can't write {path}: {error.strerror}; name another file with --key or {VARIABLE}") from None
     return Sealer(key)
 

@@ -1,0 +1,116 @@
+"""The signed list of a folder's records: nothing can be taken away, slipped in or exchanged unseen."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from referee.record.manifest import NAME, Manifest, check_manifest, write_manifest
+from referee.record.reader import RecordError
+from referee.record.seal import Sealer
+
+from .records import SEALER, record_of, tell
+
+STORIES = ("clean", "illegal move", "void")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder of records with its manifest."""
+    for name in STORIES:
+        (tmp_path / "round1").mkdir(exist_ok=True)
+        (tmp_path / "round1" / f"{name}.jsonl").write_bytes(record_of(name))
+    write_manifest(tmp_path, SEALER)
+    return tmp_path
+
+
+def test_a_manifest_lists_every_record_and_its_head(folder: Path) -> None:
+    """Files are listed by name, below the folder; what is listed is what is there."""
+    manifest = check_manifest(folder, [SEALER.public])
+    assert [entry.file for entry in manifest.records] == [f"round1/{name}.jsonl" for name in STORIES]
+    assert {entry.match for entry in manifest.records} == {"m"}
+    write_manifest(folder, SEALER)
+    assert check_manifest(folder) == manifest
+
+
+def _take_away(folder: Path) -> None:
+    (folder / "round1" / "void.jsonl").unlink()
+
+
+def _slip_in(folder: Path) -> None:
+    (folder / "more.jsonl").write_bytes(record_of("flood"))
+
+
+def _exchange(folder: Path) -> None:
+    (folder / "round1" / "void.jsonl").write_bytes(record_of("flood"))
+
+
+def _rename(folder: Path) -> None:
+    (folder / "round1" / "void.jsonl").rename(folder / "void.jsonl")
+
+
+def _unlist(folder: Path) -> None:
+    _take_away(folder)
+    manifest = msgspec.json.decode((folder / NAME).read_bytes(), type=Manifest)
+    shorter = msgspec.structs.replace(manifest, records=manifest.records[:-1])
+    (folder / NAME).write_bytes(msgspec.json.encode(shorter))
+
+
+def _sign_anew(folder: Path) -> None:
+    manifest = msgspec.json.decode((folder / NAME).read_bytes(), type=Manifest)
+    (folder / NAME).write_bytes(msgspec.json.encode(msgspec.structs.replace(manifest, key=Sealer.new().public)))
+
+
+def _break_off(folder: Path) -> None:
+    data = (folder / NAME).read_bytes()
+    (folder / NAME).write_bytes(data[: len(data) // 2])
+
+
+def _of_the_future(folder: Path) -> None:
+    data = (folder / NAME).read_bytes()
+    (folder / NAME).write_bytes(data.replace(b'"format": 1', b'"format": 2'))
+
+
+def _delete(folder: Path) -> None:
+    (folder / NAME).unlink()
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "found"),
+    [
+        (_take_away, "round1/void.jsonl", "no such file"),
+        (_slip_in, "more.jsonl", "this one"),
+        (_exchange, "round1/void.jsonl", "expected the head"),
+        (_rename, "round1/void.jsonl", "no such file"),
+        (_unlist, NAME, "expected the signature"),
+        (_sign_anew, NAME, "expected the signature"),
+        (_break_off, NAME, "expected a manifest"),
+        (_of_the_future, NAME, "expected format 1"),
+        (_delete, NAME, "No such file"),
+    ],
+)
+def test_a_change_is_found(folder: Path, change: Callable[[Path], None], where: str, found: str) -> None:
+    """The file that does not fit is named."""
+    change(folder)
+    with pytest.raises(RecordError, match=found) as caught:
+        check_manifest(folder)
+    assert caught.value.path == folder / where
+
+
+def test_another_key_is_not_the_organisers(folder: Path) -> None:
+    """A manifest that is whole, but of a key that the auditor does not know, does not hold."""
+    with pytest.raises(RecordError, match="expected key"):
+        check_manifest(folder, [Sealer.new().public])
+
+
+@pytest.mark.parametrize("name", ["unfinished", "dealt, unfinished"])
+def test_only_sealed_records_are_listed(tmp_path: Path, name: str) -> None:
+    """A match that was not finished, or another key's, keeps the manifest from being written."""
+    tell(name).write(tmp_path / "m.jsonl")
+    with pytest.raises(RecordError, match="expected a seal; found a record that is unfinished"):
+        write_manifest(tmp_path, SEALER)
+    (tmp_path / "m.jsonl").write_bytes(record_of("clean"))
+    with pytest.raises(RecordError, match="expected key"):
+        write_manifest(tmp_path, Sealer.new())
+    assert not (tmp_path / NAME).exists()
