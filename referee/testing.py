@@ -8,6 +8,7 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import msgspec
 
@@ -29,6 +30,15 @@ JUNK: tuple[Any, ...] = (
     *({"action": "pass", "extra": 1}, {"type": "move"}, [[[[[[[[{}]]]]]]]]),
 )
 """Plain values that a hostile player may send in place of a move, or of a part of one."""
+_SVG = "{http://www.w3.org/2000/svg}"
+_SHAPES = {
+    _SVG + name
+    for name in (
+        *("svg", "g", "defs", "symbol", "use", "title", "desc", "text", "tspan", "path", "rect", "circle", "ellipse"),
+        *("line", "polyline", "polygon", "clipPath", "mask", "pattern", "linearGradient", "radialGradient", "stop"),
+    )
+}
+"""Elements of a drawing: what can't run, load or restyle the page around it."""
 _SAMPLE = 12
 """How many of the legal moves of one state are tried: enough over a game, and a game may have thousands at once."""
 
@@ -194,6 +204,7 @@ class _GameCheck:
             moves.append(plain(move))
             state = self._played(state, move)
             ended = self._checked(state)
+            check_drawing(self.game.draw_svg(state))
         self._check_drops(state)
         again = self._dealt()
         for raw in moves:
@@ -317,6 +328,29 @@ class _GameCheck:
             if outcome is not None:
                 assert not gone & set(outcome.order), "a dropped seat is ranked"
         assert game.outcome(state) is not None, "all seats were dropped, and the game goes on"
+        check_drawing(game.draw_svg(state))
+
+
+def check_drawing(svg: str) -> None:
+    """Check that a drawing may stand in any page: one SVG document of shapes and text, and nothing that acts or loads.
+
+    Raises:
+        AssertionError: it is not; the text says why.
+    """
+    try:
+        root = ET.fromstring(svg)  # noqa: S314  # our own games' drawings, not a stranger's
+    except ET.ParseError as error:
+        raise AssertionError(f"the drawing is no well-formed XML: {error}") from error
+    assert root.tag == f"{_SVG}svg", f"the drawing is a {root.tag}"
+    assert root.get("viewBox"), "the drawing has no viewBox"
+    for element in root.iter():
+        assert element.tag in _SHAPES, f"the drawing has a {element.tag}"
+        for name, value in element.items():
+            local = name.rpartition("}")[2].lower()
+            assert not local.startswith("on"), f"the drawing acts: {name}"
+            assert local not in ("style", "src"), f"the drawing has the attribute {name}"
+            assert local != "href" or value.startswith("#"), f"the drawing links outside: {value}"
+            assert "url(" not in value.lower().replace("url(#", ""), f"the drawing loads {value}"
 
 
 def spoilt(raw: Any, source: "Random") -> Any:

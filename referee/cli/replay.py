@@ -1,68 +1,226 @@
-"""`referee replay`: watch a recorded match again, in the terminal."""
+"""`referee replay`: watch a recorded match again, in the terminal, as drawings or as a page.
 
+Knows what the user asked for and where it goes. Frames are made in referee.web, the interactive player is playback.py.
+"""
+
+import os
 import sys
-import time
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import rich_click as click
+from rich.markup import escape
 
-from ..match import events as e
-from ..match.machine import Match
-from ..record.audit import open_match, refold
+from ..match.commands import Result
+from ..plugins import PluginError
 from ..record.reader import RecordError, read_record
-from .common import FAILED, json_option, out, print_json, record_argument, registry, result_table
+from ..web.drawing import with_names
+from ..web.frames import Kind, StillSecret, Watched, watch
+from ..web.replay_page import page_of
+from ..web.words import printable
+from .common import (
+    FAILED,
+    console,
+    json_option,
+    monotonic,
+    out,
+    print_json,
+    record_argument,
+    registry,
+    result_table,
+)
+from .playback import board_of, told, watch_live
+
+EXAMPLES = """Example:  referee replay logs/MATCH.jsonl
+
+Example:  referee replay logs/MATCH.jsonl | less -R
+
+Example:  referee replay logs/MATCH.jsonl --turn 12
+
+Example:  referee replay logs/MATCH.jsonl --svg 12 --output board.svg
+
+Example:  referee replay logs/MATCH.jsonl --html match.html
+"""
 
 
-@click.command(epilog="Example:  referee replay logs/MATCH.jsonl --turn 12")
+@click.command(epilog=EXAMPLES)
 @record_argument
-@click.option("--turn", type=click.IntRange(min=0), help="Show the board after this turn only.")
-@click.option("--delay", "delay_s", type=click.FloatRange(min=0), default=0.0, help="Pause after each turn, in s.")
+@click.option("--turn", metavar="N", type=click.IntRange(min=0), help="Print this turn only; 0 is the deal.")
+@click.option("--svg", metavar="N", type=click.IntRange(min=0), help="Write the board after this turn as SVG.")
+@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the match as a page of its own.")
+@click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Where --svg goes, if not to stdout.")
+@click.option("--force", is_flag=True, help="Write even over a file that exists.")
 @json_option
-def replay(record: Path, turn: int | None, delay_s: float, as_json: bool) -> None:
-    """Watch a recorded match again: every turn with its player, its move, and the board.
+def replay(
+    record: Path,
+    turn: int | None,
+    svg: int | None,
+    html: Path | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Watch a recorded match again: every turn with its player, its move or its expulsion, and the board.
+
+    On a terminal: space plays and pauses, left and right step, home and end jump, + and - change the speed, up and down
+    (and h and l) scroll a board that is larger than the screen, q quits. Elsewhere all turns are printed.
+
+    The page of --html is one file that shows the boards, the verdicts, charts of points and time, and the record's
+    facts in any browser; it loads nothing. No file that exists is overwritten without --force, and the record never.
 
     Exit status: 0 shown, 1 the record does not hold, 2 used wrongly.
     """
+    _check_use(record, turn, svg, html, output, is_json=as_json)
+    watched = _held(record)
+    written = None
+    if html is not None:
+        written = _write(html, page_of(watched), is_forced=force)
+    elif svg is not None and output is not None:
+        written = _write(output, _drawing(watched, svg), is_forced=force)
+    elif svg is not None:
+        print(_drawing(watched, svg))
+    elif not as_json:
+        _show(watched, turn)
+    if as_json:
+        _print_json(watched, turn, written)
+    elif written is not None:
+        out.print(f"written: {written}", markup=False, highlight=False, soft_wrap=True)
+
+
+def is_watched() -> bool:
+    """Tell whether a person sits at a terminal that can be drawn on."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _check_use(
+    record: Path, turn: int | None, svg: int | None, html: Path | None, output: Path | None, *, is_json: bool
+) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        click.UsageError: they don't, or there is no record.
+    """
     if not record.is_file():
         raise click.UsageError(f"there is no record {record}")
-    turns: list[dict[str, Any]] = []
+    if sum(option is not None for option in (turn, svg, html)) > 1:
+        raise click.UsageError("take one of --turn, --svg and --html")
+    if output is not None and svg is None:
+        raise click.UsageError("--output is for --svg; --html names its own file")
+    if is_json and svg is not None and output is None:
+        raise click.UsageError("--svg and --json can't both go to stdout: add --output FILE")
+    target = html or output
+    if target is not None and target.exists() and target.samefile(record):
+        raise click.UsageError(f"{target} is the record itself")
+
+
+def _held(path: Path) -> Watched:
+    """Read a record and fold it again, or end with what does not hold."""
     try:
-        read = read_record(record)
-        match = open_match(read, registry().game)
-        if match is None:
-            raise click.ClickException(f"{record}: the match was not finished and its seed is still secret")
-        for step, now in refold(read, match):
-            if isinstance(step.event, e.MoveReceived):
-                turns.append({"turn": step.event.turn, "seat": step.event.seat, "move": step.event.move})
-            if not as_json:
-                _show_step(step.event, now, turn, delay_s)
-    except RecordError as error:
-        out.print(str(error), markup=False, soft_wrap=True)
+        return watch(read_record(path), registry().game)
+    except (RecordError, PluginError) as error:
+        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
-    if turn is not None and turn > match.turn:
-        raise click.UsageError(f"the match has {match.turn} turns, there is no turn {turn}")
-    if as_json:
-        print_json({"match": match.setup.match, "names": match.setup.names, "turns": turns, "result": match.result})
-    elif match.result is not None and turn is None:
-        out.print(result_table(match.setup.names, match.result))
+    except StillSecret as error:
+        raise click.ClickException(str(error)) from None
 
 
-def _show_step(event: e.Event, match: Match, wanted: int | None, delay_s: float) -> None:
-    """Show the board after a move or an expulsion, if that turn is wanted."""
-    if not isinstance(event, e.SeatEvent) or isinstance(event, e.ReadyReceived | e.AckReceived):
-        return
-    turn = event.turn if isinstance(event, e.MoveReceived) else match.turn
-    if wanted is not None and turn != wanted:
-        return
-    names = match.setup.names
-    out.rule(f"turn {turn}: seat {event.seat}, {names[event.seat]}", align="left")
-    foul = next((foul for foul in match.fouls if foul.seat == event.seat and foul.at_ms == event.at_ms), None)
-    if foul is not None:
-        out.print(f"[red]expelled: {foul.cause}[/] {foul.rule or foul.code or ''} {foul.detail}", highlight=False)
-    elif isinstance(event, e.MoveReceived):
-        out.print(f"{event.move}", markup=False, highlight=False)
-    if match.state is not None:
-        out.print(match.game.draw_text(match.state), highlight=False, no_wrap=True, crop=False)
-    if delay_s:
-        time.sleep(delay_s)
+def _write(path: Path, text: str, *, is_forced: bool) -> Path:
+    """Write a file.
+
+    Raises:
+        click.UsageError: it exists and that is not forced, or it can't be written.
+    """
+    try:
+        with path.open("w" if is_forced else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise click.UsageError(f"{path} exists; --force writes over it") from None
+    except OSError as error:
+        raise click.UsageError(f"can't write {path}: {error.strerror or error}") from None
+    return path
+
+
+def _frames_of(watched: Watched, turn: int) -> list[int]:
+    """Return the numbers of the frames that show what happened in a turn.
+
+    Raises:
+        click.UsageError: there is no such turn.
+    """
+    found = [index for index, frame in enumerate(watched.frames) if frame.turn == turn]
+    if not found:
+        raise click.UsageError(f"the match has {watched.match.turn} turns, there is no turn {turn}")
+    return found
+
+
+def _drawing(watched: Watched, turn: int) -> str:
+    """Return the board after a turn as SVG, with the players' names.
+
+    Raises:
+        click.UsageError: there is no such turn, or nothing was dealt by then.
+    """
+    states = [watched.frames[index].state for index in _frames_of(watched, turn)]
+    if states[-1] is None:
+        raise click.UsageError(f"nothing was dealt by turn {turn}, there is no board")
+    return with_names(watched.match.game.draw_svg(states[-1]), watched.match.setup.names)
+
+
+def _show(watched: Watched, turn: int | None) -> None:
+    """Let a person at a terminal watch; print the turns elsewhere."""
+    if turn is not None:
+        for index in _frames_of(watched, turn):
+            _print_frame(watched, index)
+    elif watched.frames and is_watched():
+        watch_live(watched, out, monotonic)
+    else:
+        for index, frame in enumerate(watched.frames):
+            if frame.kind is not Kind.DEAL:
+                _print_frame(watched, index)
+        if watched.match.result is None:
+            out.print("the match was not finished")
+        else:
+            out.print(result_table(*_shown(watched)))
+
+
+def _print_frame(watched: Watched, index: int) -> None:
+    """Print what happened, then the board."""
+    frame, match = watched.frames[index], watched.match
+    seat = "the deal" if frame.seat is None else f"seat {frame.seat}, {printable(match.setup.names[frame.seat])}"
+    out.rule(escape(f"turn {frame.turn}: {seat}"), align="left")
+    if frame.foul is not None:
+        out.print("expelled", style="red")
+    for line in told(watched, index)[1:]:
+        out.print(line, highlight=False, soft_wrap=True)
+    for line in board_of(frame, match):
+        out.print(line, highlight=False, soft_wrap=True)
+
+
+def _print_json(watched: Watched, turn: int | None, written: Path | None) -> None:
+    """Print the match as one object; with a turn, of that turn alone."""
+    numbers = range(len(watched.frames)) if turn is None else _frames_of(watched, turn)
+    answers = (frame for frame in map(watched.frames.__getitem__, numbers) if frame.took_ms is not None)
+    print_json(
+        {
+            "match": watched.match.setup.match,
+            "names": watched.match.setup.names,
+            "turns": [{"turn": frame.turn, "seat": frame.seat, "move": frame.move} for frame in answers],
+            "result": watched.match.result,
+            **({} if written is None else {"written": str(written)}),
+        }
+    )
+
+
+def _shown(watched: Watched) -> tuple[list[str], Result]:
+    """Return names and result with the players' texts made harmless for a table, which reads markup."""
+    result = watched.match.result
+    assert result is not None
+    fouls = tuple(
+        msgspec.structs.replace(foul, detail=_harmless(foul.detail), code=foul.code and _harmless(foul.code))
+        for foul in result.fouls
+    )
+    void = result.void and _harmless(result.void)
+    names = [_harmless(name) for name in watched.match.setup.names]
+    return names, msgspec.structs.replace(result, fouls=fouls, void=void)
+
+
+def _harmless(text: str) -> str:
+    return escape(printable(text))

@@ -197,3 +197,12 @@ class Game(ABC, Generic[S, V, M]):
     @abstractmethod
     def draw_text(self, state: S) -> str:
         """Return the board for a terminal, with the markup of rich."""
+
+    @abstractmethod
+    def draw_svg(self, state: S) -> str:
+        """Return the board and what every seat holds as one SVG document that needs nothing from outside.
+
+        One element a line: pages of many boards keep equal lines once. Ink is `currentColor`, set on the root, and the
+        background is the one element of class `ground`, so that a page can darken both. Where a seat's name belongs,
+        `<text data-seat="N">` holds a stand-in; who knows the names writes them there.
+        """

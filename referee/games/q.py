@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from . import q_tiles as tiles
 from .base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
-from .q_drawing import draw_text
+from .q_drawing import draw_svg, draw_text
 from .q_rules import RULES
 from .q_tiles import Board, Cell, Tile
 
@@ -298,6 +298,10 @@ class QGame(Game[State, View, Move]):
     def draw_text(self, state: State) -> str:
         """Return the map and every seat's hand, for a terminal."""
         return draw_text(state.board, state.hands, state.scores, state.order)
+
+    def draw_svg(self, state: State) -> str:
+        """Return the map and every seat's hand, the tiles of the last turn marked, as an SVG document."""
+        return draw_svg(state, is_over=self.outcome(state) is not None)
 
     def tile_count(self, state: State) -> int:
         """Count every tile wherever it is: in a game from the start, always 1080."""

@@ -1,0 +1,176 @@
+"""`referee replay` as a user runs it: printed, and written to files. The player at a terminal: test_playback.py."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from ..match.folding import lost
+from ..record.records import Story, cut
+from ..web.matches import hostile, ordinary
+
+TURNS = 6
+
+
+def replay(*arguments: str | Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
+    """Run the command with a pipe for its output, and check its exit status."""
+    command = [sys.executable, "-m", "referee", "replay", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert status == done.returncode, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """Give the record of a match of four players."""
+    return ordinary(TURNS).write(tmp_path / "match.jsonl")
+
+
+# --- printed
+
+
+def test_a_pipe_gets_all_turns(record: Path) -> None:
+    """Every turn with its seat, its move and its board; the ranking at the end; nothing that only a terminal reads."""
+    text = replay(record).stdout
+    turns = re.findall(r"^turn (\d+): seat \d, (?:ada|bob|cleo|dan)", text, re.MULTILINE)
+    result = load_json(record)["result"]
+    assert turns == [str(turn) for turn in range(1, result["turns"] + 1)]
+    assert text.count("place tiles [[") == TURNS
+    assert "winner" in text
+    assert "\x1b" not in text
+
+
+def load_json(record: Path, *options: str) -> Any:
+    """Return what --json prints."""
+    return json.loads(replay(record, "--json", *options).stdout)
+
+
+def test_json_tells_every_answer(record: Path) -> None:
+    """One object: all moves by turn and seat, and the result; of one turn, if one is wanted."""
+    whole = load_json(record)
+    assert [(move["turn"], move["seat"]) for move in whole["turns"]] == [
+        (turn, (turn - 1) % 4) for turn in range(1, whole["result"]["turns"] + 1)
+    ]
+    assert load_json(record, "--turn", "3")["turns"] == whole["turns"][2:3]
+
+
+@pytest.mark.parametrize(("turn", "says"), [("0", "turn 0: the deal"), ("3", "turn 3: seat 2, cleo")])
+def test_one_turn(record: Path, turn: str, says: str) -> None:
+    """A turn can be picked; turn 0 is the deal."""
+    text = replay(record, "--turn", turn).stdout
+    assert text.startswith(says)
+    assert len(re.findall("^turn ", text, re.MULTILINE)) == 1
+
+
+def test_hostile_players_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
+    """Names, moves and details are printed as what they are: no escape of theirs, no markup, no crash of ours."""
+    text = replay(hostile().write(tmp_path / "match.jsonl")).stdout
+    assert "\x1b" not in text
+    assert "\\x1b[2J\\x1b[31m[/red][bold]" in text
+    for line in ("cause: illegal-move", "rule: q.place.owned", "detail: not in hand: 1 x red-star", "code: bad-frame"):
+        assert f"\n{line}" in text
+
+
+# --- written
+
+
+def test_svg_to_stdout_and_to_a_file(record: Path, tmp_path: Path) -> None:
+    """The drawing is a document of its own, with the players' names; stdout has it alone, a file has the same."""
+    printed = replay(record, "--svg", "3").stdout
+    assert {"ada", "bob", "cleo", "dan"} <= {element.text for element in ET.fromstring(printed).iter()}
+    path = tmp_path / "board.svg"
+    told = replay(record, "--svg", "3", "--output", path).stdout
+    assert told == f"written: {path}\n"
+    assert path.read_text(encoding="utf-8") == printed.rstrip("\n")
+
+
+def test_html_to_a_file(record: Path, tmp_path: Path) -> None:
+    """The page is written and its path shown; with --json the path stands in the object."""
+    path = tmp_path / "page.html"
+    assert replay(record, "--html", path).stdout == f"written: {path}\n"
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert load_json(record, "--html", str(path), "--force")["written"] == str(path)
+    assert page == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("options", [("--html",), ("--svg", "1", "--output")])
+def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    """A file that exists stays as it is, until --force; the record itself stays even then."""
+    path = tmp_path / "there.txt"
+    path.write_text("mine")
+    told = replay(record, *options, path, status=2).stderr
+    assert "--force" in told
+    assert path.read_text() == "mine"
+    replay(record, *options, path, "--force")
+    assert path.read_text() != "mine"
+    before = record.read_bytes()
+    (tmp_path / "link").symlink_to(record)
+    for target in (record, tmp_path / "link"):
+        assert "record itself" in " ".join(replay(record, *options, target, "--force", status=2).stderr.split())
+    assert record.read_bytes() == before
+
+
+# --- used wrongly
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--turn", "99"), "there is no turn 99"),
+        (("--turn", "99", "--json"), "there is no turn 99"),
+        (("--svg", "99"), "there is no turn 99"),
+        (("--turn", "-1"), "--turn"),
+        (("--turn", "1", "--svg", "1"), "one of --turn, --svg and --html"),
+        (("--turn", "1", "--html", "a"), "one of --turn, --svg and --html"),
+        (("--output", "a"), "--output is for --svg"),
+        (("--svg", "1", "--json"), "add --output FILE"),
+        (("--html", "no/such/folder/a.html"), "can't write no/such/folder/a.html: No such file"),
+        (("--html", "/", "--force"), "can't write /: Is a directory"),
+    ],
+)
+def test_mistakes_are_named(record: Path, options: tuple[str, ...], complaint: str) -> None:
+    """A wrong use ends with status 2 and a sentence that says what is wrong."""
+    told = replay(record, *options, status=2).stderr
+    assert complaint in " ".join(told.replace("│", " ").split())
+
+
+def test_no_board_before_the_deal(tmp_path: Path) -> None:
+    """Of a match that lost its players before the deal the expulsions are shown; there is no board to draw."""
+    path = cut(ordinary(1), 1, lost(0, 0.1), lost(1, 0.2)).write(tmp_path / "match.jsonl")
+    text = replay(path).stdout
+    assert text.count("cause: disconnected") == text.count("nothing was dealt yet") == 2
+    assert "the match was not finished" in text
+    told = " ".join(replay(path, "--svg", "0", status=2).stderr.split())
+    assert "nothing was dealt by turn 0" in told
+
+
+def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
+    """Where nothing has happened yet, the text says so and no turn can be picked."""
+    path = cut(ordinary(1), 2).write(tmp_path / "match.jsonl")
+    assert replay(path).stdout == "the match was not finished\n"
+    assert "there is no turn 0" in " ".join(replay(path, "--turn", "0", status=2).stderr.split())
+    replay(path, "--html", tmp_path / "page.html")
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("options", [(), ("--json",), ("--svg", "1"), ("--html", "page.html")])
+def test_a_record_that_does_not_hold(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
+    """Status 1, the offending line on stderr, nothing on stdout and no file."""
+    record.write_bytes(record.read_bytes().replace(b'"at_ms":', b'"at_ms": ', 1))
+    done = replay(record, *(str(tmp_path / one) if one.endswith(".html") else one for one in options), status=1)
+    assert (done.stdout, list(tmp_path.glob("*.html"))) == ("", [])
+    assert "line 3: expected" in done.stderr
+
+
+def test_a_secret_match(tmp_path: Path) -> None:
+    """Of an unfinished match whose seed is sealed nothing can be shown."""
+    half = cut(ordinary(TURNS), 9)
+    path = Story(half.match, half.steps, is_fixed=False).write(tmp_path / "match.jsonl")
+    assert "still secret" in " ".join(replay(path, status=1).stderr.split())

@@ -1,0 +1,93 @@
+"""A headless Chromium for tests. Knows how to start one that talks to nobody; refuses to be skipped."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+INSTALL = "the page is tested in a browser: apt-get install -y chromium chromium-driver"
+
+
+def start_browser(profile: Path) -> webdriver.Chrome:
+    """Start a browser.
+
+    Args:
+        profile: an empty folder for all that it keeps.
+    """
+    program, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if program is None or driver is None:
+        pytest.fail(INSTALL)
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(driver))
+
+
+class Page:
+    """An open page.
+
+    Args:
+        browser: what it is open in.
+    """
+
+    def __init__(self, browser: webdriver.Chrome) -> None:
+        self._browser = browser
+
+    def open(self, path: Path) -> None:
+        """Open a file, and forget what was said of earlier ones."""
+        self._browser.get("about:blank")
+        self.complaints()
+        self._browser.get(path.as_uri())
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """Run a function's body in the page, and return what it returns."""
+        return self._browser.execute_script(script, *arguments)
+
+    def text(self, selector: str) -> str:
+        """Return the text of an element."""
+        return str(self.run("return document.querySelector(arguments[0]).textContent", selector))
+
+    def texts(self, selector: str) -> list[str]:
+        """Return the texts of all elements that fit."""
+        script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)"
+        return list(self.run(script, selector))
+
+    def click(self, identifier: str) -> None:
+        """Click on a button as a person does, with the pointer."""
+        self._browser.find_element("id", identifier).click()
+
+    def press(self, *keys: str) -> None:
+        """Press keys, wherever the focus is."""
+        webdriver.ActionChains(self._browser).send_keys(*keys).perform()
+
+    def wait_until(self, condition: str) -> None:
+        """Wait until an expression holds; it is looked at whenever the page changes."""
+        script = f"""
+            const done = arguments[0];
+            const holds = () => {condition};
+            if (holds()) return done();
+            const observer = new MutationObserver(() => holds() && done());
+            observer.observe(document.body, {{ subtree: true, childList: true, attributes: true }});
+        """
+        self._browser.set_script_timeout(60)
+        self._browser.execute_async_script(script)
+
+    def emulate(self, width: int, height: int, *, is_dark: bool = False) -> None:
+        """Give the page a window of this size, and a light or a dark theme."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        theme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self._browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
+
+    def complaints(self) -> list[Any]:
+        """Return what stands in the console since the last time."""
+        return list(self._browser.get_log("browser"))  # type: ignore[no-untyped-call]  # selenium has not typed it
