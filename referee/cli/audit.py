@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,9 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
         demands = Demands(tuple(parse_public(key) for key in keys), **demanded)
     except BadKey as error:
         raise click.UsageError(str(error)) from None
-    reports = [*_manifests(paths, demands)]
+    reports: list[dict[str, Any]] = []
     files = _records(paths)
-    for report in _audited(files, demands, jobs, is_quiet=as_json):
+    for report in chain(_manifests(paths, demands), _audited(files, demands, jobs, is_quiet=as_json)):
         reports.append(report)
         if not as_json:
             _show(report)

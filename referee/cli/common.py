@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 import rich_click as click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as RichTable
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ReactorNotRunning
@@ -26,6 +27,7 @@ from ..match.commands import Result
 from ..net.launch import Launch, PlayerError, command_launch, house_launch, read_folder
 from ..net.table import AddressError
 from ..plugins import PluginError, Registry, load
+from ..web.words import printable
 
 T = TypeVar("T")
 FINE, FAILED, USAGE = 0, 1, 2
@@ -203,9 +205,14 @@ def _unwrapped(outcome: list[Any]) -> Any:
     return value
 
 
+def harmless(text: str) -> str:
+    """Return a text of a player's as rich may print it: no markup, no control characters, of bounded length."""
+    return escape(printable(text))
+
+
 def result_table(names: Sequence[str], result: Result) -> RichTable:
     """Return the ranking of a match as a table."""
-    table = RichTable(title="Void: " + result.void if result.void else None, show_edge=False)
+    table = RichTable(title=harmless("Void: " + result.void) if result.void else None, show_edge=False)
     for title, justify in (("rank", "right"), ("seat", "right"), ("player", "left"), ("points", "right")):
         table.add_column(title, justify=justify)  # type: ignore[arg-type]  # rich's literal type
     table.add_column("time used", justify="right")
@@ -217,10 +224,10 @@ def result_table(names: Sequence[str], result: Result) -> RichTable:
             foul = fouls.get(seat)
             note = "winner" if seat in result.winners else ""
             if foul is not None:
-                note = f"[red]expelled: {foul.cause}[/] {foul.rule or foul.code or ''} {foul.detail}"
+                note = f"[red]expelled: {foul.cause}[/] {harmless(f'{foul.rule or foul.code or str()} {foul.detail}')}"
             place = "-" if result.void else str(rank)
             seconds = f"{result.used_ms[seat] / 1000:.2f} s"
-            table.add_row(place, str(seat), names[seat], str(result.scores[seat]), seconds, note)
+            table.add_row(place, str(seat), harmless(names[seat]), str(result.scores[seat]), seconds, note)
         rank += len(level)
     return table
 

@@ -16,6 +16,7 @@ from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
 from ..record.veil import is_veiled
+from ..web.words import printable
 from .common import FAILED, find_game, json_option, out, print_json, record_argument
 
 _TIMES_CHARS = 62
@@ -137,7 +138,7 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
         out.print(f"  source   {verdict.rule['source']}", markup=False, highlight=False, soft_wrap=True)
     elif foul["code"]:
         out.print(f"  code     {foul['code']} (protocol/SPEC.md, Fouls)", markup=False, highlight=False, soft_wrap=True)
-    out.print(f"  because  {foul['detail']}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  because  {printable(foul['detail'])}", markup=False, highlight=False, soft_wrap=True)
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
     if last is not None and foul["rule"]:
         out.print(f"  answer   {_compact(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)

@@ -7,11 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-import msgspec
 import rich_click as click
 from rich.markup import escape
 
-from ..match.commands import Result
 from ..plugins import PluginError
 from ..record.reader import RecordError, read_record
 from ..web.drawing import with_names
@@ -178,7 +176,7 @@ def _show(watched: Watched, turn: int | None) -> None:
         if watched.match.result is None:
             out.print("the match was not finished")
         else:
-            out.print(result_table(*_shown(watched)))
+            out.print(result_table(watched.match.setup.names, watched.match.result))
 
 
 def _print_frame(watched: Watched, index: int) -> None:
@@ -207,20 +205,3 @@ def _print_json(watched: Watched, turn: int | None, written: Path | None) -> Non
             **({} if written is None else {"written": str(written)}),
         }
     )
-
-
-def _shown(watched: Watched) -> tuple[list[str], Result]:
-    """Return names and result with the players' texts made harmless for a table, which reads markup."""
-    result = watched.match.result
-    assert result is not None
-    fouls = tuple(
-        msgspec.structs.replace(foul, detail=_harmless(foul.detail), code=foul.code and _harmless(foul.code))
-        for foul in result.fouls
-    )
-    void = result.void and _harmless(result.void)
-    names = [_harmless(name) for name in watched.match.setup.names]
-    return names, msgspec.structs.replace(result, fouls=fouls, void=void)
-
-
-def _harmless(text: str) -> str:
-    return escape(printable(text))

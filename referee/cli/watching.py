@@ -8,6 +8,7 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match
 from ..net.table import Played
+from ..web.words import printable
 from .common import console, is_interactive, out, print_json, result_table
 
 
@@ -52,7 +53,7 @@ class Watcher:
                 foul = command.foul
                 why = " ".join(filter(None, (foul.rule or foul.code, foul.detail)))
                 text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why}"
-                self.report(text)
+                self.report(printable(text))
         self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
 
 

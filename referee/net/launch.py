@@ -21,7 +21,7 @@ from .clock import Clock, Timer
 
 POLL_S = 0.02
 """How often running programs are asked whether they have ended."""
-PATIENCE_S = 0.5
+PATIENCE_S = 2.0
 """How long a program may take to end by itself, once its match is over: it may have last words."""
 GRACE_S = 0.5
 """Between asking a process group to end and killing it."""

@@ -64,7 +64,7 @@ def test_the_same_seed_plays_the_same_match(tmp_path: Path) -> None:
 def test_every_record_audits(one_match: Path) -> None:
     """A record of play holds; the same record with one digit changed does not, and the line is named."""
     report = played(referee("audit", "logs", "--json", cwd=one_match.parent.parent))
-    assert (report["broken"], report["records"][0]["holds"], report["records"][0]["state"]) == (0, True, "finished")
+    assert (report["broken"], report["records"][0]["holds"], report["records"][0]["state"]) == (0, True, "sealed")
     lines = one_match.read_text().splitlines()
     lines[5] = lines[5].replace('"at_ms":', '"at_ms":1', 1)
     one_match.write_text("\n".join(lines) + "\n")
@@ -137,7 +137,7 @@ def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complain
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["play", "serve", "audit", "replay", "list"])
+@pytest.mark.parametrize("command", ["play", "serve", "audit", "explain", "replay", "manifest", "key", "list"])
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     """Every command's help shows how it is used."""
     assert f"Example: referee {command}" in " ".join(referee(command, "--help", cwd=tmp_path).stdout.split())
@@ -153,7 +153,9 @@ def test_a_player_of_ones_own(tmp_path: Path) -> None:
     command = f"cmd:{sys.executable} mine/player.py"
     found = played(referee("play", "q", "mine", command, "--json", cwd=tmp_path))
     assert (found["names"], found["result"]["fouls"]) == (["mine", "player2"], [])
-    assert list((tmp_path / "logs").glob("*.stderr")) == []
+    for words in (tmp_path / "logs").glob("*.stderr"):
+        assert "the referee kept its commitment; last head" in words.read_text()
+    assert len(list((tmp_path / "logs").glob("*.stderr"))) == len(found["names"])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,233 @@
+"""The commands about records as auditors and authors run them: key, audit, manifest, explain."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.record.seal import Sealer
+
+from .test_commands import PLAYER, played, referee
+
+OFF_THE_MAP = "{'action': 'place', 'tiles': [[5, 5, view['hand'][0]]]}"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the records of two matches; in the first one, seat 1 breaks a rule."""
+    folder = tmp_path_factory.mktemp("contest")
+    (folder / "bad.py").write_text(PLAYER.replace("{MOVE}", OFF_THE_MAP))
+    bad = f"cmd:{sys.executable} bad.py"
+    referee("play", "q", "house:dag", bad, "--logs", "logs/first", cwd=folder)
+    referee("play", "q", "house:dag", "house:ldasg", "--logs", "logs/second", cwd=folder)
+    return folder / "logs"
+
+
+def record_of(logs: Path, name: str) -> Path:
+    """Return the only record of a match."""
+    (path,) = (logs / name).glob("*.jsonl")
+    return path
+
+
+def told(*arguments: str, cwd: Path, status: int = 0) -> str:
+    """Run a command, and return what it says, on one line."""
+    done = referee(*arguments, cwd=cwd, status=status)
+    assert "Traceback" not in done.stderr
+    return " ".join((done.stdout + done.stderr).replace("│", " ").split())
+
+
+# --- key
+
+
+def test_a_key_is_made_shown_and_exported(tmp_path: Path) -> None:
+    """It is made once, shown in hex, and exported as a PEM that `audit` takes."""
+    made = played(referee("key", "make", "--key", "k.pem", "--json", cwd=tmp_path))
+    shown = played(referee("key", "show", "--key", "k.pem", "--json", cwd=tmp_path))
+    assert made == shown == {"public": made["public"], "file": "k.pem"}
+    assert made["public"] in told("key", "show", "--key", "k.pem", cwd=tmp_path)
+    assert "never overwritten" in told("key", "make", "--key", "k.pem", cwd=tmp_path, status=1)
+    assert "referee key make" in told("key", "show", "--key", "none.pem", cwd=tmp_path, status=1)
+    exported = referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout
+    assert exported.startswith("-----BEGIN PUBLIC KEY-----\n")
+
+
+def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
+    """The key is made on first use, and the record holds for it and for no other."""
+    done = referee("play", "q", "house:dag", "house:dag", "--key", "k.pem", cwd=tmp_path)
+    assert "made a key to seal records with: k.pem" in done.stderr
+    (tmp_path / "k.pub").write_text(referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout)
+    assert "1 records, 0 broken" in told("audit", "logs", "--key", "k.pub", cwd=tmp_path)
+    assert "line 1 expected key" in told("audit", "logs", "--key", Sealer.new().public, cwd=tmp_path, status=1)
+    assert "neither a public key" in told("audit", "logs", "--key", "k.pubb", cwd=tmp_path, status=2)
+
+
+# --- audit
+
+
+def test_an_audit_tells_state_deal_and_key(logs: Path) -> None:
+    """Every record is listed, with what kind of deal it was and who sealed it."""
+    public = played(referee("key", "show", "--json", cwd=logs))["public"]
+    report = played(referee("audit", ".", "--json", cwd=logs))
+    assert report["broken"] == 0
+    assert [(one["state"], one["deal"], one["key"]) for one in report["records"]] == [("sealed", "fair", public)] * 2
+    assert f"2 sealed by key {public}" in told("audit", ".", "--jobs", "1", cwd=logs)
+
+
+def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:
+    """With several processes the reports come in the files' order, a broken one among them."""
+    data = record_of(logs, "second").read_bytes()
+    for number in range(7):
+        (tmp_path / f"{number}.jsonl").write_bytes(data if number != 3 else data.replace(b'"turn":2', b'"turn":3', 1))
+    report = played(referee("audit", str(tmp_path), "--jobs", "2", "--json", cwd=logs, status=1))
+    (tmp_path / "3.jsonl").unlink()
+    assert [Path(one["record"]).stem for one in report["records"]] == [str(number) for number in range(7)]
+    assert [one["holds"] for one in report["records"]] == [number != 3 for number in range(7)]
+
+
+def test_the_head_that_a_player_kept_is_found(logs: Path) -> None:
+    """The head that the client printed is a line of the record; any other is not."""
+    (words,) = (logs / "first").glob("*.stderr")
+    head = words.read_text().split("last head ")[1].split()[0]
+    record = str(record_of(logs, "first"))
+    assert "0 broken" in told("audit", record, "--head", head, cwd=logs)
+    assert "expected a line with the hash" in told("audit", record, "--head", "0" * 64, cwd=logs, status=1)
+
+
+def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
+    """Without its end a record is refused, unless unsealed ones are taken."""
+    lines = record_of(logs, "second").read_bytes().splitlines(keepends=True)
+    (tmp_path / "m.jsonl").write_bytes(b"".join(lines[:9]) + b'{"n":')
+    text = told("audit", "m.jsonl", cwd=tmp_path, status=1)
+    assert "m.jsonl, line 10 expected a result and its seal" in text
+    assert "unfinished, its last line torn" in text
+    assert "8 events, unfinished" in told("audit", "m.jsonl", "--unsealed", cwd=tmp_path)
+
+
+# --- manifest
+
+
+def test_a_manifest_is_checked_with_its_folder(logs: Path, tmp_path: Path) -> None:
+    """Once it is written, an audit of the folder finds a record that was taken away."""
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.jsonl").write_bytes(record_of(logs, name).read_bytes())
+    assert "MANIFEST.json: 2 records" in told("manifest", ".", cwd=tmp_path)
+    assert "0 broken" in told("audit", ".", cwd=tmp_path)
+    (tmp_path / "second.jsonl").unlink()
+    text = told("audit", ".", cwd=tmp_path, status=1)
+    assert "second.jsonl expected the record that the manifest lists found no such file" in text
+
+
+def test_a_manifest_wants_sealed_records(logs: Path, tmp_path: Path) -> None:
+    """A folder with an unfinished record, or another referee's, is refused, and the record is named."""
+    lines = record_of(logs, "first").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(b"".join(lines[:5]))
+    assert "m.jsonl, line 6: expected a seal" in told("manifest", ".", cwd=tmp_path, status=1)
+    path.write_bytes(b"".join(lines))
+    assert "m.jsonl, line 1: expected key" in told("manifest", ".", "--key", "other.pem", cwd=tmp_path, status=1)
+
+
+# --- explain
+
+
+def test_an_expelled_player_is_told_the_rule_and_its_answer(logs: Path) -> None:
+    """Without a seat it is about the one that was expelled: rule, text, source, reason and answer."""
+    text = told("explain", str(record_of(logs, "first")), cwd=logs)
+    for part in (
+        "seat 1, player2",
+        "expelled in turn 2: illegal-move",
+        "rule q.place.adjacent: A tile shares a side",
+        "source The Q Game",
+        "touches no tile",
+        'answer {"action":"place","tiles":[[5,5,',
+    ):
+        assert part in text
+
+
+def test_every_answer_has_its_times(logs: Path) -> None:
+    """Program and wire add up to what was used, the referee's own time is apart, and the limit stands beside it."""
+    found = played(referee("explain", str(record_of(logs, "second")), "ldasg", "--json", cwd=logs))
+    moves = [one for one in found["conversation"] if one.get("event") == "move-received"]
+    assert found["seat"] == 1
+    assert len(moves) == found["result"]["turns"] // 2
+    for one in moves:
+        assert one["used_ms"] == pytest.approx(one["program_ms"] + one["wire_ms"])
+        assert one["limit_ms"] == 6000.0
+        assert one["referee_ms"] >= 0.0
+
+
+def strings_of(value: Any) -> set[str]:
+    """Return every string anywhere in a value."""
+    if isinstance(value, dict):
+        return set().union(*map(strings_of, value.values()))
+    if isinstance(value, list):
+        return set().union(*map(strings_of, value))
+    return {value} if isinstance(value, str) else set()
+
+
+def test_nothing_of_other_seats_is_shown(logs: Path, tmp_path: Path) -> None:
+    """An explanation and a redacted record hold no seed, and no move, view or draw of the other seat."""
+    record, redacted = record_of(logs, "second"), tmp_path / "redacted.rec"
+    found = played(referee("explain", str(record), "0", "--redact", str(redacted), "--json", cwd=logs))
+    views = [one["content"]["view"] for one in found["conversation"] if one["content"].get("view")]
+    assert {view["seat"] for view in views} == {0}
+    whole = [json.loads(line) for line in record.read_bytes().splitlines()]
+    shown = [json.loads(line) for line in redacted.read_bytes().splitlines()]
+    for full, part in zip(whole, shown, strict=True):
+        opened = full.pop("open", {})
+        kept = part.pop("open", {})
+        assert full == part
+        for path, (_, value) in opened.items():
+            owner = _owner(full, path)
+            assert (path in kept) == (owner == 0), path
+            if owner != 0 and isinstance(value, str):
+                assert value not in strings_of([part, kept])
+
+
+def _owner(line: Any, path: str) -> int | None:
+    """Return whose a hidden field is."""
+    if line["kind"] != "step":
+        return None
+    if path.startswith("event."):
+        return int(line["event"]["seat"])
+    return int(line["commands"][int(path.split(".")[1])]["seat"])
+
+
+def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) -> None:
+    """Its chain, what it shows, and its seal are verified and explained; what is hidden keeps it from a whole audit."""
+    path = tmp_path / "redacted.rec"
+    said = told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
+    public = played(referee("key", "show", "--json", cwd=logs))["public"]
+    assert "redacted" in told("audit", "--redacted", str(path), "--key", public, cwd=logs)
+    assert "a redacted record can be checked" in told("audit", str(path), cwd=logs, status=1)
+    assert told("explain", str(path), "1", cwd=logs) == said
+    for old, new in ((b'"hand":["', b'"hand":["x'), (b'"at_ms":', b'"at_ms":1'), (b'"tiles":[[5', b'"tiles":[[6')):
+        changed = tmp_path / "changed.rec"
+        changed.write_bytes(path.read_bytes().replace(old, new, 1))
+        assert "BROKEN" in told("audit", "--redacted", str(changed), cwd=logs, status=1)
+
+
+def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
+    """A missing record, an unknown seat, an unknown turn, a file in the way and an unfinished record are told apart."""
+    record = str(record_of(logs, "second"))
+    (tmp_path / "there").write_text("")
+    for arguments, complaint, status in (
+        (("nowhere",), "there is no record nowhere", 2),
+        ((record,), "say which seat: 0 dag, 1 ldasg", 2),
+        ((record, "2"), "there is no seat '2', only 0 dag, 1 ldasg", 2),
+        ((record, "dagg"), "there is no seat 'dagg'", 2),
+        ((record, "0", "--turn", "999"), "there is no turn 999", 2),
+        ((record, "0", "--redact", "there"), "can't write there: File exists", 1),
+        (("there", "0"), "no finished record", 2),
+    ):
+        assert complaint in told("explain", *arguments, cwd=tmp_path, status=status)
+
+
+def test_a_turn_is_shown_in_full(logs: Path) -> None:
+    """The request with its view, and the answer."""
+    text = told("explain", str(record_of(logs, "second")), "1", "--turn", "2", cwd=logs)
+    for part in ('"command": "ask-move"', '"hand": [', '"event": "move-received"', '"used_ms"'):
+        assert part in text
+    assert "nothing was said" in told("explain", str(record_of(logs, "first")), "1", "--turn", "9", cwd=logs)
