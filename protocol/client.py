@@ -26,6 +26,7 @@ Choose = Callable[[Any], Any]
 _READ_BYTES = 65_536
 _RETRY_S = 0.05
 COME_BACK_S = 60.0
+"""Long enough for an organiser to see that the referee died and to start it again."""
 
 
 class ClientError(Exception):
@@ -179,13 +180,13 @@ def run(
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
             of the record. None: nothing is said.
         come_back_s: how long to try to come back into a match whose connection broke, in seconds; None: a minute, but
-            not at all for a launched program, which is started again with its referee.
+            not at all for a launched program, which is started again with its referee. It counts anew each time.
 
     Returns:
         How each match ended for this player, in order. Look for breaches with `ended.verdict`.
 
     Raises:
-        ClientError: no address, nobody listens, or the referee refuses this player.
+        ClientError: no address, nobody listens, or the referee refuses this player or does not take it back.
         RemoteProtocolError: the referee broke the protocol.
     """
     if (choose is None) == (make is None):
@@ -200,11 +201,24 @@ def run(
     session = _Session(choose, make, on_told, say)
     try:
         session.play(connect(address), name, token)
-        while session.resume is not None and come_back_s > 0:
-            session.play(connect(address, wait_s=come_back_s), name, session.resume)
+        if come_back_s > 0:
+            _come_back(session, address, name, come_back_s)
     finally:
         session.close()
     return list(session.ends.values())
+
+
+def _come_back(session: "_Session", address: str, name: str, come_back_s: float) -> None:
+    """Connect again whenever the connection broke within a match, each time with the whole time to be taken back."""
+    give_up = 0.0
+    while session.resume is not None:
+        if session.is_taken_in:
+            give_up = time.monotonic() + come_back_s
+        elif time.monotonic() >= give_up:
+            raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
+        else:
+            time.sleep(_RETRY_S)
+        session.play(connect(address, wait_s=give_up - time.monotonic()), name, session.resume)
 
 
 class _Session:
@@ -223,6 +237,10 @@ class _Session:
         self._say = say
         self._witness = Witness()
         self._open_match: str | None = None
+        self._broken_off: Ended | None = None
+        """What is to be said of the open match, unless the referee takes this player back into it."""
+        self.is_taken_in = False
+        """Whether the last connection came as far as a match."""
         self.resume: str | None = None
         """Token to come back with into the match that is open; None if none is."""
         self.ends: dict[str, Ended] = {}
@@ -231,24 +249,29 @@ class _Session:
     def play(self, client: Client, name: str, token: str | None) -> None:
         """Greet, and answer until the referee closes the connection."""
         client.witness = self._witness
+        self.is_taken_in = False
         try:
             _send(client, Hello(version=PROTOCOL_VERSION, name=name, token=token))
             while (message := client.receive()) is not None:
                 self._answer(client, message)
         finally:
             client.close()
+            if self._open_match is not None:
+                self._broken_off = self._ended(self._open_match, None)
 
     def close(self) -> None:
         """Conclude a match that no word of the referee's ended, whoever is to blame for that."""
-        if self._open_match is not None:
-            self._conclude(self._open_match, None)
+        if self._broken_off is not None:
+            self._conclude(self._broken_off)
 
     def _answer(self, client: Client, message: Message) -> None:
         match message:
             case Refused():
                 raise ClientError(f"the referee refuses this player: {message.reason} ({message.code})")
             case Offer() | Resumed():
-                self._open_match, self.resume = message.match, message.resume
+                if self._broken_off is not None and self._broken_off.match != message.match:
+                    self._conclude(self._broken_off)
+                self._open_match, self.resume, self.is_taken_in = message.match, message.resume, True
                 if self._make is not None:
                     self._choose = self._make(message)
                 if isinstance(message, Offer):
@@ -260,15 +283,17 @@ class _Session:
             case Told() if self._on_told is not None:
                 self._on_told(message)
             case End() | Expelled():
-                self._conclude(message.match, message)
+                self._conclude(self._ended(message.match, message))
         ack = getattr(message, "ack", None)
         if ack is not None:
             _send(client, Ack(match=getattr(message, "match", ""), ack=ack))
 
-    def _conclude(self, match: str, last: End | Expelled | None) -> None:
-        self._open_match = self.resume = None
-        witness = self._witness
-        ended = self.ends[match] = Ended(match=match, message=last, verdict=witness.verdict, head=witness.head)
+    def _ended(self, match: str, last: End | Expelled | None) -> Ended:
+        return Ended(match=match, message=last, verdict=self._witness.verdict, head=self._witness.head)
+
+    def _conclude(self, ended: Ended) -> None:
+        self._open_match = self._broken_off = self.resume = None
+        self.ends[ended.match] = ended
         if self._say is not None:
             self._say(ended.line)
 

@@ -93,16 +93,20 @@ def check_reveal(offer: Terms, nonce: str | None, end: End) -> Verdict:
     if not offer.nonces:
         used = Verdict(Finding.NONCE_USED, "a fixed deal without nonces", "a nonce")
         return used if any(end.nonces) else Verdict(Finding.FIXED_DEAL)
-    own, given = end.nonces[offer.seat], nonce or "(none given)"
-    if nonce is None and isinstance(offer, Resumed):
+    is_unknown = nonce is None and isinstance(offer, Resumed)
+    own, given = end.nonces[offer.seat], nonce or ("(not known)" if is_unknown else "(none given)")
+    if own is None:
+        return Verdict(Finding.NOT_USED) if end.void is not None else Verdict(Finding.NONCE_LEFT_OUT, given, "null")
+    if is_unknown:
         return Verdict(Finding.NOT_KNOWN)
-    if own is not None:
-        return Verdict(Finding.KEPT) if own == nonce else Verdict(Finding.WRONG_NONCE, given, own)
-    return Verdict(Finding.NOT_USED) if end.void is not None else Verdict(Finding.NONCE_LEFT_OUT, given, "null")
+    return Verdict(Finding.KEPT) if own == nonce else Verdict(Finding.WRONG_NONCE, given, own)
 
 
 class Witness:
-    """Remembers, of the match that was offered last, all that the referee can be held to."""
+    """Remembers, of the match that was offered last, all that the referee can be held to.
+
+    Who is taken back into that match holds the referee to what it promised before, not to what it says now.
+    """
 
     def __init__(self) -> None:
         self.offer: Terms | None = None
@@ -120,11 +124,10 @@ class Witness:
             message: one that the connection let pass: so an `end` is of the match that was offered last.
         """
         match message:
-            case Offer():
+            case Resumed() if self.offer is not None and self.offer.match == message.match:
+                pass
+            case Offer() | Resumed():
                 self.offer, self.nonce, self.head, self.verdict = message, None, None, None
-            case Resumed():
-                is_same = self.offer is not None and self.offer.match == message.match
-                self.offer, self.nonce, self.verdict = message, self.nonce if is_same else None, None
             case Ready():
                 self.nonce = message.nonce
             case Turn():

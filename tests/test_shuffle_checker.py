@@ -18,8 +18,10 @@ import pytest
 import protocol
 import sample_players
 from referee.games.q import View
+from referee.record.schema import read_line
 
 FOLDER = Path(sample_players.__file__).parent / "javascript"
+OLD_RECORDS = Path(__file__).parent / "golden" / "format1"
 VECTORS = Path(protocol.__file__).parent / "vectors.json"
 OLDEST_NODE = 18
 INSTALL = f"install Node.js {OLDEST_NODE} or newer (on Debian and Ubuntu: apt-get install nodejs)"
@@ -50,8 +52,18 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lines_of(record: Path) -> list[Plain]:
-    """Return the lines of a record, plain."""
+    """Return the lines of a record as they stand there."""
     return [json.loads(line) for line in record.read_text().splitlines()]
+
+
+def opened_lines_of(record: Path) -> list[Plain]:
+    """Return the lines of a record with what they hide put back into its places."""
+    return [read_line(line).fields for line in record.read_bytes().splitlines()]
+
+
+def result_of(lines: list[Plain]) -> Plain:
+    """Return the line of the result."""
+    return next(line for line in lines if line["kind"] == "result")
 
 
 def write_lines(path: Path, lines: list[Plain]) -> Path:
@@ -177,45 +189,117 @@ def test_no_vectors_are_no_success(tmp_path: Path) -> None:
     assert check(path, status=1).stdout == "0 passed, 0 failed\n"
 
 
-def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
-    """The hands and the tile on the table that the checker finds are those of the views that the referee sent.
+def sent_views(lines: list[Plain]) -> dict[int, str]:
+    """Return the digests of the first views, by seat."""
+    commands = [command for line in lines for command in line.get("commands", [])]
+    return {command["seat"]: command["view"] for command in commands if command["command"] == "start-seat"}
+
+
+def check_deal(record: Path, lines: list[Plain]) -> None:
+    """Check that the hands and the tile that the checker finds are those of the views that the referee sent.
 
     A record holds the SHA-256 of each view: so the views are made here from what the checker printed.
     """
-    lines = lines_of(record)
-    assert all(lines[-1]["nonces"])
-    assert lines[0]["seed"] is None
     kept, *hands, table = check(record).stdout.splitlines()
     assert f"the commitment was kept: {lines[0]['setup']['commitment']}" == kept
-    sent = {
-        command["seat"]: command["view"]
-        for line in lines
-        for command in line.get("commands", [])
-        if command["command"] == "start-seat"
-    }
-    assert sorted(sent) == [0, 1]
-    names = lines[0]["setup"]["names"]
+    sent, names = sent_views(lines), lines[0]["setup"]["names"]
+    seats = list(range(len(names)))
+    assert seats == sorted(sent)
     for seat, hand in enumerate(hands):
         before, tiles = hand.split(": ")
         assert f"seat {seat} {names[seat]}" == before
         view = View(
             seat=seat,
             hand=tiles.split(),
-            scores=[0, 0],
-            order=[0, 1],
-            tiles_left=1080 - 13,
+            scores=[0] * len(seats),
+            order=seats,
+            tiles_left=1080 - 6 * len(seats) - 1,
             map=((0, 0, table.removeprefix("table: ")),),
         )
         assert sha256(msgspec.msgpack.encode(view)).hexdigest() == sent[seat]
 
 
+def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
+    """The hands and the tile on the table that the checker finds are those of the views that the referee sent."""
+    lines = opened_lines_of(record)
+    assert lines[0]["format"] == 2
+    assert all(result_of(lines)["nonces"])
+    assert lines[0]["seed"] is None
+    check_deal(record, lines)
+
+
+@pytest.mark.parametrize("name", ["dealt", "dealt--acknowledged"])
+def test_a_record_of_format_1_is_read(name: str) -> None:
+    """Records that were written before anything was hidden in them still check."""
+    old = OLD_RECORDS / f"{name}.jsonl"
+    lines = lines_of(old)
+    assert lines[0]["format"] == 1
+    assert "seed" in lines[-1]
+    check_deal(old, lines)
+
+
+def test_another_deal_is_said_to_be_none_to_redo() -> None:
+    """Of a match that began from a given position only the commitment is checked."""
+    told = check(OLD_RECORDS / "clean.jsonl").stdout
+    assert "the commitment was kept" in told
+    assert "nothing to deal" in told
+
+
+Forgery = Callable[[Plain], None]
+
+
+def other_seed_openly(result: Plain) -> None:
+    """Open the hash with another seed than the one behind it."""
+    result["open"]["seed"][1] = flipped(result["open"]["seed"][1])
+
+
+def other_salt(result: Plain) -> None:
+    """Open the hash with another salt."""
+    result["open"]["seed"][0] = flipped(result["open"]["seed"][0])
+
+
+def other_hash(result: Plain) -> None:
+    """Let the core hold another hash."""
+    result["seed"]["veiled"] = flipped(result["seed"]["veiled"])
+
+
+def other_seed(result: Plain) -> None:
+    """Hide another seed, properly."""
+    salt, seed = result["open"]["seed"]
+    result["open"]["seed"][1] = flipped(seed)
+    result["seed"]["veiled"] = sha256(f'{salt}"{flipped(seed)}"'.encode()).hexdigest()
+
+
+def other_seed_of_format_1(result: Plain) -> None:
+    """Write another seed as format 1 has it."""
+    result["seed"] = flipped(result.pop("open")["seed"][1])
+
+
+def nonce_too_few(result: Plain) -> None:
+    """Drop a seat's nonce."""
+    result["nonces"].pop()
+
+
+HIDDEN, BROKEN = "the seed IS NOT THE ONE", "the commitment WAS BROKEN"
+FORGERIES: tuple[tuple[Forgery, set[str]], ...] = (
+    (other_seed_openly, {HIDDEN, BROKEN}),
+    (other_salt, {HIDDEN}),
+    (other_hash, {HIDDEN}),
+    (other_seed, {BROKEN}),
+    (other_seed_of_format_1, {BROKEN}),
+    (nonce_too_few, {BROKEN}),
+)
+"""(what is done to the line of the result, what is found)."""
+
+
 @pytest.mark.forges
-def test_a_broken_commitment_is_found(record: Path, tmp_path: Path) -> None:
-    """A record whose seed is another one than the committed one does not hold."""
+@pytest.mark.parametrize(("forge", "found"), FORGERIES)
+def test_a_broken_commitment_is_found(record: Path, tmp_path: Path, forge: Forgery, found: set[str]) -> None:
+    """A record whose seed is not the committed one, or not the one that its line hides, does not hold."""
     lines = lines_of(record)
-    lines[-1]["seed"] = flipped(lines[-1]["seed"])
-    path = write_lines(tmp_path / "match.jsonl", lines)
-    assert "the commitment WAS BROKEN" in check(path, status=1).stdout
+    forge(result_of(lines))
+    told = check(write_lines(tmp_path / "match.jsonl", lines), status=1).stdout
+    assert found == {text for text in (HIDDEN, BROKEN) if text in told}
 
 
 @pytest.mark.forges
@@ -223,16 +307,32 @@ def test_a_broken_commitment_is_found(record: Path, tmp_path: Path) -> None:
 def test_a_changed_nonce_gives_another_deal(record: Path, tmp_path: Path, nonce: str | None) -> None:
     """The commitment says nothing about nonces; the deal that follows from others is another one."""
     lines = lines_of(record)
-    lines[-1]["nonces"][1] = nonce
+    result_of(lines)["nonces"][1] = nonce
     path = write_lines(tmp_path / "match.jsonl", lines)
     assert check(record).stdout.splitlines()[1:] != check(path).stdout.splitlines()[1:]
 
 
 @pytest.mark.forges
+def test_the_seal_is_not_needed(record: Path, tmp_path: Path) -> None:
+    """A record with its result and without its seal tells the seed, and so its deal."""
+    path = write_lines(tmp_path / "match.jsonl", lines_of(record)[:-1])
+    assert check(record).stdout == check(path).stdout
+
+
+@pytest.mark.forges
 def test_what_is_no_finished_record_is_told(record: Path, tmp_path: Path) -> None:
     """Without a result there is no seed to check: that is neither kept nor broken."""
-    path = write_lines(tmp_path / "match.jsonl", lines_of(record)[:-1])
+    path = write_lines(tmp_path / "match.jsonl", lines_of(record)[:-2])
     assert "not the record of a finished match" in check(path, status=2).stderr
+
+
+@pytest.mark.forges
+def test_a_redacted_record_is_told(record: Path, tmp_path: Path) -> None:
+    """Where the seed is left hidden, nothing can be said of it."""
+    lines = lines_of(record)
+    del result_of(lines)["open"]
+    path = write_lines(tmp_path / "match.jsonl", lines)
+    assert "the seed is hidden" in check(path, status=2).stderr
 
 
 USES: tuple[tuple[str, ...], ...] = ((), ("a", "b"), ("nothing.json",), ("nothing.jsonl",))

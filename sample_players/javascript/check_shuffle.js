@@ -1,6 +1,7 @@
 // Checks the referee's chance without any code of the referee's; shuffle.js, next to this file, does the work.
 //   node check_shuffle.js vectors.json     redoes every vector of chance in protocol/vectors.json
-//   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal of Q
+//   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal of Q;
+//                                          reads records of format 1 and 2
 // Exit status: 0 all holds, 1 something does not, 2 used wrongly or not readable.
 "use strict";
 const { readFileSync } = require("node:fs");
@@ -40,22 +41,31 @@ function checkVectors({ chance }) {
   return pairs.length > 0 && failed.length === 0;
 }
 
+function openSeed({ seed, open }) { // format 1 has it openly, format 2 a hash of it, and behind the line salt and value
+  if (typeof seed === "string") return { seed, isTrue: true };
+  if (!seed?.veiled || !open?.seed) throw new Error("the seed is hidden: a redacted record can't be checked");
+  const [salt, value] = open.seed;
+  return { seed: value, isTrue: sha256(salt, JSON.stringify(value)).toString("hex") === seed.veiled };
+}
+
 function checkRecord(lines) {
   const setup = lines.find((line) => line.kind === "header")?.setup;
-  const result = lines.find((line) => line.kind === "result");
+  const result = lines.find((line) => line.kind === "result"); // the last line, in format 2 the one before the seal
   if (!setup || !result) throw new Error("not the record of a finished match: no header, or no result");
   const { names, game, position } = setup;
   const seats = names.length;
-  const isKept = commitment(result.seed) === setup.commitment && result.nonces.length === seats;
+  const { seed, isTrue } = openSeed(result);
+  const isKept = commitment(seed) === setup.commitment && result.nonces.length === seats;
+  if (!isTrue) console.log(`the seed IS NOT THE ONE that the line's hash stands for: ${result.seed.veiled}`);
   console.log(`the commitment ${isKept ? "was kept" : "WAS BROKEN"}: ${setup.commitment}`);
   if (game !== "q" || position) {
     console.log("nothing to deal: another game than q, or a given position");
   } else {
-    const { hands, table } = deal(shuffleKey(result.seed, result.nonces), seats);
+    const { hands, table } = deal(shuffleKey(seed, result.nonces), seats);
     hands.forEach((hand, seat) => console.log(`seat ${seat} ${names[seat]}: ${hand.join(" ")}`));
     console.log(`table: ${table}`);
   }
-  return isKept;
+  return isTrue && isKept;
 }
 
 try {

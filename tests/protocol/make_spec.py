@@ -16,7 +16,7 @@ from protocol.connection import TRANSITIONS
 from referee import chance
 
 from .situations import sender_of
-from .tables import EXAMPLES, NONCES, SEED, VIEW, framed, packed
+from .tables import EXAMPLES, NONCES, SALT, SEED, VIEW, framed, packed
 
 PATH = Path(protocol.__file__).parent / "SPEC.md"
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
@@ -104,6 +104,13 @@ def view() -> str:
     return _block("{\n" + lines + "\n}", "json")
 
 
+def hidden_seed() -> str:
+    """Return how the seed is hidden in the line of a record."""
+    value = json.dumps(SEED.hex())
+    rows = {"salt": SALT, "value": value, "hash": hashlib.sha256((SALT + value).encode()).hexdigest()}
+    return _block("\n".join(f"{name:<6} {text}" for name, text in rows.items()))
+
+
 def _chance(nonces: Sequence[str | None], items: list[Any]) -> str:
     key = chance.shuffle_key(SEED, nonces)
     numbers = chance.Stream(key)
@@ -138,6 +145,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "view": view,
     "chance with nonces": chance_with_nonces,
     "chance without nonces": chance_without_nonces,
+    "hidden seed": hidden_seed,
 }
 
 

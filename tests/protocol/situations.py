@@ -46,8 +46,8 @@ def message_for(trigger: str, match: str = MATCH) -> Message:
 
 
 @cache
-def path_to(goal: State, start: State = State.NEW) -> tuple[str, ...]:
-    """Return the shortest way through the table from one state to another."""
+def path_to(goal: State, start: State = State.NEW, avoided: str = "resumed") -> tuple[str, ...]:
+    """Return the shortest way through the table from one state to another that avoids a message."""
     queue: deque[tuple[State, tuple[str, ...]]] = deque([(start, ())])
     seen = {start}
     while queue:
@@ -55,20 +55,25 @@ def path_to(goal: State, start: State = State.NEW) -> tuple[str, ...]:
         if state is goal:
             return path
         for (before, trigger), after in TRANSITIONS.items():
-            if before is state and after not in seen:
+            if before is state and after not in seen and trigger != avoided:
                 seen.add(after)
                 queue.append((after, (*path, trigger)))
     raise AssertionError(f"no way to {goal}")
 
 
-def pair_in(goal: State) -> ConnectionPair:
-    """Return two sides that have played one match and are now in a state, in a match named MATCH if in any."""
+def pair_in(goal: State, avoided: str = "resumed") -> ConnectionPair:
+    """Return two sides that have played one match and are now in a state, in a match named MATCH if in any.
+
+    Args:
+        goal: the state.
+        avoided: the message that leads into no match on the way: `offer` or `resumed`.
+    """
     pair = ConnectionPair()
     if goal in (State.NEW, State.GREETED, State.CLOSED):
         legs = [(PAST, path_to(goal))]
     else:
-        once = (*path_to(State.SEATED), "end")
-        legs = [(PAST, once), (MATCH, path_to(goal, State.IDLE))]
+        once = (*path_to(State.SEATED, avoided=avoided), "end")
+        legs = [(PAST, once), (MATCH, path_to(goal, State.IDLE, avoided))]
     for match, path in legs:
         for trigger in path:
             pair.send(sender_of(trigger), message_for(trigger, match))

@@ -23,6 +23,7 @@ Plain = dict[str, Any]
 MATCH = "q-1"
 SEED = chance.seed_from_number(7)
 NONCES = ["00112233445566778899aabbccddeeff", "0123456789abcdef0123456789abcdef"]
+SALT = "fedcba9876543210fedcba9876543210"
 HEAD = hashlib.sha256(b"a line of a record").hexdigest()
 VIEW: Plain = {
     "seat": 0,
@@ -44,7 +45,10 @@ OFFER: Plain = {
     "time": {"per_move_ms": 6000.0, "start_ms": 30000.0},
     "acknowledge": False,
     "commitment": chance.commitment(SEED),
+    "nonces": True,
+    "resume": chance.resume_token(SEED, 0),
 }
+RESUMED: Plain = {**OFFER, "type": "resumed", "turn": 1, "view": VIEW}
 TURN: Plain = {"type": "turn", "match": MATCH, "turn": 1, "view": VIEW, "left_ms": 6000.0, "head": HEAD}
 START: Plain = {"type": "start", "match": MATCH, "view": VIEW, "ack": None}
 TOLD: Plain = {"type": "told", "match": MATCH, "turn": 1, "what": PLAYED, "draws": None, "ack": None}
@@ -89,13 +93,22 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
     (
         "offer with options and acknowledgements",
         Role.REFEREE,
-        {**OFFER, "options": {"q_bonus": 8}, "acknowledge": True, "seat": 1},
+        {
+            **OFFER,
+            "options": {"q_bonus": 8},
+            "acknowledge": True,
+            "seat": 1,
+            "resume": chance.resume_token(SEED, 1),
+        },
     ),
     (
         "offer with whole milliseconds as integers",
         Role.REFEREE,
         {**OFFER, "time": {"per_move_ms": 6000, "start_ms": 30000}},
     ),
+    ("offer of a fixed deal", Role.REFEREE, {**OFFER, "nonces": False}),
+    ("resumed", Role.REFEREE, RESUMED),
+    ("resumed before the deal", Role.REFEREE, {**RESUMED, "turn": 0, "view": None}),
     ("ready", Role.PLAYER, {"type": "ready", "match": MATCH, "nonce": NONCES[0]}),
     ("start", Role.REFEREE, START),
     ("start that demands an ack", Role.REFEREE, {**START, "ack": 1}),
@@ -266,6 +279,7 @@ PURPOSES = (
     (SEED, "player:0"),
     (SEED, "player:1"),
     (OTHER_SEED, "player:11"),
+    (SEED, "resume:0"),
     (SEED, ""),
     (SEED, "a purpose with spaces, \u00e4 and \u732b"),
 )

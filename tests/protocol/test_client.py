@@ -1,25 +1,21 @@
 """The client: it plays what is offered, says of each match whether the referee kept its commitment, and returns it.
 
-A referee of a few lines listens on a real socket and says what a script tells it; what it breaks, it breaks on purpose.
+The referee is a scripted one on a real socket; what it breaks, it breaks on purpose.
 """
 
-import socket
-import threading
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 import pytest
 
-from protocol import Connection, Need, Role
 from protocol.client import ClientError, Ended, run
 from protocol.fairness import Finding
-from protocol.messages import End, Expelled, Hello, Message, Move, Offer, Ready, Turn
+from protocol.messages import End, Expelled, Hello, Message, Move, Ready
 
-from .situations import message_for, typed
-from .tables import END, EXPELLED, HEAD, MATCH, NONCES, OFFER, TURN, Plain
+from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Serve, end, expelled, say
+from .situations import message_for
+from .tables import EXPELLED, HEAD, MATCH, OFFER, TURN, Plain
 
-THEIRS = NONCES[1]
 FIRST, SECOND = "1" * 64, "2" * 64
 WRONG_SEED = "11" * 32
 SEEDS = (
@@ -30,85 +26,8 @@ DONE, BROKEN = "the referee kept its commitment", "THE REFEREE BROKE ITS COMMITM
 VOID: Plain = {"void": "the disk is full", "winners": [], "ranking": []}
 MOVE = {"action": "pass"}
 
-Line = Callable[[str], Message]
-"""From the nonce that the player gave last to the referee's next message."""
-
-
-def say(plain: Plain, **changes: Any) -> Line:
-    """Return a line of a script that needs no nonce."""
-    message = typed({**plain, **changes})
-    return lambda _nonce: message
-
-
-def end(*, nonces: Callable[[str], list[str | None]] = lambda own: [own, THEIRS], **changes: Any) -> Line:
-    """Return a line of a script that ends the match, by default as it should."""
-    return lambda own: typed({**END, "nonces": nonces(own), **changes})
-
-
-def expelled(**changes: Any) -> Line:
-    """Return a line of a script that expels the player."""
-    return say(EXPELLED, **changes)
-
-
-OFFERED = say(OFFER)
+OTHER_NONCE = end(nonces=lambda _own: ["f" * 32, THEIRS])
 NO_NONCES = end(nonces=lambda _own: [None, None])
-
-
-class ScriptedReferee(threading.Thread):
-    """A referee of one connection: it says its lines, and waits for an answer wherever the protocol wants one.
-
-    Args:
-        script: what it says behind `welcome`.
-    """
-
-    def __init__(self, script: Sequence[Line]) -> None:
-        super().__init__(daemon=True)
-        self.heard: list[Message] = []
-        self._script = script
-        self._connection = Connection(Role.REFEREE)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = f"tcp:127.0.0.1:{self._listener.getsockname()[1]}"
-
-    def run(self) -> None:
-        """Serve the connection to the end of the script."""
-        sock, _ = self._listener.accept()
-        with self._listener, sock:
-            self._wait(sock)
-            sock.sendall(self._connection.send(message_for("welcome")))
-            for line in self._script:
-                nonces = [message.nonce for message in self.heard if isinstance(message, Ready)]
-                message = line(nonces[-1] if nonces else "")
-                sock.sendall(self._connection.send(message))
-                if isinstance(message, Offer | Turn) or getattr(message, "ack", None) is not None:
-                    self._wait(sock)
-
-    def _wait(self, sock: socket.socket) -> None:
-        while (event := self._connection.next_event()) is Need.DATA:
-            data = sock.recv(65_536)
-            if not data:
-                return
-            self._connection.receive_data(data)
-        assert isinstance(event, Message)
-        self.heard.append(event)
-
-
-Serve = Callable[..., ScriptedReferee]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    """Return what starts a referee with a script; at the end of the test it has said all its lines."""
-    referees: list[ScriptedReferee] = []
-
-    def start(*script: Line) -> ScriptedReferee:
-        referees.append(ScriptedReferee(script))
-        referees[-1].start()
-        return referees[-1]
-
-    yield start
-    for referee in referees:
-        referee.join(timeout=30)
-        assert not referee.is_alive()
 
 
 ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
@@ -133,9 +52,27 @@ ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
     ),
     (
         "a fixed deal",
-        (OFFERED, NO_NONCES),
+        (say(OFFER, nonces=False), NO_NONCES),
         Finding.FIXED_DEAL,
         f"{DONE}; fixed deal: your nonce was not used; last head {HEAD}",
+    ),
+    (
+        "a fixed deal that was not offered",
+        (OFFERED, NO_NONCES),
+        Finding.NONCE_LEFT_OUT,
+        f"{BROKEN}: your nonce NONCE was left out; last head {HEAD}",
+    ),
+    (
+        "a nonce in a fixed deal",
+        (say(OFFER, nonces=False), end()),
+        Finding.NONCE_USED,
+        f"{BROKEN}: it offered a fixed deal without nonces, and revealed a nonce; last head {HEAD}",
+    ),
+    (
+        "taken back as another program",
+        (TAKEN_BACK, OTHER_NONCE),
+        Finding.NOT_KNOWN,
+        f"{DONE}; your nonce is not known to this program; last head {HEAD}",
     ),
     ("void", (OFFERED, end(**VOID)), Finding.KEPT, f"void; {DONE}; last head {HEAD}"),
     (
@@ -158,7 +95,7 @@ ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
     ),
     (
         "another nonce",
-        (OFFERED, end(nonces=lambda _own: ["f" * 32, THEIRS])),
+        (OFFERED, OTHER_NONCE),
         Finding.WRONG_NONCE,
         f"{BROKEN}: your nonce is NONCE, and at your seat stands {'f' * 32}; last head {HEAD}",
     ),
@@ -166,7 +103,7 @@ ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
         "the nonce left out",
         (OFFERED, end(nonces=lambda _own: [None, THEIRS])),
         Finding.NONCE_LEFT_OUT,
-        f"{BROKEN}: your nonce NONCE was left out, and others entered the shuffle; last head {HEAD}",
+        f"{BROKEN}: your nonce NONCE was left out; last head {HEAD}",
     ),
     (
         "too few nonces",
@@ -207,9 +144,9 @@ def test_the_referee_is_held_to_what_it_promised(
     serve: Serve, capsys: pytest.CaptureFixture[str], script: tuple[Line, ...], finding: Finding | None, line: str
 ) -> None:
     """The finding is returned, and it and the last head stand in the match's last line on stderr."""
-    referee = serve(*script)
-    (ended,) = run(lambda _view: MOVE, address=referee.address, name="ada")
-    nonce = next(message.nonce for message in referee.heard if isinstance(message, Ready))
+    referee = serve(script)
+    (ended,) = run(lambda _view: MOVE, address=referee.address, name="ada", come_back_s=0)
+    nonce = next((message.nonce for message in referee.heard[0] if isinstance(message, Ready)), "")
     assert finding == (ended.verdict and ended.verdict.finding)
     out, err = capsys.readouterr()
     assert out == ""
@@ -226,14 +163,14 @@ def test_a_match_is_played(serve: Serve) -> None:
     told: list[Message] = []
     views: list[Any] = []
     again = [say(OFFER, match="q-2"), end(match="q-2")]
-    referee = serve(OFFERED, say(TURN), lambda _: message_for("told"), end(ack=7), *again)
+    referee = serve([OFFERED, say(TURN), lambda _: message_for("told"), end(ack=7), *again])
 
     def choose(view: Any) -> Any:
         views.append(view)
         return MOVE
 
     run(choose, address=referee.address, name="ada", on_told=told.append, say=None)
-    hello, ready, move, ack, second = referee.heard
+    hello, ready, move, ack, second = referee.heard[0]
     assert isinstance(hello, Hello)
     assert isinstance(ready, Ready)
     assert isinstance(second, Ready)
@@ -249,7 +186,7 @@ def test_a_match_is_played(serve: Serve) -> None:
 def test_each_match_has_its_line(serve: Serve) -> None:
     """Two matches of one connection are judged each by its own promise."""
     lines: list[str] = []
-    referee = serve(OFFERED, end(seed=WRONG_SEED), say(OFFER, match="q-2"), end(match="q-2"))
+    referee = serve([OFFERED, end(seed=WRONG_SEED), say(OFFER, match="q-2"), end(match="q-2")])
     ends = run(lambda _view: MOVE, address=referee.address, say=lines.append)
     assert [ended.line for ended in ends] == lines
     assert [(ended.match, ended.verdict and ended.verdict.finding) for ended in ends] == [
@@ -261,7 +198,7 @@ def test_each_match_has_its_line(serve: Serve) -> None:
 def test_a_void_end_after_the_end_takes_no_breach_back(serve: Serve) -> None:
     """A match that ends twice has two lines, and the last word of it is returned once."""
     lines: list[str] = []
-    referee = serve(OFFERED, end(seed=WRONG_SEED), end(**VOID))
+    referee = serve([OFFERED, end(seed=WRONG_SEED), end(**VOID)])
     (ended,) = run(lambda _view: MOVE, address=referee.address, say=lines.append)
     assert isinstance(ended.message, End)
     assert VOID["void"] == ended.message.void
@@ -272,7 +209,7 @@ def test_a_void_end_after_the_end_takes_no_breach_back(serve: Serve) -> None:
 
 def test_silence_can_be_wanted(serve: Serve, capsys: pytest.CaptureFixture[str]) -> None:
     """With say=None nothing is printed; the verdict is returned all the same."""
-    referee = serve(OFFERED, end(seed=WRONG_SEED))
+    referee = serve([OFFERED, end(seed=WRONG_SEED)])
     (ended,) = run(lambda _view: MOVE, address=referee.address, say=None)
     assert capsys.readouterr() == ("", "")
     assert ended.verdict is not None
@@ -282,7 +219,7 @@ def test_silence_can_be_wanted(serve: Serve, capsys: pytest.CaptureFixture[str])
 def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
     """What the player's own mistake ends has its line, too, and the mistake is not swallowed."""
     lines: list[str] = []
-    referee = serve(OFFERED, say(TURN, head=FIRST))
+    referee = serve([OFFERED, say(TURN, head=FIRST)])
 
     def fail(_view: Any) -> Any:
         raise ZeroDivisionError
@@ -295,7 +232,7 @@ def test_a_player_that_fails_knows_the_last_head(serve: Serve) -> None:
 def test_a_refusal_is_an_error(serve: Serve) -> None:
     """A player that is turned down is told why; there is no match to speak of."""
     lines: list[str] = []
-    referee = serve(lambda _: message_for("refused"))
+    referee = serve([lambda _: message_for("refused")])
     with pytest.raises(ClientError, match="name-taken"):
         run(lambda _view: MOVE, address=referee.address, say=lines.append)
     assert lines == []

@@ -17,6 +17,10 @@ from .tables import BAD_FRAMES, MATCH, framed
 ROWS = [(state, trigger) for state in State for trigger in TRIGGERS]
 ALLOWED = [row for row in ROWS if row in TRANSITIONS]
 FORBIDDEN = [row for row in ROWS if row not in TRANSITIONS]
+TAKEN_BACK = [state for state in State if state not in (State.NEW, State.GREETED, State.OFFERED, State.CLOSED)]
+"""The states that can be reached without an offer."""
+NAMELESS = ("offer", "resumed", "refused")
+"""What the referee says in no match or of a new one."""
 CHUNKS = (1, 7, 65_536)
 
 
@@ -26,7 +30,7 @@ def raw(message: Message) -> bytes:
 
 
 def match_of(state: State, trigger: str) -> str:
-    """Return the match that a row's message must name: between matches, only an offer speaks of a new one."""
+    """Return the match that a row's message must name: between matches, `end` and `expelled` speak of the past one."""
     return PAST if state is State.IDLE and trigger in ("end", "expelled") else MATCH
 
 
@@ -49,6 +53,21 @@ def test_what_has_a_row_passes_on_both_sides(state: State, trigger: str, chunk_b
     received = deliver(pair.side(OTHER[sender]), pair.side(sender).send(message), chunk_bytes)
     assert [message] == received
     assert TRANSITIONS[state, trigger] == pair.player.state == pair.referee.state
+
+
+@pytest.mark.parametrize(("state", "trigger"), [row for row in ALLOWED if row[0] in TAKEN_BACK])
+def test_a_player_that_was_taken_back_plays_like_any_other(state: State, trigger: str) -> None:
+    """What passes in a match that was offered passes in one that the player came back into."""
+    pair, sender = pair_in(state, avoided="offer"), sender_of(trigger)
+    message = message_for(trigger, match_of(state, trigger))
+    assert [message] == pair.send(sender, message)
+    assert TRANSITIONS[state, trigger] == pair.player.state == pair.referee.state
+
+
+@pytest.mark.parametrize("state", State)
+def test_only_between_matches_is_a_player_taken_back(state: State) -> None:
+    """`resumed` comes behind `welcome`, or behind the end of another match, and nowhere else."""
+    assert ((state, "resumed") in TRANSITIONS) is (state is State.IDLE)
 
 
 @pytest.mark.parametrize(("state", "trigger"), FORBIDDEN)
@@ -104,7 +123,7 @@ def test_nobody_sends_the_other_sides_messages(state: State, trigger: str) -> No
 
 @pytest.mark.parametrize(
     ("state", "trigger"),
-    [row for row in ALLOWED if row[0] not in (State.NEW, State.GREETED) and row[1] not in ("offer", "refused")],
+    [row for row in ALLOWED if row[0] not in (State.NEW, State.GREETED) and row[1] not in NAMELESS],
 )
 def test_another_match_is_refused_on_both_sides(state: State, trigger: str) -> None:
     """A message must name the match that is being played, or between matches the last one."""
@@ -156,7 +175,7 @@ def test_a_last_word_that_crosses_the_last_ack_is_taken(trigger: str) -> None:
 def test_a_match_may_have_the_name_of_the_past_one() -> None:
     """A second match of the same name is played like any other."""
     pair = pair_in(State.IDLE)
-    for trigger in ("offer", "ready", "turn", "move"):
+    for trigger in ("offer", "ready", "turn", "move", "end", "resumed", "turn", "move"):
         assert [message_for(trigger, PAST)] == pair.send(sender_of(trigger), message_for(trigger, PAST))
 
 
@@ -166,6 +185,17 @@ def test_a_whole_match_survives_any_cut(chunk_bytes: int) -> None:
     pair = ConnectionPair(chunk_bytes)
     script = ["hello", "welcome", "offer", "ready", "start+", "ack", "told", "turn", "told", "move", "told+", "ack"]
     script += ["told", "end+", "ack", "offer"]
+    assert [message_for(step) for step in script] == [
+        received for step in script for received in pair.send(sender_of(step), message_for(step))
+    ]
+
+
+@pytest.mark.parametrize("again", ["start+ ack", "turn move", "told+ ack told", "end+ ack offer", "end", "expelled"])
+@pytest.mark.parametrize("chunk_bytes", CHUNKS)
+def test_what_was_open_is_asked_again(again: str, chunk_bytes: int) -> None:
+    """On a new connection, a player that said hello again is taken back, and whatever was open follows."""
+    pair = ConnectionPair(chunk_bytes)
+    script = ["hello", "welcome", "resumed", *again.split()]
     assert [message_for(step) for step in script] == [
         received for step in script for received in pair.send(sender_of(step), message_for(step))
     ]

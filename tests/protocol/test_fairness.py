@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from protocol import Role, State
 from protocol.fairness import KEPT, Finding, Witness, check_reveal
-from protocol.messages import End, Message, Offer, Turn
+from protocol.messages import End, Message, Offer, Resumed, Terms, Turn
 
 from .situations import message_for, pair_in
-from .tables import END, HEAD, NONCES, OFFER, SEED, Plain
+from .tables import END, HEAD, NONCES, OFFER, SEED, VIEW, Plain
 
 OWN, OTHER = NONCES
 THIRD = "f" * 32
@@ -20,6 +20,10 @@ WRONG_SEED = "11" * 32
 DIGEST = "02d449a31fbb267c8f352e9968a79e3e5fc95c1bbeaa502fd6454ebde5a4bedc"
 """SHA-256 of the wrong seed."""
 VOID: Plain = {"void": "the organiser stopped the referee", "winners": [], "ranking": []}
+FIXED: Plain = {"nonces": False}
+USED = ("a fixed deal without nonces", "a nonce")
+BACK: Plain = {"type": "resumed", "turn": 1, "view": VIEW}
+"""What makes an offer the message that takes the player back."""
 
 ROWS: tuple[tuple[str, str | None, Plain, Plain, Finding, str, str], ...] = (
     ("seed and nonces as given", OWN, {}, {}, Finding.KEPT, "", ""),
@@ -27,7 +31,13 @@ ROWS: tuple[tuple[str, str | None, Plain, Plain, Finding, str, str], ...] = (
     ("another seat gave none", OWN, {}, {"nonces": [OWN, None]}, Finding.KEPT, "", ""),
     ("two seats gave the same", OWN, {}, {"nonces": [OWN, OWN]}, Finding.KEPT, "", ""),
     ("a void match", OWN, {}, VOID, Finding.KEPT, "", ""),
-    ("a fixed deal", OWN, {}, {"nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
+    ("a fixed deal", OWN, FIXED, {"nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
+    ("a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
+    ("a fixed deal, taken back", None, {**BACK, **FIXED}, {"nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
+    ("taken back, and the own nonce is known", OWN, BACK, {}, Finding.KEPT, "", ""),
+    ("taken back as another program", None, BACK, {}, Finding.NOT_KNOWN, "", ""),
+    ("taken back as another program, void", None, BACK, VOID, Finding.NOT_KNOWN, "", ""),
+    ("taken back, and void without nonces", None, BACK, {**VOID, "nonces": [None, None]}, Finding.NOT_USED, "", ""),
     ("void before anybody was ready", OWN, {}, {**VOID, "nonces": [None, None]}, Finding.NOT_USED, "", ""),
     ("void while another was ready", OWN, {}, {**VOID, "nonces": [None, OTHER]}, Finding.NOT_USED, "", ""),
     ("void before the own ready", None, {}, {**VOID, "nonces": [None, OTHER]}, Finding.NOT_USED, "", ""),
@@ -36,7 +46,7 @@ ROWS: tuple[tuple[str, str | None, Plain, Plain, Finding, str, str], ...] = (
     (
         "another seed of a fixed deal",
         OWN,
-        {},
+        FIXED,
         {"seed": WRONG_SEED, "nonces": [None, None]},
         Finding.WRONG_SEED,
         COMMITMENT,
@@ -47,18 +57,43 @@ ROWS: tuple[tuple[str, str | None, Plain, Plain, Finding, str, str], ...] = (
     ("the nonces of two seats swapped", OWN, {}, {"nonces": [OTHER, OWN]}, Finding.WRONG_NONCE, OWN, OTHER),
     ("another nonce, void", OWN, {}, {**VOID, "nonces": [THIRD, None]}, Finding.WRONG_NONCE, OWN, THIRD),
     ("a nonce that nobody gave", None, {}, {}, Finding.WRONG_NONCE, "(none given)", OWN),
+    ("another nonce, taken back", OWN, BACK, {"nonces": [THIRD, OTHER]}, Finding.WRONG_NONCE, OWN, THIRD),
+    ("another seed, taken back", None, BACK, {"seed": WRONG_SEED}, Finding.WRONG_SEED, COMMITMENT, DIGEST),
     ("the own nonce alone left out", OWN, {}, {"nonces": [None, OTHER]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
+    ("all nonces left out", OWN, {}, {"nonces": [None, None]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
+    ("left out, taken back", OWN, BACK, {"nonces": [None, OTHER]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
+    (
+        "left out of an unknown one",
+        None,
+        BACK,
+        {"nonces": [None, OTHER]},
+        Finding.NONCE_LEFT_OUT,
+        "(not known)",
+        "null",
+    ),
+    ("all nonces in a fixed deal", OWN, FIXED, {}, Finding.NONCE_USED, *USED),
+    ("the own nonce in a fixed deal", OWN, FIXED, {"nonces": [OWN, None]}, Finding.NONCE_USED, *USED),
+    ("another's nonce in a fixed deal", OWN, FIXED, {"nonces": [None, OTHER]}, Finding.NONCE_USED, *USED),
+    ("a nonce in a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, OTHER]}, Finding.NONCE_USED, *USED),
+    ("a nonce in a fixed deal, taken back", None, {**BACK, **FIXED}, {}, Finding.NONCE_USED, *USED),
     ("a seat without a nonce too few", OWN, {}, {"nonces": [OWN]}, Finding.WRONG_SEATS, "seat 0 of 2", "1 nonces"),
     ("no nonces at all", OWN, {}, {"nonces": []}, Finding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
     ("a seat too many", OWN, {}, {"nonces": [OWN, OTHER, None]}, Finding.WRONG_SEATS, "seat 0 of 2", "3 nonces"),
+    ("a seat too few in a fixed deal", OWN, FIXED, {"nonces": [None]}, Finding.WRONG_SEATS, "seat 0 of 2", "1 nonces"),
+    ("no nonces, taken back", None, BACK, {"nonces": []}, Finding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
     ("an offer of a seat that is not there", OWN, {"seat": 2}, {}, Finding.WRONG_SEATS, "seat 2 of 2", "2 nonces"),
 )
 """(what, own nonce, what is other in the offer, what is other in the end, finding, expected, found)."""
 
 
-def offer_with(**changes: Any) -> Offer:
+def offer_with(**changes: Any) -> Terms:
     """Return the offer of the tables with some values changed."""
-    return msgspec.convert({**OFFER, **changes}, Offer)
+    return msgspec.convert({**OFFER, **changes}, Offer | Resumed)
+
+
+def back_with(**changes: Any) -> Terms:
+    """Return what takes the player back into the match of that offer, with some values changed."""
+    return offer_with(**BACK, **changes)
 
 
 def end_with(**changes: Any) -> End:
@@ -123,6 +158,10 @@ HEADS: tuple[tuple[tuple[Message, ...], str | None], ...] = (
     ((offer_with(), turn_with("1" * 64), message_for("expelled")), "1" * 64),
     ((offer_with(), message_for("ready"), turn_with("1" * 64), end_with()), HEAD),
     ((offer_with(), message_for("ready"), end_with(), offer_with(match="q-2")), None),
+    ((offer_with(), turn_with("1" * 64), back_with()), "1" * 64),
+    ((offer_with(), turn_with("1" * 64), back_with(), turn_with("2" * 64)), "2" * 64),
+    ((offer_with(), turn_with("1" * 64), back_with(match="q-2")), None),
+    ((back_with(), turn_with("1" * 64)), "1" * 64),
 )
 """(what was seen, the head that is remembered)."""
 
@@ -157,6 +196,54 @@ def test_a_new_offer_begins_anew() -> None:
     verdict = witness_of(*seen, end_with(match="q-2", nonces=[None, None], **VOID)).verdict
     assert verdict is not None
     assert verdict.finding is Finding.NOT_USED
+
+
+BACK_IN: tuple[tuple[str, tuple[Message, ...], Finding], ...] = (
+    ("with the nonce given", (offer_with(), message_for("ready"), back_with(), end_with()), Finding.KEPT),
+    ("as another program", (back_with(), end_with()), Finding.NOT_KNOWN),
+    ("twice", (offer_with(), message_for("ready"), back_with(), back_with(), end_with()), Finding.KEPT),
+    ("twice as another program", (back_with(), back_with(), end_with()), Finding.NOT_KNOWN),
+    (
+        "into another match",
+        (offer_with(), message_for("ready"), back_with(match="q-2"), end_with(match="q-2")),
+        Finding.NOT_KNOWN,
+    ),
+    (
+        "with another commitment",
+        (offer_with(), message_for("ready"), back_with(commitment=DIGEST), end_with(seed=WRONG_SEED)),
+        Finding.WRONG_SEED,
+    ),
+    (
+        "with another commitment, as another program",
+        (back_with(), back_with(commitment=DIGEST), end_with(seed=WRONG_SEED)),
+        Finding.WRONG_SEED,
+    ),
+    (
+        "into a fixed deal that was none",
+        (offer_with(), message_for("ready"), back_with(nonces=False), end_with(nonces=[None, None])),
+        Finding.NONCE_LEFT_OUT,
+    ),
+    (
+        "into another seat",
+        (offer_with(), message_for("ready"), back_with(seat=1), end_with(nonces=[OTHER, OWN])),
+        Finding.WRONG_NONCE,
+    ),
+    (
+        "after a breach",
+        (offer_with(), message_for("ready"), end_with(seed=WRONG_SEED), back_with(), end_with()),
+        Finding.WRONG_SEED,
+    ),
+    ("after a new offer", (offer_with(), back_with(), offer_with(), message_for("ready"), end_with()), Finding.KEPT),
+)
+"""(how the player was taken back, what was seen, finding)."""
+
+
+@pytest.mark.parametrize(("seen", "finding"), [row[1:] for row in BACK_IN], ids=[row[0] for row in BACK_IN])
+def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: Finding) -> None:
+    """Whoever is taken back into a match holds the referee to what it offered before."""
+    verdict = witness_of(*seen).verdict
+    assert verdict is not None
+    assert finding is verdict.finding
 
 
 @pytest.mark.parametrize("state", [State.OFFERED, State.SEATED, State.ASKED, State.TO_CONFIRM])

@@ -29,6 +29,19 @@ KINDS: dict[str, Any] = {
     "map": {},
 }
 ANYTHING = set(KINDS)
+TERMS: dict[str, set[str]] = {
+    "match": {"string"},
+    "game": {"string"},
+    "options": {"map"},
+    "seat": {"int"},
+    "names": {"list"},
+    "time": set(),
+    "acknowledge": {"bool"},
+    "commitment": set(),
+    "nonces": {"bool"},
+    "resume": {"string"},
+}
+"""What `offer` and `resumed` have in common."""
 FIELDS: dict[str, dict[str, set[str]]] = {
     "hello": {"version": {"int"}, "name": {"string"}, "token": {"null", "string"}},
     "ready": {"match": {"string"}, "nonce": set()},
@@ -36,16 +49,8 @@ FIELDS: dict[str, dict[str, set[str]]] = {
     "ack": {"match": {"string"}, "ack": {"int"}},
     "welcome": {"version": {"int"}, "referee": {"string"}},
     "refused": {"code": {"string"}, "reason": {"string"}},
-    "offer": {
-        "match": {"string"},
-        "game": {"string"},
-        "options": {"map"},
-        "seat": {"int"},
-        "names": {"list"},
-        "time": set(),
-        "acknowledge": {"bool"},
-        "commitment": set(),
-    },
+    "offer": TERMS,
+    "resumed": {**TERMS, "turn": {"int"}, "view": ANYTHING},
     "start": {"match": {"string"}, "view": ANYTHING, "ack": {"null", "int"}},
     "turn": {
         "match": {"string"},
@@ -107,6 +112,12 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
         ],
     ),
     ("offer", "commitment", ["0" * 64], ["0" * 63, "0" * 65, "0" * 64 + "\n", "X" * 64]),
+    ("offer", "nonces", [True, False], [0, 1, "true", [True]]),
+    ("offer", "resume", ["", "0" * 64, "x" * MAX_TOKEN_CHARS], ["x" * (MAX_TOKEN_CHARS + 1)]),
+    ("resumed", "turn", [0, 2**53], [2**53 + 1]),
+    ("resumed", "view", [None, {}, {"map": [[0, 0, "red-star"]]}], []),
+    ("resumed", "seat", [0, 11], [12]),
+    ("resumed", "commitment", ["0" * 64], ["0" * 63, "F" * 64, "0" * 64 + "\n"]),
     ("turn", "left_ms", [0, 0.0, 1e300], [-0.5]),
     ("turn", "head", ["0" * 64], ["0" * 63, "0" * 65, "F" * 64, "0" * 64 + "\n"]),
     ("told", "draws", [["red-star"], [1, None, {}]], []),
@@ -215,8 +226,9 @@ def test_an_error_names_message_and_field(name: str, field: str) -> None:
 
 def test_keys_within_a_field_are_checked_too() -> None:
     """The time control lacks no key and has none too many."""
-    assert Code.MISSING_KEY is code_of({**example("offer"), "time": {"per_move_ms": 1}})
-    assert Code.EXTRA_KEY is code_of({**example("offer"), "time": {"per_move_ms": 1, "start_ms": 1, "more": 1}})
+    for name in ("offer", "resumed"):
+        assert Code.MISSING_KEY is code_of({**example(name), "time": {"per_move_ms": 1}})
+        assert Code.EXTRA_KEY is code_of({**example(name), "time": {"per_move_ms": 1, "start_ms": 1, "more": 1}})
 
 
 def test_a_message_is_frozen() -> None:

@@ -1,5 +1,6 @@
 """SPEC.md and vectors.json: what they say follows from the code, and from SHA-256 alone where they say so."""
 
+import copy
 import hashlib
 import json
 import re
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 
 from protocol import Code, Connection, RemoteProtocolError, Role, State, limits
+from protocol.client import COME_BACK_S
 from protocol.decoding import decode
 from protocol.frames import FrameReader, encode_frame
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
@@ -17,6 +19,9 @@ from referee import chance
 from referee.games import q_tiles
 from referee.games.q import Exchange, Pass, Place, QGame
 from referee.match.fouls import Cause
+from referee.match.phases import MIN_LEFT_MS
+from referee.record.schema import encode_line
+from referee.record.veil import unveil, veil
 
 from . import make_spec, make_vectors
 from .situations import OTHER, receive_all
@@ -58,6 +63,28 @@ def test_every_state_is_explained_by_the_table() -> None:
     """The table of states names each state."""
     states = section("The conversation")
     assert set(State) == {state for state in State if f"`{state}`" in states}
+
+
+def test_every_section_is_listed() -> None:
+    """The table of contents has the sections in their order."""
+    listed = re.findall(r"^- \[(.+)\]\(#(.+)\)$", TEXT, re.MULTILINE)
+    headings = re.findall(r"^## (.+)$", TEXT, re.MULTILINE)
+    assert [(heading, heading.lower().replace(" ", "-")) for heading in headings] == listed
+
+
+def test_every_link_leads_somewhere() -> None:
+    """Each link within SPEC.md is to one of its headings."""
+    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^##+ (.+)$", TEXT, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#(.+?)\)", TEXT)) <= headings
+
+
+def test_the_times_of_coming_back_hold() -> None:
+    """How long a client tries, and the least that is left of a turn, are those of the code."""
+    text = section("Coming back")
+    assert "comes back by itself, for a minute" in text
+    assert COME_BACK_S == 60
+    assert "at least a second" in text
+    assert MIN_LEFT_MS == 1000
 
 
 def test_every_limit_is_in_the_table() -> None:
@@ -151,6 +178,38 @@ def test_the_examples_of_the_shuffle_hold() -> None:
     assert f"commitment  {hashlib.sha256(SEED).hexdigest()}" in text
     assert "after       " + " ".join(redone(SEED, [*NONCES], list("ABCDE"))) in text
     assert "after       " + " ".join(map(str, redone(SEED, [None, None], list(range(10))))) in text
+
+
+def test_a_hidden_field_is_hidden_as_described() -> None:
+    """Salt and value of the example open the hash of the example, to the record's own reader too."""
+    found = re.search(r'^salt +(\w+)\nvalue +"(\w+)"\nhash +(\w+)$', section("The record"), re.MULTILINE)
+    assert found is not None
+    salt, value, veiled = found.groups()
+    assert SEED.hex() == value
+    assert hashlib.sha256(f'{salt}"{value}"'.encode()).hexdigest() == veiled
+    line: dict[str, Any] = {"seed": {"veiled": veiled}}
+    unveil(line, {"seed": [salt, value]})
+    assert line == {"seed": value}
+
+
+LINES: tuple[dict[str, Any], ...] = (
+    {"n": 9, "kind": "result", "result": {"fouls": []}, "seed": SEED.hex(), "nonces": NONCES},
+    {"n": 9, "kind": "result", "result": {"fouls": [{"seat": 0, "detail": "{,"}]}, "seed": SEED.hex(), "nonces": []},
+    {"n": 1, "kind": "step", "event": {"event": "match-opened", "at_ms": 0.0}, "commands": []},
+    {"n": 10, "kind": "seal", "signature": "00"},
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_core_is_cut_out_as_described(line: dict[str, Any]) -> None:
+    """What SPEC.md says of the core gives the hash that the record's writer puts into the chain."""
+    core = copy.deepcopy(line)
+    opened = veil(core)
+    data, expected = encode_line(core, opened)
+    before, comma, _ = data.decode().partition(',"open":')
+    assert bool(opened) is bool(comma)
+    assert hashlib.sha256((before + "}" * bool(comma)).encode()).hexdigest() == expected
+    assert list(json.loads(data))[-1:] == (["open"] if opened else list(line)[-1:])
 
 
 def words_of(section_name: str, before: str, after: str) -> list[str]:

@@ -1,0 +1,336 @@
+"""Coming back: a client whose connection broke within a match connects again, and plays on where the referee takes it.
+
+The referee is a scripted one on a real socket; each of its scripts is one connection, and that ends as if it had died.
+"""
+
+import hashlib
+import socket
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol import client
+from protocol.client import ClientError, run
+from protocol.fairness import Finding
+from protocol.messages import End, Expelled, Hello, Message, Ready, Terms, type_of
+
+from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say
+from .situations import message_for
+from .tables import HEAD, MATCH, OFFER, RESUMED, START, TOLD, TURN, VIEW, Plain
+
+FIRST = "1" * 64
+OTHER_SEED = "11" * 32
+OTHER_COMMITMENT = hashlib.sha256(bytes.fromhex(OTHER_SEED)).hexdigest()
+VOID: Plain = {"void": "the disk is full", "winners": [], "ranking": []}
+MOVE = {"action": "pass"}
+ASKED = say(TURN)
+TOLD_TO_CONFIRM = say(TOLD, ack=2)
+
+
+class StoppedClock:
+    """A clock that goes on only while somebody sleeps, and then at once."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        """Return the seconds that were slept."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+
+@pytest.fixture(autouse=True)
+def _not_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no test take this program for one that a referee launched."""
+    monkeypatch.delenv("REFEREE_TOKEN", raising=False)
+
+
+@pytest.fixture
+def _stopped_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the client a clock that never makes it wait."""
+    monkeypatch.setattr(client, "time", StoppedClock())
+
+
+def names(heard: Sequence[Sequence[Message]]) -> list[str]:
+    """Return the types of the messages that were heard, one string a connection."""
+    return [" ".join(map(type_of, messages)) for messages in heard]
+
+
+def play(address: str, **settings: Any) -> tuple[list[client.Ended], list[Terms]]:
+    """Play with small limits; return the ends, and what `make` was called with."""
+    made: list[Terms] = []
+
+    def make(terms: Terms) -> client.Choose:
+        made.append(terms)
+        return lambda _view: MOVE
+
+    return run(make=make, **{"address": address, "name": "ada", "say": None, "come_back_s": 5, **settings}), made
+
+
+ROWS: tuple[tuple[str, tuple[Script, ...], str, str, Finding | None], ...] = (
+    (
+        "in a turn",
+        ([OFFERED, ASKED], [TAKEN_BACK, ASKED, end()]),
+        "hello ready move, hello move",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "before the ready was written down",
+        ([OFFERED], [OFFERED, ASKED, end()]),
+        "hello ready, hello ready move",
+        "offer offer",
+        Finding.KEPT,
+    ),
+    (
+        "before the deal",
+        ([OFFERED], [say(RESUMED, turn=0, view=None), say(START), ASKED, end()]),
+        "hello ready, hello move",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "before a start was confirmed",
+        ([OFFERED, say(START, ack=1)], [TAKEN_BACK, say(START, ack=1), end()]),
+        "hello ready ack, hello ack",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "before a told was confirmed",
+        ([OFFERED, ASKED, TOLD_TO_CONFIRM], [TAKEN_BACK, TOLD_TO_CONFIRM, ASKED, end()]),
+        "hello ready move ack, hello ack move",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "before an end that is to be confirmed",
+        ([OFFERED, ASKED], [TAKEN_BACK, end(ack=3)]),
+        "hello ready move, hello ack",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "twice",
+        ([OFFERED, ASKED], [TAKEN_BACK, ASKED], [TAKEN_BACK, ASKED, end()]),
+        "hello ready move, hello move, hello move",
+        "offer resumed resumed",
+        Finding.KEPT,
+    ),
+    (
+        "and not taken back at once",
+        ([OFFERED, ASKED], [], [TAKEN_BACK, ASKED, end()]),
+        "hello ready move, hello, hello move",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "and another program's match",
+        ([TAKEN_BACK, ASKED], [TAKEN_BACK, ASKED, end(nonces=lambda _own: [THEIRS, THEIRS])]),
+        "hello move, hello move",
+        "resumed resumed",
+        Finding.NOT_KNOWN,
+    ),
+    (
+        "and expelled then",
+        ([OFFERED, ASKED], [TAKEN_BACK, ASKED, expelled()]),
+        "hello ready move, hello move",
+        "offer resumed",
+        None,
+    ),
+    (
+        "and void then",
+        ([OFFERED, ASKED], [TAKEN_BACK, end(**VOID)]),
+        "hello ready move, hello",
+        "offer resumed",
+        Finding.KEPT,
+    ),
+    (
+        "and a seed chosen in between",
+        ([OFFERED, ASKED], [say(RESUMED, commitment=OTHER_COMMITMENT), end(seed=OTHER_SEED)]),
+        "hello ready move, hello",
+        "offer resumed",
+        Finding.WRONG_SEED,
+    ),
+)
+"""(when it broke, what is said on each connection, what is heard on each, what `make` is called with, finding)."""
+
+
+@pytest.mark.parametrize("torn", [b"", b"\x00\x00\x01", b"\x00\x00\x01\x00\x8a"], ids=["whole", "prefix", "body"])
+@pytest.mark.parametrize(
+    ("scripts", "heard", "made", "finding"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+)
+def test_a_player_comes_back(
+    serve: Serve, scripts: tuple[Script, ...], heard: str, made: str, finding: Finding | None, torn: bytes
+) -> None:
+    """It says hello with the resume token, makes its player anew, and has one end of the match, wherever it broke."""
+    referee = serve(*scripts, torn=torn)
+    (ended,), terms = play(referee.address, token="5ec2e7")
+    assert heard == ", ".join(names(referee.heard))
+    tokens = [hello.token for (hello, *_) in referee.heard if isinstance(hello, Hello)]
+    assert ["5ec2e7"] + [OFFER["resume"]] * (len(scripts) - 1) == tokens
+    assert made == " ".join(map(type_of, terms))
+    assert ended.match == MATCH
+    assert ended.message is not None
+    assert finding == (ended.verdict and ended.verdict.finding)
+
+
+def test_each_ready_has_a_nonce_of_its_own(serve: Serve) -> None:
+    """A match that is offered again is no reason to give the same nonce again."""
+    referee = serve([OFFERED], [OFFERED], [OFFERED, end()])
+    play(referee.address)
+    nonces = [message.nonce for heard in referee.heard for message in heard if isinstance(message, Ready)]
+    assert len(set(nonces)) == 3
+
+
+def test_the_last_token_counts(serve: Serve) -> None:
+    """A player comes back with the token of the match that broke off, as it was told last."""
+    offers = [OFFERED, end(), say(OFFER, match="q-2", resume="second")]
+    referee = serve(offers, [say(RESUMED, match="q-2", resume="third")], [say(RESUMED, match="q-2"), end(match="q-2")])
+    ends, made = play(referee.address)
+    assert [ended.match for ended in ends] == [MATCH, "q-2"]
+    assert [terms.match for terms in made] == ["q-1", "q-2", "q-2", "q-2"]
+    assert [getattr(heard[0], "token", None) for heard in referee.heard] == [None, "second", "third"]
+
+
+def test_the_view_is_shown(serve: Serve) -> None:
+    """Who remembers nothing finds the view in `resumed`, and every turn holds the whole view."""
+    views: list[Any] = []
+    referee = serve([OFFERED], [TAKEN_BACK, ASKED, end()])
+
+    def choose(view: Any) -> Any:
+        views.append(view)
+        return MOVE
+
+    def make(terms: Terms) -> client.Choose:
+        views.append(getattr(terms, "view", "none yet"))
+        return choose
+
+    run(make=make, address=referee.address, say=None, come_back_s=5)
+    assert views == ["none yet", VIEW, VIEW]
+
+
+def test_a_plain_function_plays_on(serve: Serve) -> None:
+    """A player that is one function of the view needs nothing more to come back."""
+    referee = serve([OFFERED, ASKED], [TAKEN_BACK, ASKED, end()])
+    (ended,) = run(lambda _view: MOVE, address=referee.address, say=None, come_back_s=5)
+    assert isinstance(ended.message, End)
+
+
+def test_the_head_is_remembered(serve: Serve) -> None:
+    """What was told before the connection broke still binds the referee; the match has its line once."""
+    lines: list[str] = []
+    referee = serve([OFFERED, say(TURN, head=FIRST)], [TAKEN_BACK, expelled()])
+    (ended,), _ = play(referee.address, say=lines.append)
+    assert ended.head == FIRST
+    assert [f"match {MATCH}: expelled for illegal-move; the seed was not revealed; last head {FIRST}"] == lines
+
+
+def test_another_match_concludes_the_one_that_broke_off(serve: Serve) -> None:
+    """If the referee knows nothing of the match and begins a new one, both are returned, in order."""
+    lines: list[str] = []
+    referee = serve([OFFERED, say(TURN, head=FIRST)], [say(OFFER, match="q-2"), end(match="q-2")])
+    ends, _ = play(referee.address, say=lines.append)
+    assert [ended.line for ended in ends] == lines
+    assert [(ended.match, ended.verdict and ended.verdict.finding, ended.head) for ended in ends] == [
+        (MATCH, None, FIRST),
+        ("q-2", Finding.KEPT, HEAD),
+    ]
+
+
+LOST: tuple[tuple[str, tuple[Script, ...], str], ...] = (
+    ("nobody listens", (), "no referee at .*; is it running"),
+    ("closed without a word", ([],) * 4, "did not take this player back within 0.12 s"),
+    ("refused", ([lambda _: message_for("refused")],), r"\(name-taken\)"),
+)
+"""(what the player finds, the connections behind the first one, the error)."""
+
+
+@pytest.mark.usefixtures("_stopped_clock")
+@pytest.mark.parametrize(("scripts", "error"), [row[1:] for row in LOST], ids=[row[0] for row in LOST])
+def test_a_player_gives_up(serve: Serve, scripts: tuple[Script, ...], error: str) -> None:
+    """Whom nobody takes back in time is told why, and what can be said of the match is said."""
+    lines: list[str] = []
+    referee = serve([OFFERED, say(TURN, head=FIRST)], *scripts)
+    with pytest.raises(ClientError, match=error):
+        play(referee.address, say=lines.append, come_back_s=0.12)
+    assert len(scripts) + 1 == len(referee.heard)
+    assert [f"match {MATCH}: no end was told; the seed was not revealed; last head {FIRST}"] == lines
+
+
+@pytest.mark.usefixtures("_stopped_clock")
+def test_the_time_counts_anew(serve: Serve) -> None:
+    """Each time that the referee takes it back, a player has the whole time to come back once more."""
+    referee = serve([OFFERED], [], [], [TAKEN_BACK], [], [], [TAKEN_BACK], [], [], [TAKEN_BACK, end()])
+    (ended,), made = play(referee.address, come_back_s=0.12)
+    assert isinstance(ended.message, End)
+    assert len(made) == 4
+
+
+LAUNCHED: tuple[tuple[str, str | None, float | None, int], ...] = (
+    ("a player that connected by itself", None, None, 2),
+    ("the same, told not to", None, 0, 1),
+    ("a launched program", "5ec2e7", None, 1),
+    ("a launched program, told to", "5ec2e7", 5, 2),
+)
+"""(who, REFEREE_TOKEN, come_back_s, how often it connects)."""
+
+
+@pytest.mark.parametrize(
+    ("token", "come_back_s", "count"), [row[1:] for row in LAUNCHED], ids=[row[0] for row in LAUNCHED]
+)
+def test_a_launched_program_does_not_come_back(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, token: str | None, come_back_s: float | None, count: int
+) -> None:
+    """It is started again with its referee; whoever connected by itself comes back unless it is told not to."""
+    scripts: list[list[Line]] = [[OFFERED, ASKED], [TAKEN_BACK, end()]]
+    referee = serve(*scripts[:count])
+    monkeypatch.setenv("REFEREE_ADDRESS", referee.address)
+    if token is not None:
+        monkeypatch.setenv("REFEREE_TOKEN", token)
+    (ended,), _ = play("", come_back_s=come_back_s)
+    assert (ended.message is None) is (count == 1)
+    assert [token, OFFER["resume"]][:count] == [getattr(heard[0], "token", "") for heard in referee.heard]
+
+
+@pytest.mark.parametrize("script", [[], [OFFERED, end()], [OFFERED, end(ack=3)], [OFFERED, expelled()]])
+def test_after_a_match_nobody_comes_back(serve: Serve, script: list[Line]) -> None:
+    """Before a match and once its end is known, a closed connection is the end of the conversation."""
+    referee = serve(script)
+    ends, _ = play(referee.address)
+    assert len(ends) == bool(script)
+    assert len(referee.heard) == 1
+
+
+LAST_WORDS: tuple[tuple[str, list[Line], type[Message]], ...] = (
+    ("expelled while it thought", [ASKED, expelled(foul="timeout")], Expelled),
+    ("void while it thought", [ASKED, end(**VOID)], End),
+    ("expelled before it confirmed", [TOLD_TO_CONFIRM, expelled(foul="timeout")], Expelled),
+)
+"""(what, what the referee says behind the offer without waiting for an answer, the last word)."""
+
+
+@pytest.mark.parametrize(("script", "last"), [row[1:] for row in LAST_WORDS], ids=[row[0] for row in LAST_WORDS])
+def test_last_words_are_read_though_sending_fails(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: list[Line], last: type[Message]
+) -> None:
+    """What the referee said before it closed counts, also for a player that finds out only when it answers."""
+    monkeypatch.chdir(tmp_path)  # the path of such a socket must be short
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind("referee")
+    listener.listen()
+    referee = serve([OFFERED, *script], listener=listener, is_patient=False)
+
+    def wait_for_the_end(_: Any) -> Any:
+        referee.join(timeout=30)
+        assert not referee.is_alive()
+        return MOVE
+
+    wait: Callable[[Any], Any] = wait_for_the_end
+    (ended,) = run(wait, on_told=wait, address=referee.address, say=None, come_back_s=0)
+    assert isinstance(ended.message, last)
