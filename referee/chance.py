@@ -4,13 +4,14 @@ Everything here can be redone in any language from SHA-256 alone; protocol/SPEC.
 """
 
 import hashlib
+import struct
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
 
 SEED_BYTES = 32
-_WORD_BYTES = 8
+_BLOCK = struct.Struct(">4Q")
 
 
 def commitment(seed: bytes) -> str:
@@ -97,18 +98,15 @@ class Stream:
 
     def __init__(self, key: bytes) -> None:
         self._key = key
-        self._block = b""
-        self._offset = 0
+        self._words: list[int] = []
         self._counter = 0
 
     def _word(self) -> int:
-        if self._offset >= len(self._block):
-            self._block = hashlib.sha256(self._key + self._counter.to_bytes(8, "big")).digest()
+        if not self._words:
+            block = hashlib.sha256(self._key + self._counter.to_bytes(8, "big")).digest()
+            self._words = [*reversed(_BLOCK.unpack(block))]
             self._counter += 1
-            self._offset = 0
-        word = self._block[self._offset : self._offset + _WORD_BYTES]
-        self._offset += _WORD_BYTES
-        return int.from_bytes(word, "big")
+        return self._words.pop()
 
     def below(self, bound: int) -> int:
         """Draw a number from 0 to bound - 1, all equally likely.

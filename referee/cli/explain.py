@@ -15,7 +15,6 @@ from ..record.explain import Explanation, Heard, Said, Verdict, explain
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
-from ..record.veil import is_veiled
 from ..web.words import printable
 from .common import FAILED, find_game, json_option, out, print_json, record_argument
 
@@ -64,7 +63,7 @@ def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
     """Return the seat's number, and the record's lines as that seat may see them."""
     chain = read_chain(record)
     number = _find_seat(chain.lines, seat)
-    if any(is_veiled(line.fields) for line in chain.lines):
+    if any(line.is_redacted for line in chain.lines):
         check_redacted(record)
         return number, record.read_bytes().splitlines()
     return number, redacted_lines(record, find_game, number)

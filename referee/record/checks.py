@@ -168,10 +168,12 @@ class Redealer:
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """Return the items in their new order."""
         deck = list(items)
-        for top in reversed(range(1, len(deck))):
-            size = top + 1
-            word = next(word for word in self._words if word < 2**64 // size * size)
-            deck[top], deck[word % size] = deck[word % size], deck[top]
+        for size in range(len(deck), 1, -1):
+            fair = 2**64 // size * size
+            while (word := next(self._words)) >= fair:
+                pass
+            chosen = word % size
+            deck[size - 1], deck[chosen] = deck[chosen], deck[size - 1]
         return deck
 
 

@@ -13,7 +13,7 @@ from msgspec import Meta, Raw, Struct
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
-from .veil import OPEN, BadVeil, is_veiled, places, unveil
+from .veil import OPEN, VEIL, BadVeil, places, unveil
 
 FORMAT = 2
 """Counts up whenever an old reader would misread a new record."""
@@ -113,6 +113,8 @@ class PlainLine(NamedTuple):
     """Paths of the fields that were hidden and could be opened."""
     shown: dict[str, Any]
     """Views of a redacted record, by the path of their digest."""
+    is_redacted: bool
+    """Whether hidden fields could not be opened."""
 
 
 def read_line(data: bytes) -> PlainLine:
@@ -132,7 +134,7 @@ def read_line(data: bytes) -> PlainLine:
         shown = unveil(line, opened)
     except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
         raise BadLine(str(error) or type(error).__name__) from None
-    return PlainLine(line, line_hash(core), frozenset(opened), shown)
+    return PlainLine(line, line_hash(core), frozenset(opened), shown, core.count(VEIL) > len(opened))
 
 
 def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
@@ -149,7 +151,7 @@ def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
     if form == UNSEALED_FORMAT:
         fields = {key: value for key, value in fields.items() if key != "signature"}
     try:
-        if is_veiled(fields):
+        if line.is_redacted:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
         found: AnyLine = msgspec.convert(fields, AnyLine, strict=True)
         if line.shown:
@@ -182,6 +184,11 @@ def plain_command(command: Command) -> Any:
     return msgspec.to_builtins(command)
 
 
+def plain_json(commands: tuple[Command, ...]) -> bytes:
+    """Return commands as they stand in an opened line, as JSON."""
+    return _encoder.encode([plain_command(command) for command in commands])
+
+
 def plain_commands(commands: tuple[Command, ...]) -> Any:
     """Return commands as they stand in a line once it is read again."""
-    return msgspec.json.decode(_encoder.encode([plain_command(command) for command in commands]))
+    return msgspec.json.decode(plain_json(commands))

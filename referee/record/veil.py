@@ -20,6 +20,8 @@ SALT_BYTES = 16
 """As many as nobody can try all of: the values behind are few (a hand of Q is six of 36 kinds)."""
 OPEN = "open"
 VEILED = "veiled"
+VEIL = b'{"veiled":'
+"""How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
 
 _OF_EVENTS = {"move-received": ("move",), "deadline-passed": ("pending",), "protocol-broken": ("detail", "evidence")}
 _OF_COMMANDS = {"ask-move": ("view",), "start-seat": ("view",), "tell-seat": ("draws",), "resume-seat": ("view",)}
@@ -117,13 +119,6 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
         if view:
             shown[path] = view[0]
     return shown
-
-
-def is_veiled(value: Any) -> bool:
-    """Tell whether anything in a plain line is still hidden."""
-    if isinstance(value, dict):
-        return value.keys() == {VEILED} or any(map(is_veiled, value.values()))
-    return isinstance(value, list) and any(map(is_veiled, value))
 
 
 def _digest(salt: str, value: Any) -> str:

@@ -2,9 +2,9 @@
 
 import sys
 
-from . import wire
+from . import audit, wire
 
-BENCHMARKS = {"wire": wire.main}
+BENCHMARKS = {"audit": audit.main, "wire": wire.main}
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,91 @@
+"""How much faster than its match a record is audited, for players that answer in 10 ms, and what sealing costs.
+
+The floor, measured in the same run, is to read the same files and hash their lines.
+"""
+
+import argparse
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from referee import chance
+from referee.cli.audit import Demands, report_on
+from referee.games.q import QGame
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.record.seal import RECORD_PURPOSE, Sealer, is_signed
+from referee.record.writer import RecordWriter
+from referee.testing import ScriptedSeat, drive
+from sample_players.python.q_simple import make_dag
+
+ANSWER_MS = 10.0
+SEATS = 4
+_DEMANDS = Demands(keys=(), heads=(), unsealed=False, redacted=False)
+_SEALS = 200
+
+
+def write_record(path: Path, number: int, sealer: Sealer) -> int:
+    """Play a match between dags in the fold, and write its record.
+
+    Returns:
+        Its turns.
+    """
+    seed = chance.seed_from_number(number)
+    names = tuple(f"p{seat}" for seat in range(SEATS))
+    setup = MatchSetup(match=f"m{number}", game="q", names=names, commitment=chance.commitment(seed))
+    match = Match(QGame(), setup, seed)
+    writer = RecordWriter(path, sealer)
+    writer.write_header(setup, seed, is_fixed=False, referee="benchmark", opened="")
+    for event, commands in drive(match, [ScriptedSeat(make_dag(b"", {}), takes_ms=ANSWER_MS) for _ in names]):
+        writer.write_step(event, commands)
+    assert match.result is not None
+    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
+    return match.turn
+
+
+def _read(path: Path) -> None:
+    for line in path.read_bytes().split(b"\n"):
+        hashlib.sha256(line).digest()
+
+
+def _audit(path: Path) -> None:
+    assert report_on(path, _DEMANDS)["holds"]
+
+
+def _timed(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def main(arguments: list[str]) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks audit", description=__doc__)
+    parser.add_argument("--records", type=int, default=60, help="matches to audit")
+    options = parser.parse_args(arguments)
+    jobs, sealer = os.cpu_count() or 1, Sealer.new()
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number}.jsonl" for number in range(options.records)]
+        turns = sum(write_record(path, number, sealer) for number, path in enumerate(paths))
+        size = sum(path.stat().st_size for path in paths)
+        print(f"{len(paths)} records of {SEATS} seats, {turns} turns, {size / 1e6:.1f} MB")
+        played_s = turns * ANSWER_MS / 1000
+        rows = {"floor: read and hash the lines": _timed(lambda: list(map(_read, paths)))}
+        rows["audit, one process"] = _timed(lambda: list(map(_audit, paths)))
+        with ProcessPoolExecutor(jobs) as pool:
+            list(pool.map(_audit, paths[:jobs]))  # warms up
+            rows[f"audit, {jobs} processes"] = _timed(lambda: list(pool.map(_audit, paths, chunksize=4)))
+    for name, seconds in rows.items():
+        ratio = f"{played_s / seconds:8.0f} times faster than the matches"
+        print(f"  {name:<32} {seconds:7.2f} s {seconds / turns * 1e6:8.1f} us a turn {ratio}")
+    signature = sealer.sign(RECORD_PURPOSE, "00" * 32)
+    sign = _timed(lambda: [sealer.sign(RECORD_PURPOSE, "00" * 32) for _ in range(_SEALS)]) / _SEALS
+    check = (
+        _timed(lambda: [is_signed(sealer.public, RECORD_PURPOSE, "00" * 32, signature) for _ in range(_SEALS)]) / _SEALS
+    )
+    print(f"  the seal of a record: {sign * 1e6:.0f} us to sign, {check * 1e6:.0f} us to check")
+    return 0
