@@ -1,6 +1,10 @@
 """A referee that is killed in the middle of a match: what it leaves behind is a valid beginning, and is played on."""
 
+import contextlib
+import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -100,6 +104,58 @@ def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     assert audit(record, load().game, is_strict=False).is_torn
     referee("play", "--resume", str(record), cwd=tmp_path)
     assert audit(record, load().game).steps[: len(whole) - 1]
+
+
+THINKER = """
+import sys
+from protocol.client import run
+from sample_players.python.q_simple import make_dag
+
+asked, dag = 0, make_dag(b"", {})
+
+def choose(view):
+    global asked
+    asked += 1
+    if asked == 3 and len(sys.argv) > 3:
+        print("thinking", flush=True)
+        open(sys.argv[3]).read()
+    return dag(view)
+
+(ended,) = run(choose, address=sys.argv[1], name=sys.argv[2], say=None)
+print(ended.verdict.finding, ended.message.void, flush=True)
+"""
+
+
+def test_players_of_a_served_match_come_back(tmp_path: Path) -> None:
+    """Killed while a player thinks, a server started again takes both back by their tokens, and nobody fouls."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    address, fifo = f"tcp:127.0.0.1:{port}", tmp_path / "fifo"
+    os.mkfifo(fifo)
+    (tmp_path / "thinker.py").write_text(THINKER)
+    serve = [sys.executable, "-m", "referee", "serve", "q", "--listen", f"{address.replace('127.0.0.1:', '')}"]
+    with contextlib.ExitStack() as stack:
+
+        def start(*command: str) -> "subprocess.Popen[str]":
+            process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+            stack.callback(process.kill)
+            return stack.enter_context(process)
+
+        first = start(*serve, "--max", "2", "--json")
+        play = (sys.executable, "thinker.py", address)
+        players = [start(*play, "ada", str(fifo)), start(*play, "bob")]
+        assert players[0].stdout is not None
+        assert players[0].stdout.readline() == "thinking\n"
+        first.kill()
+        (record,) = (tmp_path / "logs").glob("*.jsonl")
+        second = start(*serve, "--resume", str(record), "--json")
+        fifo.write_text("go on")
+        out, _ = second.communicate(timeout=60)
+        assert second.returncode == 0
+        found = json.loads(out)["result"]
+        assert (found["fouls"], found["void"]) == ([], None)
+        assert [player.communicate(timeout=60)[0] for player in players] == ["kept None\n"] * 2
+    assert [type(step.event) for step in audit(record, load().game).steps].count(MatchResumed) == 1
 
 
 def _told(folder: Path, *arguments: str, status: int) -> str:

@@ -1,4 +1,4 @@
-"""The checks that don't fold: deadlines, time used, fouls, ranking and shuffle, each against a record that lies there."""
+"""The checks that don't fold: deadlines, time used, fouls, ranking and shuffle, each against a record that lies."""
 
 from collections.abc import Callable
 from dataclasses import replace
