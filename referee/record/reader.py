@@ -3,6 +3,7 @@
 A last line without a line feed is torn: its referee died while writing. It is cut off and reported, never guessed at.
 """
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -108,9 +109,11 @@ def read_chain(path: Path) -> Chain:
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
     try:
-        size = path.stat().st_size
-        if size > MAX_RECORD_BYTES:
-            raise RecordError(path, 0, f"at most {MAX_RECORD_BYTES} bytes", f"{size} bytes")
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise RecordError(path, 0, "a file", stat.filemode(status.st_mode))
+        if status.st_size > MAX_RECORD_BYTES:
+            raise RecordError(path, 0, f"at most {MAX_RECORD_BYTES} bytes", f"{status.st_size} bytes")
         content = path.read_bytes()
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None

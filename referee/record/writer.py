@@ -4,6 +4,7 @@ The logger is built complete, so that no global configuration of structlog can s
 before the caller goes on; the last ones are synced to the disk.
 """
 
+import contextlib
 import os
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -109,8 +110,9 @@ class RecordWriter:
         self._file.close()
 
     def close(self) -> None:
-        """Leave the record as it is, unfinished."""
-        self._file.close()
+        """Leave the record as it is, unfinished; what could not be written before can't be now."""
+        with contextlib.suppress(OSError):
+            self._file.close()
 
     def _write(self, kind: str, **fields: Any) -> None:
         self._log.line(kind=kind, **fields)

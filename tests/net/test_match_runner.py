@@ -1,6 +1,8 @@
 """One match between in-memory links: instants, deadlines, fouls, and the record of it all."""
 
+import errno
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -339,4 +341,17 @@ def test_a_record_that_cannot_be_written_ends_the_match(sitting: Sitting, monkey
     sitting.answer(0)
     assert [failure.value.errno for failure in failures] == [28]
     assert kinds(sitting.peers[1].heard()) == ["Start"]
+    assert not sitting.peers[1].is_open
+
+
+@pytest.mark.forges
+def test_a_disk_that_is_full_ends_the_match(sitting: Sitting) -> None:
+    """Whoever waits for the match is told, and all are let go."""
+    failures: list[Any] = []
+    sitting.runner.done.addErrback(failures.append)
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, sitting.writer._file.fileno())
+    os.close(full)
+    sitting.answer(0)
+    assert [failure.value.errno for failure in failures] == [errno.ENOSPC]
     assert not sitting.peers[1].is_open
