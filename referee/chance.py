@@ -11,7 +11,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SEED_BYTES = 32
-_BLOCK = struct.Struct(">4Q")
+_ALL = 1 << 64
+_BLOCKS = 16
+"""Derived at once; it only saves time."""
+_WORDS = struct.Struct(f">{4 * _BLOCKS}Q")
 
 
 def commitment(seed: bytes) -> str:
@@ -103,9 +106,10 @@ class Stream:
 
     def _word(self) -> int:
         if not self._words:
-            block = hashlib.sha256(self._key + self._counter.to_bytes(8, "big")).digest()
-            self._words = [*reversed(_BLOCK.unpack(block))]
-            self._counter += 1
+            numbers = range(self._counter, self._counter + _BLOCKS)
+            data = b"".join(hashlib.sha256(self._key + number.to_bytes(8, "big")).digest() for number in numbers)
+            self._words = [*reversed(_WORDS.unpack(data))]
+            self._counter += _BLOCKS
         return self._words.pop()
 
     def below(self, bound: int) -> int:
@@ -113,10 +117,9 @@ class Stream:
 
         Words of the last, incomplete multiple of the bound are thrown away: a plain modulo would favour small numbers.
         """
-        limit = (1 << 64) - (1 << 64) % bound
         while True:
             word = self._word()
-            if word < limit:
+            if word < _ALL - bound or word < _ALL - _ALL % bound:  # the first is quicker, and nearly always true
                 return word % bound
 
     def shuffled(self, items: Sequence[T]) -> list[T]:

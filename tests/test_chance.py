@@ -33,10 +33,10 @@ class Words(chance.Stream):
 
     def __init__(self, *words: int) -> None:
         super().__init__(SEED)
-        self._words = iter(words)
+        self._given = iter(words)
 
     def _word(self) -> int:
-        return next(self._words)
+        return next(self._given)
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 6, 36, 1080, 2**63 + 1])

@@ -42,15 +42,16 @@ def audit(
     record = read_record(path)
     _check_provenance(record, keys, heads, is_strict=is_strict)
     match = open_match(record, find_game)
-    check_book(record)
     if match is None:
+        check_book(record)
         return record
-    check_shuffle(record, match.game)
-    check_ranking(record)
     for number, (step, _) in enumerate(refold(record, match), 2):
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
     _check_result(record, match)
+    check_book(record)
+    check_shuffle(record, match.game)
+    check_ranking(record)
     return record
 
 

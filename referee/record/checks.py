@@ -4,6 +4,8 @@ Knows what stands in lines. Refuses to fold: two ways to the same verdict find w
 """
 
 import hashlib
+import itertools
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -16,7 +18,7 @@ from .reader import Record, RecordError
 from .schema import Step
 
 T = TypeVar("T")
-_WORD_BYTES = 8
+_FOUR_WORDS = struct.Struct(">QQQQ")
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 
 
@@ -74,7 +76,7 @@ def check_book(record: Record) -> None:
     for number, step in enumerate(record.steps, 2):
         try:
             book.take(number, step)
-        except (KeyError, TypeError, IndexError):
+        except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
             raise RecordError(record.path, number, "commands with all their fields", "others") from None
     if record.result is None:
         return
@@ -178,9 +180,5 @@ class Redealer:
 
 
 def _words(key: bytes) -> Iterator[int]:
-    block = 0
-    while True:
-        digest = hashlib.sha256(key + block.to_bytes(8, "big")).digest()
-        for start in range(0, len(digest), _WORD_BYTES):
-            yield int.from_bytes(digest[start : start + _WORD_BYTES], "big")
-        block += 1
+    for block in itertools.count():
+        yield from _FOUR_WORDS.unpack(hashlib.sha256(key + block.to_bytes(8, "big")).digest())

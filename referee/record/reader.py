@@ -182,6 +182,8 @@ def check_seal(chain: Chain) -> None:
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal":
         return
     key, last = chain.lines[0].fields.get("key"), chain.lines[-1].fields
+    if list(last) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
+        raise RecordError(chain.path, len(chain.lines), "a line of format 2", f"keys {', '.join(last)[:140]}")
     if not is_signed(str(key), RECORD_PURPOSE, str(last.get("prev")), str(last.get("signature"))):
         raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", f"{last.get('signature')!r:.140}")
 

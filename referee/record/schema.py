@@ -109,7 +109,7 @@ class PlainLine(NamedTuple):
     """Hidden ones opened as far as they can be."""
     hash: str
     """SHA-256 of the line's core, in hex."""
-    opened: frozenset[str]
+    opened: tuple[str, ...]
     """Paths of the fields that were hidden and could be opened."""
     shown: dict[str, Any]
     """Views of a redacted record, by the path of their digest."""
@@ -134,7 +134,7 @@ def read_line(data: bytes) -> PlainLine:
         shown = unveil(line, opened)
     except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
         raise BadLine(str(error) or type(error).__name__) from None
-    return PlainLine(line, line_hash(core), frozenset(opened), shown, core.count(VEIL) > len(opened))
+    return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(VEIL) > len(opened))
 
 
 def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
@@ -151,13 +151,13 @@ def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
     if form == UNSEALED_FORMAT:
         fields = {key: value for key, value in fields.items() if key != "signature"}
     try:
-        if line.is_redacted:
+        if line.is_redacted and form != UNSEALED_FORMAT:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
         found: AnyLine = msgspec.convert(fields, AnyLine, strict=True)
         if line.shown:
             raise BadLine("a view: only a redacted record shows one")
-        if form != UNSEALED_FORMAT and line.opened != {place.path for place in places(fields)}:
-            raise BadLine("fields that the line's core must hold as hashes stand there openly")
+        if form != UNSEALED_FORMAT and line.opened != tuple(place.path for place in places(fields)):
+            raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None
     except (RecursionError, KeyError, TypeError, AttributeError) as error:

@@ -230,4 +230,4 @@ def test_a_turn_is_shown_in_full(logs: Path) -> None:
     text = told("explain", str(record_of(logs, "second")), "1", "--turn", "2", cwd=logs)
     for part in ('"command": "ask-move"', '"hand": [', '"event": "move-received"', '"used_ms"'):
         assert part in text
-    assert "nothing was said" in told("explain", str(record_of(logs, "first")), "1", "--turn", "9", cwd=logs)
+    assert "nothing was said" in told("explain", str(record_of(logs, "first")), "1", "--turn", "0", cwd=logs)

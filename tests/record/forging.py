@@ -1,0 +1,244 @@
+"""The forger's tools: any value changed, hidden or not, the chain mended or not, the seal kept, dropped or made anew.
+
+Made from plain JSON, SHA-256 and Ed25519 alone. Refuses to use what the product writes lines with: a forger would not.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from referee.plugins import load
+from referee.record.audit import audit
+from referee.record.reader import Record, RecordError
+
+ZEROS = "0" * 64
+SALT = "5a" * 16
+"""What a forger salts a field with that was not hidden before."""
+FORGER = Ed25519PrivateKey.from_private_bytes(b"f" * 32)
+FORGERS_KEY = FORGER.public_key().public_bytes_raw().hex()
+Line = dict[str, Any]
+"""A line with every hidden value in its place; under `open` stand the salts by path."""
+Keys = Sequence[str | int]
+REGISTRY = load()
+
+_FOULS = r"(?:commands\.\d+\.foul|(?:commands\.\d+\.)?result\.fouls\.\d+)\.(?:detail|evidence)"
+_HIDDEN = {
+    "header": re.compile(r"seed|programs|setup\.position"),
+    "step": re.compile(rf"event\.(?:move|pending|evidence)|commands\.\d+\.(?:view|draws)|{_FOULS}"),
+    "result": re.compile(rf"seed|{_FOULS}"),
+}
+"""Kind of a line -> the paths that are hidden in it; the detail of broken protocol comes on top."""
+
+
+# --- lines
+
+
+def lines_of(data: bytes) -> list[Line]:
+    """Return the lines of a record, every hidden value in its place."""
+    return [opened(json.loads(line)) for line in data.splitlines()]
+
+
+def opened(core: Line) -> Line:
+    """Put the hidden values of a line in their places, and keep the salts."""
+    entries = core.pop("open", {})
+    for path, (_salt, value) in entries.items():
+        _set(core, path, value)
+    return {**core, "open": {path: salt for path, (salt, _value) in entries.items()}}
+
+
+def line_bytes(line: Line) -> bytes:
+    """Return the bytes of a line, without its line feed."""
+    core, entries = veiled(line)
+    return encoded({**core, "open": entries} if entries else core)
+
+
+def veiled(line: Line) -> tuple[Line, dict[str, list[Any]]]:
+    """Return the core of a line, and what its hashes stand for."""
+    body = {key: value for key, value in line.items() if key not in ("n", "prev")}
+    core, entries = json.loads(_veiled(encoded(body)))
+    return {key: core.get(key, value) for key, value in line.items() if key != "open"}, entries
+
+
+@lru_cache(10_000)
+def _veiled(body: bytes) -> bytes:
+    core = json.loads(body)
+    salts, entries = core.pop("open", {}), {}
+    hidden = [(path, value) for path, value in _paths(core) if value is not None and is_hidden(core, path)]
+    for path, value in sorted(hidden, key=lambda item: "." in item[0]):
+        entries[path] = [salts.get(path, SALT), value]
+        _set(core, path, {"veiled": digest(entries[path][0].encode() + encoded(value))})
+    return encoded([core, entries])
+
+
+def is_hidden(core: Line, path: str) -> bool:
+    """Tell whether what stands at a path of a line is hidden."""
+    pattern = _HIDDEN.get(str(core.get("kind")))
+    is_broken = path == "event.detail" and core["event"].get("event") == "protocol-broken"
+    return pattern is not None and (is_broken or pattern.fullmatch(path) is not None)
+
+
+def leaves(value: Any, keys: Keys = ()) -> Iterator[tuple[Keys, Any]]:
+    """Yield every value inside a plain value, with the keys that lead to it."""
+    items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*keys, key), inner
+        yield from leaves(inner, (*keys, key))
+
+
+def _paths(core: Line) -> Iterator[tuple[str, Any]]:
+    for keys, value in leaves(core):
+        yield ".".join(map(str, keys)), value
+
+
+def _set(line: Line, path: str, value: Any) -> None:
+    *way, last = path.split(".")
+    inner: Any = line
+    for key in way:
+        inner = inner[int(key)] if isinstance(inner, list) else inner[key]
+    inner[last] = value
+
+
+def encoded(value: Any) -> bytes:
+    """Return a plain value as JSON."""
+    return msgspec.json.encode(value)
+
+
+def digest(data: bytes) -> str:
+    """Return a SHA-256 in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def hash_of(line: Line) -> str:
+    """Return what the next line holds as `prev`: the hash of the core."""
+    return digest(encoded(veiled(line)[0]))
+
+
+def said(data: bytes) -> list[Line]:
+    """Return what the lines of a record say, without anything that is drawn by chance or follows from it."""
+    drawn = {"prev", "open", "locked_seed", "signature"}
+    return [{key: value for key, value in line.items() if key not in drawn} for line in lines_of(data)]
+
+
+# --- forgeries
+
+
+def changed(lines: Sequence[Line], number: int, keys: Keys, value: Any) -> list[Line]:
+    """Return the lines with one value in one of them replaced."""
+    copy = deepcopy(lines[number])
+    inner: Any = copy
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    return [*lines[:number], copy, *lines[number + 1 :]]
+
+
+def unchained(lines: Sequence[Line]) -> bytes:
+    """Return lines as they are: hidden values hashed again, numbers, chain and seal left."""
+    return b"".join(line_bytes(line) + b"\n" for line in lines)
+
+
+def chained(lines: Sequence[Line]) -> bytes:
+    """Number lines anew, and chain each to the one before; the old seal stays, if there was one."""
+    return unchained(linked(lines))
+
+
+def linked(lines: Sequence[Line]) -> list[Line]:
+    """Return lines with new numbers and hashes."""
+    mended: list[Line] = []
+    for number, line in enumerate(lines):
+        mended.append({**line, "n": number, "prev": hash_of(mended[-1]) if mended else ZEROS})
+    return mended
+
+
+def unsealed(lines: Sequence[Line]) -> bytes:
+    """Chain lines anew, and drop the seal."""
+    return chained([line for line in lines if line["kind"] != "seal"])
+
+
+def sealed(lines: Sequence[Line]) -> bytes:
+    """Name the forger's key in the header, chain lines anew, and sign the end, if it is a seal, with that key."""
+    named = [{**line, "key": FORGERS_KEY} if line["kind"] == "header" else line for line in lines]
+    mended = linked(named)
+    if mended and mended[-1]["kind"] == "seal":
+        mended[-1]["signature"] = signature_of(mended[-1]["prev"])
+    return unchained(mended)
+
+
+def signature_of(prev: str) -> str:
+    """Return the forger's signature under the line of a hash."""
+    return FORGER.sign(f"referee record 2\n{prev}".encode()).hex()
+
+
+# --- damage at random
+
+
+def byte_changed(source: Random, data: bytes) -> bytes:
+    """Make another byte of one of them."""
+    place_of = source.randrange(len(data))
+    new = source.choice([byte for byte in range(256) if byte != data[place_of]])
+    return data[:place_of] + bytes([new]) + data[place_of + 1 :]
+
+
+def line_left_out(source: Random, data: bytes) -> bytes:
+    """Leave a line out."""
+    lines = data.splitlines(keepends=True)
+    del lines[source.randrange(len(lines))]
+    return b"".join(lines)
+
+
+def line_doubled(source: Random, data: bytes) -> bytes:
+    """Put a line in once more, anywhere."""
+    lines = data.splitlines(keepends=True)
+    lines.insert(source.randrange(len(lines) + 1), source.choice(lines))
+    return b"".join(lines)
+
+
+def lines_swapped(source: Random, data: bytes) -> bytes:
+    """Swap two lines."""
+    lines = data.splitlines(keepends=True)
+    one, two = source.sample(range(len(lines)), 2)
+    lines[one], lines[two] = lines[two], lines[one]
+    return b"".join(lines)
+
+
+WAYS = (byte_changed, line_left_out, line_doubled, lines_swapped)
+"""What may happen to a record; each gives another one."""
+
+
+# --- verdicts
+
+
+def audited(path: Path, data: bytes, *, is_strict: bool = True, keys: Sequence[str] = ()) -> Record:
+    """Audit a file of these bytes."""
+    path.write_bytes(data)
+    return audit(path, REGISTRY.game, keys=keys, is_strict=is_strict)
+
+
+def is_accepted(path: Path, data: bytes, *, is_strict: bool = True) -> bool:
+    """Tell whether a file of these bytes passes for a record; nothing but a RecordError says that it does not."""
+    try:
+        audited(path, data, is_strict=is_strict)
+    except RecordError:
+        return False
+    return True
+
+
+def refused(path: Path, data: bytes, *, is_strict: bool = True, keys: Sequence[str] = ()) -> RecordError:
+    """Return what is wrong with a file of these bytes."""
+    with pytest.raises(RecordError) as caught:
+        audited(path, data, is_strict=is_strict, keys=keys)
+    error = caught.value
+    assert path == error.path
+    assert {type(error.expected), type(error.found)} == {str}
+    assert str(error) == f"{path}, line {error.line}: expected {error.expected}; found {error.found}"
+    return error

@@ -1,0 +1,259 @@
+"""Stories: small matches of every kind, folded event by event, and their records. Knows how to play and write them.
+
+Refuses to know what is wrong with a record, and how one is forged (forging.py).
+"""
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from referee.games.q import QGame
+from referee.match import commands as c
+from referee.match import events as e
+from referee.match.machine import Match
+from referee.record.seal import Sealer
+from referee.record.writer import RecordWriter
+from referee.testing import Choose, ScriptedSeat, drive, random_chooser
+
+from ..match.folding import (
+    EXCHANGE,
+    LIMIT,
+    PASS,
+    RC,
+    SEED,
+    START,
+    B,
+    G,
+    R,
+    Y,
+    acked,
+    failed,
+    lost,
+    moved,
+    new_match,
+    overdue,
+    place,
+    ready,
+    resumed,
+    setup_of,
+)
+
+SEALER = Sealer.new()
+TAKES_MS = 1.25
+FAULTY = 1
+"""The seat that commits the faults."""
+MOVES: tuple[tuple[Any, ...], ...] = ((place((0, 1, G)),), (EXCHANGE,), (PASS, place((1, 0, B))))
+"""By seat, what it plays; afterwards it passes."""
+
+Fault = Callable[[c.SeatCommand, float], e.SeatEvent]
+"""From a command and the instant at which it was sent to what the seat does in place of an answer."""
+Faults = Mapping[type[c.SeatCommand], Fault]
+
+
+@dataclass(frozen=True)
+class Story:
+    """A match that was folded, with all that its record holds."""
+
+    match: Match
+    steps: tuple[tuple[e.Event, tuple[c.Command, ...]], ...]
+    is_fixed: bool = True
+    """Whether the seed was settled beforehand, so that it stands in the header."""
+
+    def begin(self, path: Path) -> RecordWriter:
+        """Write the first line, and return the writer."""
+        writer = RecordWriter(path, SEALER)
+        opened = "2026-01-01T00:00:00+00:00"
+        writer.write_header(self.match.setup, self.match.seed, is_fixed=self.is_fixed, referee="0.0", opened=opened)
+        return writer
+
+    def write(self, path: Path) -> Path:
+        """Write all of it; with the result, if the match is over."""
+        with closing(self.begin(path)) as writer:
+            for event, commands in self.steps:
+                writer.write_step(event, commands)
+            result = self.match.result
+            if result is not None:
+                writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
+        return path
+
+
+# --- who plays
+
+
+class FaultySeat(ScriptedSeat):
+    """A seat that answers, but for its faults."""
+
+    def __init__(self, choose: Choose, seat: int, faults: Faults | None = None) -> None:
+        super().__init__(choose, takes_ms=TAKES_MS, nonce=f"a{seat}" * 16)
+        self.faults = faults or {}
+
+    def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
+        """Answer what asks for an answer, or commit the fault in its place."""
+        given = super().answer(command, sent_ms)
+        fault = self.faults.get(type(command))
+        return given if fault is None or given is None else fault(command, sent_ms)
+
+
+def chooser(moves: Sequence[Any]) -> Choose:
+    """Return a player of these moves that passes afterwards."""
+    coming = iter(moves)
+    return lambda _view: next(coming, PASS)
+
+
+def story(faults: Faults | None = None, **fields: Any) -> Story:
+    """Play a position of three small hands to its end."""
+    match = new_match([G, B], [Y, Y], [B, B], pile=(RC, G, Y, R), **fields)
+    seats = [FaultySeat(chooser(moves), seat, faults if seat == FAULTY else None) for seat, moves in enumerate(MOVES)]
+    return Story(match, tuple(drive(match, seats)))
+
+
+def cut(whole: Story, count: int, *extra: e.Event) -> Story:
+    """Fold the first events of a story again, and then others."""
+    match = Match(whole.match.game, whole.match.setup, whole.match.seed)
+    events = [*(event for event, _ in whole.steps[:count]), *extra]
+    return Story(match, tuple((event, match.handle(event)) for event in events), whole.is_fixed)
+
+
+def dealt(seats: int, *, is_fixed: bool, **fields: Any) -> Story:
+    """Play a new deal at random for a few turns; then all pass."""
+    match = Match(QGame(), setup_of(seats, **fields), SEED)
+    pick = random_chooser(match.game, Random(1), match)
+    players = [FaultySeat(lambda view: pick(view) if match.turn < 4 else PASS, seat) for seat in range(seats)]
+    return Story(match, tuple(drive(match, players)), is_fixed)
+
+
+def whole_deal() -> Story:
+    """Play a new deal of four seats at random; one of them sends junk in its third turn, and in the end all pass."""
+    match = Match(QGame(), setup_of(4), SEED)
+    pick = random_chooser(match.game, Random(2), match)
+    players = [FaultySeat(lambda view: pick(view) if match.turn < 24 else PASS, seat) for seat in range(4)]
+    players[FAULTY].choose = lambda view: {"action": "fly"} if match.turn > 9 else pick(view)
+    return Story(match, tuple(drive(match, players)), is_fixed=False)
+
+
+def finished() -> Story:
+    """Let the first placement end the game."""
+    match = new_match([G], [Y])
+    return Story(match, tuple(drive(match, [FaultySeat(chooser(MOVES[0]), seat) for seat in range(2)])))
+
+
+def left_after_the_end() -> Story:
+    """Let the seat that confirmed the end first leave before the others confirm it."""
+    whole = tell("acknowledged")
+    first = whole.steps[-3][0]
+    assert isinstance(first, e.AckReceived)
+    last = [event for event, _ in whole.steps[-2:]]
+    return cut(whole, len(whole.steps) - 2, lost(first.seat, first.at_ms + 0.5), *last)
+
+
+def taken_up(name: str, count: int) -> Story:
+    """Let the referee die after so many events, and be started again: the same answers come afterwards."""
+    whole = tell(name)
+    events = [event for event, _ in whole.steps]
+    return cut(whole, count, resumed(events[count - 1].at_ms), *events[count:])
+
+
+# --- what goes wrong
+
+
+def _number(command: c.SeatCommand) -> int:
+    """Return the number of the turn or of the ack that a command asks for."""
+    return int(command.turn if isinstance(command, c.AskMove) else getattr(command, "ack", 0))
+
+
+def _breach(code: str) -> Fault:
+    at = TAKES_MS
+    return lambda command, sent: e.ProtocolBroken(
+        seat=command.seat, at_ms=sent + at, code=code, detail="so", evidence="c1"
+    )
+
+
+def _move(move: Any, takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
+    return lambda command, sent: moved(command.seat, _number(command) + wrong, move, sent + takes_ms, sent=sent)
+
+
+def _ack(takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
+    return lambda command, sent: acked(command.seat, _number(command) + wrong, sent + takes_ms, sent=sent)
+
+
+def _silence(limit_ms: float, lag: float, pending: str) -> Fault:
+    at = limit_ms + 1.5
+    return lambda command, sent: overdue(command.seat, sent + at, sent=sent, lag=lag, pending=pending)
+
+
+def _exit(command: c.SeatCommand, sent: float) -> e.SeatEvent:
+    return e.ProgramExited(seat=command.seat, at_ms=sent + TAKES_MS, status="exit status 1")
+
+
+def _vacancy(command: c.SeatCommand, sent: float) -> e.SeatEvent:
+    return e.SeatVacant(seat=command.seat, at_ms=sent + TAKES_MS, detail="nobody came")
+
+
+def _loss(command: c.SeatCommand, sent: float) -> e.SeatEvent:
+    return lost(command.seat, sent + TAKES_MS)
+
+
+FAULTS: dict[str, tuple[type[c.SeatCommand], Fault]] = {
+    "deadline": (c.AskMove, _silence(LIMIT, 0.25, "0001")),
+    "late move": (c.AskMove, _move(PASS, LIMIT + 1.5)),
+    "illegal move": (c.AskMove, _move(place((0, 1, R)))),
+    "malformed move": (c.AskMove, _move({"action": "fly"})),
+    "turn not asked": (c.AskMove, _move(PASS, wrong=1)),
+    "bad frame": (c.AskMove, _breach("bad-frame")),
+    "out of turn": (c.AskMove, _breach("out-of-turn")),
+    "flood": (c.AskMove, _breach("flood")),
+    "oversize": (c.AskMove, _breach("oversize")),
+    "disconnected": (c.AskMove, _loss),
+    "crashed": (c.AskMove, _exit),
+    "silent offer": (c.OfferMatch, _silence(START, 0.0, "")),
+    "late ready": (c.OfferMatch, lambda command, sent: ready(command.seat, sent + START + 1.5, sent=sent)),
+    "vacant": (c.OfferMatch, _vacancy),
+    "late start": (c.StartSeat, _ack(LIMIT + 1.5)),
+    "late draw": (c.TellSeat, _ack(LIMIT + 1.5)),
+    "ack not asked": (c.TellSeat, _ack(wrong=1)),
+    "lost at the end": (c.EndSeat, _loss),
+}
+"""Name -> what provokes the fault, and the fault."""
+_WITHOUT_ACKS = [name for name, (kind, _) in FAULTS.items() if kind in (c.AskMove, c.OfferMatch)]
+
+
+@cache
+def tell(name: str) -> Story:
+    """Return a story; nobody may change it."""
+    return STORIES[name]()
+
+
+STORIES: dict[str, Callable[[], Story]] = {
+    **{name: partial(story, dict([FAULTS[name]])) for name in _WITHOUT_ACKS},
+    **{f"{name}, acknowledged": partial(story, dict([FAULTS[name]]), acknowledge=True) for name in FAULTS},
+    "clean": story,
+    "acknowledged": lambda: story(acknowledge=True),
+    "finished": finished,
+    "all gone": lambda: cut(tell("clean"), 5, *(lost(seat, 20.0 + seat) for seat in range(3))),
+    "left after the end": left_after_the_end,
+    "void": lambda: cut(tell("clean"), 6, failed(9.5)),
+    "void, acknowledged": lambda: cut(tell("acknowledged"), 9, failed(99.5)),
+    "never opened": lambda: cut(tell("clean"), 0, failed(9.5)),
+    "resumed": lambda: taken_up("clean", 6),
+    "resumed, acknowledged": lambda: taken_up("acknowledged", 8),
+    "unfinished": lambda: cut(tell("acknowledged"), 12),
+    "not begun": lambda: cut(tell("clean"), 0),
+    "dealt": lambda: dealt(2, is_fixed=False),
+    "dealt, acknowledged": lambda: dealt(3, is_fixed=False, acknowledge=True),
+    "dealt, unfinished": lambda: cut(tell("dealt"), 6),
+    "whole deal": whole_deal,
+    "duplicate deal": lambda: dealt(4, is_fixed=True, nonces=False),
+}
+"""Every kind of match, by name."""
+
+
+@cache
+def record_of(name: str) -> bytes:
+    """Return the bytes of a story's record."""
+    with tempfile.TemporaryDirectory() as folder:
+        return tell(name).write(Path(folder) / "m.jsonl").read_bytes()

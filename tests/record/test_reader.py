@@ -1,0 +1,303 @@
+"""Reading: what was written comes back, what is torn is reported, what is no record is named."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.record.reader import MAX_RECORD_BYTES, RecordError, read_record
+from referee.record.schema import plain_commands
+
+from .forging import (
+    FORGERS_KEY,
+    ZEROS,
+    Line,
+    chained,
+    changed,
+    digest,
+    hash_of,
+    line_bytes,
+    lines_of,
+    refused,
+    sealed,
+    signature_of,
+    unchained,
+)
+from .records import STORIES, record_of, tell
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_what_was_written_is_read(tmp_path: Path, name: str) -> None:
+    """Header, every event with its commands, the result, the seed and the nonces come back equal."""
+    story = tell(name)
+    path = story.write(tmp_path / "m.jsonl")
+    record = read_record(path)
+    match, seed = story.match, story.match.seed.hex()
+    state = "unfinished" if match.result is None else "sealed"
+    assert (record.path, record.is_torn, record.state) == (path, False, state)
+    assert record.header.setup == match.setup
+    assert record.header.seed == (seed if story.is_fixed else None)
+    assert [step.event for step in record.steps] == [event for event, _ in story.steps]
+    assert [step.commands for step in record.steps] == [plain_commands(commands) for _, commands in story.steps]
+    found = record.result
+    assert (found is None, record.seal is None) == (match.result is None, match.result is None)
+    if found is not None:
+        assert (found.result, found.seed, found.nonces) == (match.result, seed, match.nonces)
+
+
+@pytest.mark.parametrize(("name", "knows_seed"), [("clean", True), ("unfinished", True), ("dealt, unfinished", False)])
+def test_the_seed_of_a_record(tmp_path: Path, name: str, knows_seed: bool) -> None:  # noqa: FBT001
+    """A record tells its seed once it is finished, or from the start if the seed was fixed."""
+    record = read_record(tell(name).write(tmp_path / "m.jsonl"))
+    assert record.seed == (tell(name).match.seed if knows_seed else None)
+
+
+# --- torn
+
+
+def ends_of(data: bytes) -> list[int]:
+    """Return where the lines of a record end, line feeds included."""
+    return [index + 1 for index, byte in enumerate(data) if byte == 0x0A]
+
+
+@pytest.mark.parametrize("name", ["clean", "late move", "void", "dealt", "unfinished", "not begun"])
+def test_a_torn_last_line_is_reported(tmp_path: Path, name: str) -> None:
+    """Cut at any byte of its last line, a record has all lines but that one, and says that it is torn."""
+    data, path = record_of(name), tmp_path / "m"
+    begin = [0, *ends_of(data)][-2]
+    path.write_bytes(data)
+    whole = read_record(path)
+    expected = whole.steps if whole.seal else whole.steps[:-1]
+    for size in range(len(data) - 1, begin, -1):
+        os.truncate(path, size)
+        if begin == 0:
+            assert (refused(path, data[:size]).line, size) == (1, size)
+            continue
+        record = read_record(path)
+        assert (record.header, record.steps) == (whole.header, expected)
+        assert (record.result, record.state) == (whole.result, "unfinished")
+        assert (record.seal, record.is_torn, size) == (None, True, size)
+
+
+@pytest.mark.parametrize("name", ["clean", "acknowledged", "void", "dealt", "unfinished"])
+def test_a_record_that_ends_early_is_unfinished(tmp_path: Path, name: str) -> None:
+    """Cut after any line but the last, a record has the lines up to there and no seal; nothing is torn."""
+    data, path = record_of(name), tmp_path / "m"
+    path.write_bytes(data)
+    whole = read_record(path)
+    for count, end in enumerate(ends_of(data)[:-1]):
+        path.write_bytes(data[:end])
+        record = read_record(path)
+        assert (record.header, record.steps) == (whole.header, whole.steps[:count])
+        assert record.result == (whole.result if count == len(whole.steps) + 1 else None)
+        assert (record.state, record.is_torn, record.chain.size_bytes) == ("unfinished", False, end)
+
+
+def test_a_torn_line_is_not_looked_at(tmp_path: Path) -> None:
+    """Without its line feed the last line counts for nothing, be it complete, binary or that of another record."""
+    data, path = record_of("unfinished"), tmp_path / "m"
+    for rest in (b"{", b" ", b"\x00" * 512, b"\xff\xfe", record_of("clean").splitlines()[5]):
+        path.write_bytes(data + rest)
+        record = read_record(path)
+        assert (len(record.steps), record.result, record.is_torn) == (data.count(b"\n") - 1, None, True)
+
+
+# --- what is no record
+
+CLEAN = lines_of(record_of("clean"))
+HEADER, RESULT, SEAL = CLEAN[0], CLEAN[-2], CLEAN[-1]
+LAST = len(CLEAN) - 1
+"""Number of the result's line, from 1."""
+BODIES = record_of("clean").splitlines()
+
+
+def header(key: str, value: Any) -> bytes:
+    """Return a record sealed anew with another value in its header."""
+    return sealed(changed(CLEAN, 0, [key], value))
+
+
+def setup(key: str, value: Any) -> bytes:
+    """Return a record sealed anew with another value in its setup."""
+    return sealed(changed(CLEAN, 0, ["setup", key], value))
+
+
+def result(key: str, value: Any) -> bytes:
+    """Return a record sealed anew with another value in the result's line."""
+    return sealed(changed(CLEAN, LAST - 1, [key], value))
+
+
+def without(key: str) -> bytes:
+    """Return a record sealed anew whose setup lacks something."""
+    given = HEADER["setup"]
+    return header("setup", {name: value for name, value in given.items() if name != key})
+
+
+def with_body(number: int, body: bytes) -> bytes:
+    """Return the record with the bytes of one line replaced, the chain after it mended."""
+    bodies, prev = [*BODIES[:number], body], digest(body)
+    for line in CLEAN[number + 1 :]:
+        mended = {**line, "prev": prev}
+        prev = hash_of(mended)
+        bodies.append(line_bytes(mended))
+    return b"".join(line + b"\n" for line in bodies)
+
+
+def numbered(number: int, **fields: Any) -> bytes:
+    """Return the record with number or hash of one line replaced."""
+    lines: list[Line] = [*CLEAN[:number], {**CLEAN[number], **fields}, *CLEAN[number + 1 :]]
+    return unchained(lines)
+
+
+def signed(signature: Any) -> bytes:
+    """Return the record with another signature."""
+    return unchained(changed(CLEAN, LAST, ["signature"], signature))
+
+
+NUMBER, PREV, KIND, SIGNATURE = "n", "prev", "kind", "signature"
+
+
+def seal_of(*keys: str) -> bytes:
+    """Return the record with the keys of its seal in another order."""
+    return unchained([*CLEAN[:-1], {key: SEAL[key] for key in keys}])
+
+
+BAD_FILES: tuple[tuple[str, bytes, int, str], ...] = (
+    ("empty", b"", 1, "a header"),
+    ("a line feed", b"\n", 1, "a line of a record"),
+    ("half a header", BODIES[0], 1, "a header"),
+    ("binary", bytes(range(256)) * 9, 1, "a line of a record"),
+    ("zeros", bytes(4096), 1, "a header"),
+    ("zeros in the middle", with_body(3, bytes(4096)), 4, "a line of a record"),
+    ("another format's line", b"# a log\n" + record_of("clean"), 1, "a line of a record"),
+    ("a byte order mark", b"\xef\xbb\xbf" + record_of("clean"), 1, "a line of a record"),
+    ("old line ends", record_of("clean").replace(b"\n", b"\r"), 1, "a header"),
+    ("an empty line", record_of("clean").replace(b"\n", b"\n\n", 1), 2, "a line of a record"),
+    ("no utf-8", with_body(5, BODIES[5].replace(b"green", b"gr\xffen")), 6, "a line of a record"),
+    ("nested deeply", with_body(5, b"[" * 100_000 + b"]" * 100_000), 6, "a line of a record"),
+    ("a huge number", with_body(1, BODIES[1].replace(b":0.0", b":" + b"9" * 9999)), 2, "a line of a record"),
+    ("not a number", with_body(1, BODIES[1].replace(b":0.0", b":NaN")), 2, "a line of a record"),
+    ("infinity", with_body(1, BODIES[1].replace(b":0.0", b":-Infinity")), 2, "a line of a record"),
+    ("no header", sealed(CLEAN[1:]), 1, "a header"),
+    ("only a result", sealed(CLEAN[-2:-1]), 1, "a header"),
+    ("only a seal", sealed(CLEAN[-1:]), 1, "a header"),
+    ("two headers", sealed([HEADER, *CLEAN]), 2, "an event with its commands"),
+    ("a header at the end", sealed([*CLEAN[:-2], HEADER]), LAST, "an event with its commands"),
+    ("a header before the seal", sealed([*CLEAN[:-2], HEADER, SEAL]), LAST, "an event with its commands"),
+    ("a result in the middle", sealed([*CLEAN[:5], RESULT, *CLEAN[5:]]), 6, "an event with its commands"),
+    ("two results", sealed([*CLEAN[:-1], RESULT]), LAST, "an event with its commands"),
+    ("two results and a seal", sealed([*CLEAN[:-1], RESULT, SEAL]), LAST, "an event with its commands"),
+    ("two seals", sealed([*CLEAN, SEAL]), LAST, "an event with its commands"),
+    ("a seal in the middle", sealed([*CLEAN[:5], SEAL, *CLEAN[5:]]), 6, "an event with its commands"),
+    ("a seal without a result", sealed([*CLEAN[:-2], SEAL]), LAST, "a result before the seal"),
+    ("a seal of an unfinished match", sealed([*CLEAN[:6], SEAL]), 7, "a result before the seal"),
+    ("a seal behind the header", sealed([HEADER, SEAL]), 2, "a result before the seal"),
+    ("a seal before the result", sealed([*CLEAN[:-2], SEAL, RESULT]), LAST, "an event with its commands"),
+    ("a result after the seal", sealed([*CLEAN, RESULT]), LAST, "an event with its commands"),
+    ("a step after the result", sealed([*CLEAN[:-1], CLEAN[-3], SEAL]), LAST, "an event with its commands"),
+    ("a step after the seal", sealed([*CLEAN, CLEAN[-3]]), LAST, "an event with its commands"),
+    ("two records in one file", record_of("clean") * 2, LAST + 2, f"n = {LAST + 1}"),
+    ("a byte after the seal", record_of("clean") + b" ", LAST + 2, "nothing more"),
+    ("half a line after the seal", record_of("clean") + BODIES[1], LAST + 2, "nothing more"),
+    ("an empty line after the seal", record_of("clean") + b"\n", LAST + 2, "a line of a record"),
+    ("another format", header("format", 3), 1, "format 1 or 2"),
+    ("format 0", header("format", 0), 1, "format 1 or 2"),
+    ("a format that is none", header("format", "2"), 1, "format 1 or 2"),
+    ("a format that is a fraction", header("format", 2.0), 1, "format 1 or 2"),
+    ("a format that is a truth", header("format", True), 1, "format 1 or 2"),
+    ("no key", chained(changed(CLEAN, 0, ["key"], None)), 1, "a key and a locked seed"),
+    ("a key that is short", chained(changed(CLEAN, 0, ["key"], "ab")), 1, "a line of format 2"),
+    ("a key in capitals", chained(changed(CLEAN, 0, ["key"], HEADER["key"].upper())), 1, "a line of format 2"),
+    ("another key", chained(changed(CLEAN, 0, ["key"], FORGERS_KEY)), LAST + 1, f"the seal of key {FORGERS_KEY}"),
+    ("no locked seed", header("locked_seed", None), 1, "a key and a locked seed"),
+    ("programs that are none", header("programs", "x"), 1, "a line of format 2"),
+    ("another signature", signed("00" * 64), LAST + 1, f"the seal of key {HEADER['key']}"),
+    ("another's signature", signed(signature_of(SEAL["prev"])), LAST + 1, f"the seal of key {HEADER['key']}"),
+    ("a signature in capitals", signed(SEAL["signature"].upper()), LAST + 1, "a line of format 2"),
+    ("a short signature", signed(SEAL["signature"][:-2]), LAST + 1, "a line of format 2"),
+    ("no signature", signed(None), LAST + 1, "a line of format 2"),
+    ("more in the seal", unchained(changed(CLEAN, LAST, ["extra"], 1)), LAST + 1, "a line of format 2"),
+    ("a seal turned round", seal_of(SIGNATURE, KIND, PREV, NUMBER), LAST + 1, ""),
+    ("a seal with its kind first", seal_of(KIND, NUMBER, PREV, SIGNATURE), LAST + 1, ""),
+    ("an unknown key of the header", header("extra", 1), 1, "a line of format 2"),
+    ("an unknown key of the setup", setup("extra", 1), 1, "a line of format 2"),
+    ("an unknown key of a step", sealed(changed(CLEAN, 3, ["extra"], 1)), 4, "a line of format 2"),
+    ("an unknown key of an event", sealed(changed(CLEAN, 3, ["event", "extra"], 1)), 4, "a line of format 2"),
+    ("an unknown key of the last line", result("extra", 1), LAST, "a line of format 2"),
+    ("a match without a name", setup("match", ""), 1, "a line of format 2"),
+    ("a match outside its folder", setup("match", "../m"), 1, "a line of format 2"),
+    ("a match of two lines", setup("match", "m\n"), 1, "a line of format 2"),
+    ("a setup without names", without("names"), 1, "a line of format 2"),
+    ("a setup without a commitment", without("commitment"), 1, "a line of format 2"),
+    ("nobody", setup("names", []), 1, "a line of format 2"),
+    ("thirteen players", setup("names", ["a"] * 13), 1, "a line of format 2"),
+    ("no time", setup("per_move_ms", 0.0), 1, "a line of format 2"),
+    ("more than a day", setup("start_ms", 86_400_001.0), 1, "a line of format 2"),
+    ("a short commitment", setup("commitment", "ab"), 1, "a line of format 2"),
+    ("a commitment in capitals", setup("commitment", HEADER["setup"]["commitment"].upper()), 1, "a line of format 2"),
+    (
+        "a commitment and a line feed",
+        setup("commitment", HEADER["setup"]["commitment"] + "\n"),
+        1,
+        "a line of format 2",
+    ),
+    ("options that are none", setup("options", []), 1, "a line of format 2"),
+    ("a wrong first number", numbered(0, n=1), 1, "n = 0"),
+    ("a wrong first hash", numbered(0, prev="1" + ZEROS[1:]), 1, f"prev = {ZEROS}"),
+    ("a wrong number", numbered(4, n=5), 5, "n = 4"),
+    ("a negative number", numbered(4, n=-4), 5, "n = 4"),
+    ("a huge number of a line", numbered(4, n=10**30), 5, "n = 4"),
+    ("a wrong hash", numbered(4, prev=ZEROS), 5, f"prev = {CLEAN[4]['prev']}"),
+    ("a hash in capitals", numbered(4, prev=CLEAN[4]["prev"].upper()), 5, f"prev = {CLEAN[4]['prev']}"),
+    ("no hash", numbered(4, prev=""), 5, f"prev = {CLEAN[4]['prev']}"),
+    ("a wrong hash of the result", numbered(LAST - 1, prev=ZEROS), LAST, f"prev = {RESULT['prev']}"),
+    ("a wrong last hash", numbered(LAST, prev=ZEROS), LAST + 1, f"prev = {SEAL['prev']}"),
+    ("a result of no form", result("result", None), LAST, "a line of format 2"),
+    ("a void match of no text", sealed(changed(CLEAN, LAST - 1, ["result", "void"], 1)), LAST, "a line of format 2"),
+    ("a foul of no cause", result("result", {**RESULT["result"], "fouls": [{"seat": 0}]}), LAST, "a line of format 2"),
+    ("nonces of no form", result("nonces", "aa"), LAST, "a line of format 2"),
+    ("no seed at the end", result("seed", None), LAST, "a line of format 2"),
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "expected"), [row[1:] for row in BAD_FILES], ids=[row[0] for row in BAD_FILES]
+)
+def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, line: int, expected: str) -> None:
+    """A file that is no record is refused as such, by the number of the line and what should stand there."""
+    error = refused(tmp_path / "m", data)
+    assert (error.line, error.expected[: len(expected)]) == (line, expected)
+    assert error.found
+
+
+def test_other_line_ends_are_none(tmp_path: Path) -> None:
+    """A record that went through a program which writes other line ends is refused at once."""
+    assert refused(tmp_path / "m", record_of("clean").replace(b"\n", b"\r\n")).line in (1, 2)
+
+
+NO_FILES: tuple[tuple[Callable[[Path], None], str], ...] = (
+    (Path.mkdir, r"a file; found d"),
+    (os.mkfifo, r"a file; found p"),
+    (lambda path: None, r"a readable file; found [A-Z]"),
+    (lambda path: path.symlink_to(path), r"a readable file; found [A-Z]"),
+)
+
+
+@pytest.mark.parametrize(("make", "expected"), NO_FILES, ids=["folder", "pipe", "nothing", "link to itself"])
+def test_what_can_not_be_read(tmp_path: Path, make: Callable[[Path], None], expected: str) -> None:
+    """A folder, a pipe, a file that is not there and a link to itself are no records."""
+    path = tmp_path / "m"
+    make(path)
+    with pytest.raises(RecordError, match=f"line 0: expected {expected}") as caught:
+        read_record(path)
+    assert (caught.value.path, caught.value.line) == (path, 0)
+
+
+def test_a_file_without_an_end_is_not_read(tmp_path: Path) -> None:
+    """What is longer than any record is refused before it is read."""
+    path = tmp_path / "m"
+    path.touch()
+    os.truncate(path, MAX_RECORD_BYTES + 1)
+    with pytest.raises(RecordError, match=f"line 0: expected at most {MAX_RECORD_BYTES} bytes"):
+        read_record(path)
