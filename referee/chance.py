@@ -129,7 +129,8 @@ class Stream:
         algorithm P: for i from the last index down to 1, swap item i with item below(i + 1).
         """
         result = list(items)
+        below = self.below
         for last in range(len(result) - 1, 0, -1):
-            chosen = self.below(last + 1)
+            chosen = below(last + 1)
             result[last], result[chosen] = result[chosen], result[last]
         return result

@@ -24,7 +24,7 @@ VEIL = b'{"veiled":'
 """How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
 
 _OF_EVENTS = {"move-received": ("move",), "deadline-passed": ("pending",), "protocol-broken": ("detail", "evidence")}
-_OF_COMMANDS = {"ask-move": ("view",), "start-seat": ("view",), "tell-seat": ("draws",), "resume-seat": ("view",)}
+_OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 _OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
 _encode = msgspec.json.Encoder().encode
@@ -53,7 +53,11 @@ def places(line: dict[str, Any]) -> Iterator[Place]:
         event = line["event"]
         yield from _fields("event", event, _OF_EVENTS.get(event["event"], ()), event.get("seat"))
         for index, command in enumerate(line["commands"]):
-            yield from _of_command(f"commands.{index}", command)
+            name = _OF_COMMANDS.get(command["command"])
+            if name is None:
+                yield from _of_verdict(f"commands.{index}", command)
+            elif command.get(name) is not None:
+                yield Place(f"commands.{index}.{name}", command, name, command.get("seat"))
     elif kind == "result":
         yield from _fields("", line, ("seed",), None)
         yield from _of_fouls("result.fouls", line["result"]["fouls"])
@@ -62,12 +66,10 @@ def places(line: dict[str, Any]) -> Iterator[Place]:
         yield from _fields("setup", line["setup"], ("position",), None)
 
 
-def _of_command(path: str, command: dict[str, Any]) -> Iterator[Place]:
-    name = command["command"]
-    yield from _fields(path, command, _OF_COMMANDS.get(name, ()), command.get("seat"))
-    if name == "expel-seat":
+def _of_verdict(path: str, command: dict[str, Any]) -> Iterator[Place]:
+    if command["command"] == "expel-seat":
         yield from _fields(f"{path}.foul", command["foul"], _OF_FOULS, command["seat"])
-    elif name == "close-match":
+    elif command["command"] == "close-match":
         yield from _of_fouls(f"{path}.result.fouls", command["result"]["fouls"])
 
 

@@ -124,6 +124,11 @@ def test_a_ranking_that_contradicts_itself_is_found(
         check_ranking(with_result(read(tmp_path, name), **changes))
 
 
+def test_a_winner_that_fails_at_the_end_leaves_none(tmp_path: Path) -> None:
+    """Who fouls when told that it has won has not; nobody else has then. Only the fold knows whether it was so."""
+    check_ranking(with_result(read(tmp_path, "lost at the end, acknowledged"), winners=()))
+
+
 # --- the shuffle
 
 
