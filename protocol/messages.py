@@ -75,6 +75,8 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     per_move_ms: Millis
     start_ms: Millis
+    bank_ms: Millis | None
+    increment_ms: Millis
 
 
 class Terms(Message, frozen=True, kw_only=True):
@@ -118,6 +120,7 @@ class Turn(Message, frozen=True, kw_only=True, tag="turn"):
     turn: Count
     view: Any
     left_ms: Millis
+    bank_ms: Millis | None
     head: Hex32
 
 

@@ -27,6 +27,20 @@ _OPTIONS = (
         help="Limit for each move, in seconds.",
     ),
     click.option(
+        "--bank",
+        "bank_s",
+        type=click.FloatRange(min=0.001, max=86_400),
+        help="Time for all moves of a player together, in seconds; --time limits each of them all the same.",
+    ),
+    click.option(
+        "--increment",
+        "increment_s",
+        type=click.FloatRange(min=0, max=86_400),
+        default=0.0,
+        show_default=True,
+        help="Added to the bank for each move, in seconds.",
+    ),
+    click.option(
         "--start-time",
         "start_s",
         type=click.FloatRange(min=0.001, max=86_400),
@@ -88,9 +102,13 @@ def table_settings(values: dict[str, Any], programs: tuple[str, ...] = ()) -> Ta
         values: of the options above.
         programs: how the players' programs were given, by seat, if the referee starts them.
     """
+    if values["increment_s"] and values["bank_s"] is None:
+        raise click.UsageError("--increment adds to a bank: give one with --bank SECONDS")
     return TableSettings(
         options=parse_options(values["options"]),
         per_move_ms=values["time_s"] * _MILLISECONDS,
+        bank_ms=None if values["bank_s"] is None else values["bank_s"] * _MILLISECONDS,
+        increment_ms=values["increment_s"] * _MILLISECONDS,
         start_ms=values["start_s"] * _MILLISECONDS,
         acknowledge=values["acknowledge"],
         seed=values["seed"],

@@ -32,13 +32,15 @@ class StartSeat(SeatCommand, frozen=True, kw_only=True, tag="start-seat"):
     limit_ms: float | None
 
 
-class AskMove(SeatCommand, frozen=True, kw_only=True, tag="ask-move"):
+class AskMove(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="ask-move"):
     """Ask for the move of a turn, due within limit_ms."""
 
     turn: int
     view: Raw
     """The seat's view in msgpack: the very bytes that are sent."""
     limit_ms: float
+    bank_ms: float | None = None
+    """What is left in the seat's bank; None if it has none."""
 
 
 class ResumeSeat(SeatCommand, frozen=True, kw_only=True, tag="resume-seat"):
@@ -66,7 +68,7 @@ class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
     foul: Foul
 
 
-class Result(Struct, frozen=True, kw_only=True):
+class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a match ended."""
 
     winners: tuple[int, ...]

@@ -32,7 +32,7 @@ BY_CODE = {"oversize": Cause.OVERSIZE, "out-of-turn": Cause.OUT_OF_TURN, "flood"
 """Codes of the wire that are fouls of their own; every other one is a malformed message."""
 
 
-class Foul(Struct, frozen=True, kw_only=True):
+class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One player's foul."""
 
     seat: int

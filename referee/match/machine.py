@@ -17,6 +17,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, News, Outcome
 from . import commands as c
 from . import events as e
+from .banks import Banks
 from .fouls import BY_CODE, Cause, Foul
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .results import result_of, told_of
@@ -60,6 +61,7 @@ class Match:
         self._acks = 0
         self._outcome: Outcome | None = None
         self._used_ms = [0.0] * len(setup.names)
+        self._banks = Banks(setup)
         self._last_ms = self._now_ms = 0.0
         self._commands: list[c.Command] = []
 
@@ -148,9 +150,12 @@ class Match:
         self.phase = Phase.PLAYING
         self.turn += 1
         seat = self.game.to_move(self.state)
-        limit_ms = self.setup.per_move_ms
-        self._awaiting[seat] = Request(e.MoveReceived, self.turn, limit_ms, self._now_ms)
-        self._commands.append(c.AskMove(seat=seat, turn=self.turn, view=self._view(seat), limit_ms=limit_ms))
+        self._awaiting[seat] = Request(e.MoveReceived, self.turn, self._banks.limit_ms(seat), self._now_ms)
+        self._commands.append(self._asked(seat))
+
+    def _asked(self, seat: int) -> c.AskMove:
+        limit_ms, bank_ms = self._awaiting[seat].limit_ms, self._banks.left_ms(seat)
+        return c.AskMove(seat=seat, turn=self.turn, view=self._view(seat), limit_ms=limit_ms, bank_ms=bank_ms)
 
     def _view(self, seat: int) -> Raw:
         return Raw(msgspec.msgpack.encode(self.game.view(self.state, seat)))
@@ -158,6 +163,7 @@ class Match:
     def _move(self, event: e.MoveReceived) -> None:
         if not self._is_in_time(event):
             return
+        self._banks.charge(event.seat, event.at_ms - event.sent_ms - event.lag_ms)
         try:
             move = self.game.parse_move(event.move)
             self.state = self.game.play(self.state, move)
@@ -282,14 +288,12 @@ class Match:
         cause = BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE)
         self._foul(event, cause, code=event.code, detail=event.detail, evidence=event.evidence)
 
-    def _lost(self, event: e.ConnectionLost) -> None:
-        self._foul(event, Cause.DISCONNECTED, detail=event.detail)
-
     def _exited(self, event: e.ProgramExited) -> None:
         self._foul(event, Cause.CRASHED, detail=event.status)
 
-    def _vacant(self, event: e.SeatVacant) -> None:
-        self._foul(event, Cause.REFUSED_TO_START, detail=event.detail)
+    def _gone(self, event: e.ConnectionLost | e.SeatVacant) -> None:
+        cause = Cause.DISCONNECTED if isinstance(event, e.ConnectionLost) else Cause.REFUSED_TO_START
+        self._foul(event, cause, detail=event.detail)
 
     def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, **facts: str) -> None:
         """Expel the seat; go on with the match if it was the one everybody waited for."""
@@ -357,6 +361,8 @@ class Match:
                 self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
             if request is not None:
                 left_ms = request.left_ms(self._last_ms)
+                if request.answer is e.MoveReceived:
+                    self._banks.let_pass(seat, request.limit_ms - left_ms)
                 self._awaiting[seat] = Request(request.answer, request.number, left_ms, event.at_ms)
                 self._commands.append(self._again(seat, self._awaiting[seat]))
 
@@ -366,7 +372,7 @@ class Match:
         if self.phase is Phase.OFFERING:
             return c.OfferMatch(seat=seat, limit_ms=limit_ms)
         if self.phase is Phase.PLAYING:
-            return c.AskMove(seat=seat, turn=number, view=self._view(seat), limit_ms=limit_ms)
+            return self._asked(seat)
         if self.phase is Phase.STARTING:
             return c.StartSeat(seat=seat, view=self._view(seat), ack=number, limit_ms=limit_ms)
         if self.phase is Phase.TELLING:
@@ -382,9 +388,9 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     ((Phase.STARTING, Phase.TELLING, Phase.ENDING), e.AckReceived, Match._ack),
     (_RUNNING, e.DeadlinePassed, Match._deadline),
     (_RUNNING, e.ProtocolBroken, Match._broken),
-    (_RUNNING, e.ConnectionLost, Match._lost),
+    (_RUNNING, e.ConnectionLost, Match._gone),
     (_RUNNING, e.ProgramExited, Match._exited),
-    ((Phase.OFFERING,), e.SeatVacant, Match._vacant),
+    ((Phase.OFFERING,), e.SeatVacant, Match._gone),
     (_RUNNING, e.MatchResumed, Match._resume),
     ((Phase.NEW, *_RUNNING), e.RefereeFailed, Match._failed),
 )

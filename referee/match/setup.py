@@ -25,6 +25,10 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The players by seat."""
     per_move_ms: Millis = DEFAULT_PER_MOVE_MS
     """Limit for each answer to `turn`, and for each `ack`."""
+    bank_ms: Millis | None = None
+    """What all moves of a seat together may take, besides the limit for each; None: no such limit."""
+    increment_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = 0.0
+    """Added to the bank for each move that was in time."""
     start_ms: Millis = DEFAULT_START_MS
     """Limit for the answer to `offer`."""
     acknowledge: bool = False

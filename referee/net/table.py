@@ -40,6 +40,8 @@ class TableSettings(Struct, frozen=True, kw_only=True):
 
     options: dict[str, Any] = {}
     per_move_ms: float = DEFAULT_PER_MOVE_MS
+    bank_ms: float | None = None
+    increment_ms: float = 0.0
     start_ms: float = DEFAULT_START_MS
     acknowledge: bool = False
     seed: int | None = None
@@ -207,6 +209,8 @@ class Table:
             options=settings.options,
             names=tuple(names),
             per_move_ms=float(settings.per_move_ms),
+            bank_ms=None if settings.bank_ms is None else float(settings.bank_ms),
+            increment_ms=float(settings.increment_ms),
             start_ms=float(settings.start_ms),
             acknowledge=settings.acknowledge,
             nonces=settings.seed is None,

@@ -36,7 +36,12 @@ def _terms(match: Match, seat: int) -> dict[str, Any]:
         "options": setup.options,
         "seat": seat,
         "names": list(setup.names),
-        "time": TimeControl(per_move_ms=setup.per_move_ms, start_ms=setup.start_ms),
+        "time": TimeControl(
+            per_move_ms=setup.per_move_ms,
+            start_ms=setup.start_ms,
+            bank_ms=setup.bank_ms,
+            increment_ms=setup.increment_ms,
+        ),
         "acknowledge": setup.acknowledge,
         "commitment": setup.commitment,
         "nonces": setup.nonces,
@@ -49,7 +54,14 @@ def _start(command: StartSeat, match: Match, _head: str) -> Message:
 
 
 def _turn(command: AskMove, match: Match, head: str) -> Message:
-    return Turn(match=match.setup.match, turn=command.turn, view=command.view, left_ms=command.limit_ms, head=head)
+    return Turn(
+        match=match.setup.match,
+        turn=command.turn,
+        view=command.view,
+        left_ms=command.limit_ms,
+        bank_ms=command.bank_ms,
+        head=head,
+    )
 
 
 def _told(command: TellSeat, match: Match, _head: str) -> Message:

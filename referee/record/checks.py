@@ -28,6 +28,9 @@ class _Book:
 
     def __init__(self, record: Record) -> None:
         self._path = record.path
+        setup = record.header.setup
+        self._setup = setup
+        self._bank_ms = [setup.bank_ms] * len(setup.names)
         self._limits: dict[int, tuple[float, float]] = {}
         """Seat -> (instant of the line that asked, limit), both in ms."""
         self.used_ms = [0.0] * len(record.header.setup.names)
@@ -47,8 +50,21 @@ class _Book:
             self._limits.pop(event.seat, None)
         self.fouls += expelled.values()
         for command in step.commands:
+            if command["command"] == "ask-move":
+                self._check_bank(number, command, is_again=isinstance(event, e.MatchResumed))
             if command.get("limit_ms") is not None:
                 self._limits[command["seat"]] = (event.at_ms, command["limit_ms"])
+
+    def _check_bank(self, number: int, command: dict[str, Any], *, is_again: bool) -> None:
+        """Check the limit of a move against the time that its seat has left."""
+        seat, limit_ms, told_ms = command["seat"], command["limit_ms"], command.get("bank_ms")
+        left_ms = self._bank_ms[seat]
+        if is_again and left_ms is not None:  # what had passed when the referee died, the lines don't tell
+            left_ms = self._bank_ms[seat] = told_ms
+        limits_ms = [self._setup.per_move_ms, *([] if left_ms is None else [left_ms])]
+        if told_ms != left_ms or (limit_ms != min(limits_ms) and not (is_again and limit_ms <= limits_ms[0])):
+            what = f"a limit of {min(limits_ms)} ms, {left_ms} ms in the bank"
+            raise RecordError(self._path, number, what, f"{limit_ms} ms, {told_ms} ms in the bank")
 
     def _book_time(self, number: int, event: Any, expelled: dict[int, Any]) -> None:
         request = self._limits.pop(event.seat, None)
@@ -60,6 +76,9 @@ class _Book:
             raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")
         used_ms = event.at_ms - event.sent_ms - event.lag_ms
         self.used_ms[event.seat] += max(used_ms, 0.0)
+        left_ms = self._bank_ms[event.seat]
+        if left_ms is not None and isinstance(event, e.MoveReceived):
+            self._bank_ms[event.seat] = round(max(left_ms - max(used_ms, 0.0) + self._setup.increment_ms, 0.0), 3)
         cause = expelled.get(event.seat, {}).get("cause")
         if (used_ms > limit_ms) != (cause in _LATE):
             verdict = "an expulsion for time" if used_ms > limit_ms else "no expulsion for time"

@@ -17,6 +17,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from ..match.setup import MatchSetup
 from ..record.audit import FindGame
 from ..record.reader import Record
 from .drawing import pooled, with_names
@@ -162,7 +163,7 @@ def _told(watched: Watched) -> Mapping[str, str]:
         "Game": f"{match.game.title} ({setup.game})",
         "Options": json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual",
         "Players": ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names)),
-        "Time": f"{setup.per_move_ms / 1000:g} s for each move, {setup.start_ms / 1000:g} s to start",
+        "Time": _time_control(setup),
         "Opened": record.header.opened,
         "Ended by": f"{rule.id}: {rule.text}" if rule else "",
         "Void": match.result.void or "" if match.result else "",
@@ -173,3 +174,11 @@ def _told(watched: Watched) -> Mapping[str, str]:
         "Seed": f"{match.seed.hex()} ({fixed}; it fits the commitment)",
         "Nonces": ", ".join(nonce or "none" for nonce in match.nonces) if setup.nonces else "not used",
     }
+
+
+def _time_control(setup: MatchSetup) -> str:
+    parts = [f"{setup.per_move_ms / 1000:g} s for each move"]
+    if setup.bank_ms is not None:
+        added = f" and {setup.increment_ms / 1000:g} s more for each" if setup.increment_ms else ""
+        parts.append(f"{setup.bank_ms / 1000:g} s for all of a seat's moves{added}")
+    return ", ".join([*parts, f"{setup.start_ms / 1000:g} s to start"])

@@ -16,6 +16,18 @@ import sys
 from protocol.client import run
 run(lambda view: {MOVE})
 """
+THINKER = """
+import time
+from protocol.client import run
+
+def choose(view):
+    end = time.monotonic() + 0.2
+    while time.monotonic() < end:
+        pass
+    return {"action": "pass"}
+
+run(choose)
+"""
 PASS = {"action": "pass"}
 
 
@@ -120,6 +132,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus=-1"), "options of q"),
         (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
+        (("play", "q", "house:dag", "house:dag", "--increment", "1"), "--increment adds to a bank"),
         (("serve", "q", "--min", "1"), "not 1 to 4"),
         (("serve", "q", "--listen", "nonsense:7"), "'nonsense:7' is no endpoint"),
         (("audit", "nowhere"), "there is no file or folder nowhere"),
@@ -175,6 +188,16 @@ def test_a_foul_is_its_authors_only(tmp_path: Path, script: str, cause: str) -> 
     found = played(referee(*arguments, cwd=tmp_path))
     assert [(0, cause)] == [(foul["seat"], foul["cause"]) for foul in found["result"]["fouls"]]
     assert found["result"]["winners"] == [1]
+    referee("audit", "logs", cwd=tmp_path)
+
+
+def test_a_bank_runs_out(tmp_path: Path) -> None:
+    """A player that takes its time is expelled when its bank is empty, though no move took longer than its limit."""
+    (tmp_path / "slow.py").write_text(THINKER)
+    arguments = ("play", "q", f"cmd:{sys.executable} slow.py", "house:dag", "--time", "5", "--bank", "0.5", "--json")
+    (foul,) = played(referee(*arguments, cwd=tmp_path))["result"]["fouls"]
+    assert (foul["seat"], foul["cause"]) == (0, "timeout")
+    assert "no complete answer within" in foul["detail"]
     referee("audit", "logs", cwd=tmp_path)
 
 

@@ -42,14 +42,22 @@ OFFER: Plain = {
     "options": {},
     "seat": 0,
     "names": ["ada", "bob"],
-    "time": {"per_move_ms": 6000.0, "start_ms": 30000.0},
+    "time": {"per_move_ms": 6000.0, "start_ms": 30000.0, "bank_ms": None, "increment_ms": 0.0},
     "acknowledge": False,
     "commitment": chance.commitment(SEED),
     "nonces": True,
     "resume": chance.resume_token(SEED, 0),
 }
 RESUMED: Plain = {**OFFER, "type": "resumed", "turn": 1, "view": VIEW}
-TURN: Plain = {"type": "turn", "match": MATCH, "turn": 1, "view": VIEW, "left_ms": 6000.0, "head": HEAD}
+TURN: Plain = {
+    "type": "turn",
+    "match": MATCH,
+    "turn": 1,
+    "view": VIEW,
+    "left_ms": 6000.0,
+    "bank_ms": None,
+    "head": HEAD,
+}
 START: Plain = {"type": "start", "match": MATCH, "view": VIEW, "ack": None}
 TOLD: Plain = {"type": "told", "match": MATCH, "turn": 1, "what": PLAYED, "draws": None, "ack": None}
 END: Plain = {
@@ -104,7 +112,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
     (
         "offer with whole milliseconds as integers",
         Role.REFEREE,
-        {**OFFER, "time": {"per_move_ms": 6000, "start_ms": 30000}},
+        {**OFFER, "time": {"per_move_ms": 6000, "start_ms": 30000, "bank_ms": 600_000, "increment_ms": 500}},
     ),
     ("offer of a fixed deal", Role.REFEREE, {**OFFER, "nonces": False}),
     ("resumed", Role.REFEREE, RESUMED),

@@ -57,6 +57,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "turn": {"int"},
         "view": ANYTHING,
         "left_ms": {"int", "huge", "float"},
+        "bank_ms": {"null", "int", "huge", "float"},
         "head": set(),
     },
     "told": {
@@ -105,10 +106,15 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
     (
         "offer",
         "time",
-        [{"per_move_ms": 0, "start_ms": 0.5}],
         [
-            {"per_move_ms": -1, "start_ms": 1},
-            {"per_move_ms": "1", "start_ms": 1},
+            {"per_move_ms": 0, "start_ms": 0.5, "bank_ms": None, "increment_ms": 0},
+            {"per_move_ms": 1, "start_ms": 1, "bank_ms": 0.5, "increment_ms": 1e9},
+        ],
+        [
+            {"per_move_ms": -1, "start_ms": 1, "bank_ms": None, "increment_ms": 0},
+            {"per_move_ms": "1", "start_ms": 1, "bank_ms": None, "increment_ms": 0},
+            {"per_move_ms": 1, "start_ms": 1, "bank_ms": -1, "increment_ms": 0},
+            {"per_move_ms": 1, "start_ms": 1, "bank_ms": None, "increment_ms": None},
         ],
     ),
     ("offer", "commitment", ["0" * 64], ["0" * 63, "0" * 65, "0" * 64 + "\n", "X" * 64]),
@@ -119,6 +125,7 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
     ("resumed", "seat", [0, 11], [12]),
     ("resumed", "commitment", ["0" * 64], ["0" * 63, "F" * 64, "0" * 64 + "\n"]),
     ("turn", "left_ms", [0, 0.0, 1e300], [-0.5]),
+    ("turn", "bank_ms", [None, 0, 0.5], [-0.5, "1"]),
     ("turn", "head", ["0" * 64], ["0" * 63, "0" * 65, "F" * 64, "0" * 64 + "\n"]),
     ("told", "draws", [["red-star"], [1, None, {}]], []),
     ("end", "winners", [[], [0, 11]], [[12], [-1], [0.5], ["0"], [None], [True]]),
@@ -228,7 +235,7 @@ def test_keys_within_a_field_are_checked_too() -> None:
     """The time control lacks no key and has none too many."""
     for name in ("offer", "resumed"):
         assert Code.MISSING_KEY is code_of({**example(name), "time": {"per_move_ms": 1}})
-        assert Code.EXTRA_KEY is code_of({**example(name), "time": {"per_move_ms": 1, "start_ms": 1, "more": 1}})
+        assert Code.EXTRA_KEY is code_of({**example(name), "time": {**example(name)["time"], "more": 1}})
 
 
 def test_a_message_is_frozen() -> None:
