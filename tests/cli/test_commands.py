@@ -194,7 +194,19 @@ def test_a_foul_is_its_authors_only(tmp_path: Path, script: str, cause: str) -> 
 def test_a_bank_runs_out(tmp_path: Path) -> None:
     """A player that takes its time is expelled when its bank is empty, though no move took longer than its limit."""
     (tmp_path / "slow.py").write_text(THINKER)
-    arguments = ("play", "q", f"cmd:{sys.executable} slow.py", "house:dag", "--time", "5", "--bank", "0.5", "--json")
+    arguments = (
+        "play",
+        "q",
+        f"cmd:{sys.executable} slow.py",
+        "house:dag",
+        "--time",
+        "5",
+        "--bank",
+        "0.3",
+        "--seed",
+        "7",
+        "--json",
+    )
     (foul,) = played(referee(*arguments, cwd=tmp_path))["result"]["fouls"]
     assert (foul["seat"], foul["cause"]) == (0, "timeout")
     assert "no complete answer within" in foul["detail"]
