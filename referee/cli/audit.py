@@ -104,7 +104,7 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
     """
     try:
         if demands.redacted:
-            return _report_on_redacted(check_redacted(path, demands.keys))
+            return _report_on_redacted(check_redacted(path, demands.keys, demands.heads))
         record = audit(path, _registry().game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
     except RecordError as error:
         return _broken(error)
@@ -119,7 +119,7 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
         "events": len(record.steps),
         "state": record.state,
         "deal": deal,
-        "key": record.header.key,
+        "key": None if record.seal is None else record.header.key,
     }
 
 

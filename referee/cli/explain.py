@@ -15,12 +15,16 @@ from ..record.explain import Explanation, Heard, Said, Verdict, explain
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
+from ..record.veil import places
 from ..web.words import printable
-from .common import FAILED, find_game, json_option, out, print_json, record_argument
+from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
+MOVE_CODE = "move"
+"""Code of a foul: what came has not the form of a move."""
 _TIMES_CHARS = 62
 """What the columns before the answer take."""
 _SHOWN_CHARS = 18
+_SEAT_DIGITS = 2
 
 
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
@@ -46,6 +50,8 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
         number, data = _as_seen(record, seat)
         lines = [read_line(line) for line in data]
         found = explain(lines, number, find_game(lines[0].fields["setup"]["game"]).rules)
+    except (KeyError, TypeError, StopIteration, AttributeError, ValueError) as error:  # only a forger's record
+        raise click.UsageError(f"{record} lacks what a record has: {type(error).__name__}") from None
     except RecordError as error:
         out.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
@@ -64,9 +70,16 @@ def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
     chain = read_chain(record)
     number = _find_seat(chain.lines, seat)
     if any(line.is_redacted for line in chain.lines):
-        check_redacted(record)
+        lines = check_redacted(record).lines
+        if not all(_is_shown(line, number) for line in lines):
+            raise click.UsageError(f"{record} is redacted for another seat than {number}")
         return number, record.read_bytes().splitlines()
     return number, redacted_lines(record, find_game, number)
+
+
+def _is_shown(line: PlainLine, seat: int) -> bool:
+    """Tell whether a line of a redacted record shows all that the seat may know."""
+    return all(place.seat != seat or place.path in line.opened for place in places(line.fields))
 
 
 def _find_seat(lines: Sequence[PlainLine], seat: str | None) -> int:
@@ -87,7 +100,7 @@ def _find_seat(lines: Sequence[PlainLine], seat: str | None) -> int:
         return int(fouls[0]["seat"])
     if seat in names:
         return names.index(seat)
-    if not (seat.isdecimal() and int(seat) < len(names)):
+    if not (seat.isdecimal() and len(seat) <= _SEAT_DIGITS and int(seat) < len(names)):
         raise click.UsageError(f"there is no seat {seat!r}, only {there}")
     return int(seat)
 
@@ -102,8 +115,8 @@ def _write(path: Path, lines: list[bytes]) -> None:
 
 def _show(found: Explanation) -> None:
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
-    out.print(f"[bold]{escape(found.match)}[/]: {escape(where)}", highlight=False)
-    out.print(_standing(found), markup=False, highlight=False)
+    out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
+    out.print(printable(_standing(found)), markup=False, highlight=False)
     if found.verdict is not None:
         _show_verdict(found, found.verdict)
     table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left")
@@ -136,10 +149,11 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
         out.print(f"  rule     {rule}", markup=False, highlight=False, soft_wrap=True)
         out.print(f"  source   {verdict.rule['source']}", markup=False, highlight=False, soft_wrap=True)
     elif foul["code"]:
-        out.print(f"  code     {foul['code']} (protocol/SPEC.md, Fouls)", markup=False, highlight=False, soft_wrap=True)
+        where = f"`referee list {found.game} --schema`" if foul["code"] == MOVE_CODE else "protocol/SPEC.md, Fouls"
+        out.print(f"  code     {foul['code']} ({where})", markup=False, highlight=False, soft_wrap=True)
     out.print(f"  because  {printable(foul['detail'])}", markup=False, highlight=False, soft_wrap=True)
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
-    if last is not None and foul["rule"]:
+    if last is not None and (foul["rule"] or foul["code"] == MOVE_CODE):
         out.print(f"  answer   {_compact(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)
     if verdict.evidence is not None:
         out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)

@@ -1,5 +1,6 @@
 """`referee play`: one match here and now, every player a program of its own; or the rest of one that broke off."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -57,13 +58,15 @@ def _play_anew(
 
 def _play_on(path: Path, values: dict[str, Any], *, is_quiet: bool) -> tuple[Played, list[dict[str, Any]]]:
     sealer = find_sealer(values["key"])
-    resumed = reopened(path, sealer)
+    resumed = reopened(path.absolute(), sealer)
     setup = resumed.match.setup
+    if resumed.folder is not None and Path(resumed.folder).is_dir():
+        os.chdir(resumed.folder)  # where the players were given
     if not resumed.programs:
         hint = f"`referee serve {setup.game} --resume {path}` waits for them to come back"
         raise click.UsageError(f"the players of {path} came by themselves: {hint}")
     launches = find_launches(setup.game, resumed.programs, registry())
-    settings = TableSettings(folder=path.parent, match=setup.match)
+    settings = TableSettings(folder=resumed.writer.path.parent, match=setup.match)
     return run_table(
         resumed.match.game,
         settings,

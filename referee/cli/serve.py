@@ -10,7 +10,7 @@ from ..net.lobby import SignUpPolicy
 from ..net.table import Played, TableSettings
 from ..record.seal import Sealer
 from .common import FAILED, console, find_game, json_option, print_json
-from .settings import find_sealer, resume_option, table_options, table_settings
+from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
 from .tables import reopened, run_table
 from .watching import show_played
 
@@ -23,7 +23,7 @@ from .watching import show_played
 @click.option(
     "--wait",
     "wait_s",
-    type=click.FloatRange(min=0.001),
+    type=Seconds(min=0.001, max=86_400),
     default=20.0,
     show_default=True,
     help="A waiting period, in s",

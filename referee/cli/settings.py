@@ -1,5 +1,6 @@
 """The options that `play` and `serve` share, and what they become. Knows the command line; refuses to know sockets."""
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,20 @@ from ..record.key_file import BadKey, default_path, load_or_make
 from ..record.seal import Sealer
 from .common import console, parse_options
 
+
+class Seconds(click.FloatRange):
+    """A finite number of seconds within a range."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is no number to count with."""
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value} is no number of seconds", param, ctx)
+        return seconds
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MILLISECONDS = 1000.0
@@ -21,7 +36,7 @@ _OPTIONS = (
     click.option(
         "--time",
         "time_s",
-        type=click.FloatRange(min=0.001, max=86_400),
+        type=Seconds(min=0.001, max=86_400),
         default=DEFAULT_PER_MOVE_MS / _MILLISECONDS,
         show_default=True,
         help="Limit for each move, in seconds.",
@@ -29,13 +44,13 @@ _OPTIONS = (
     click.option(
         "--bank",
         "bank_s",
-        type=click.FloatRange(min=0.001, max=86_400),
+        type=Seconds(min=0.001, max=86_400),
         help="Time for all moves of a player together, in seconds; --time limits each of them all the same.",
     ),
     click.option(
         "--increment",
         "increment_s",
-        type=click.FloatRange(min=0, max=86_400),
+        type=Seconds(min=0, max=86_400),
         default=0.0,
         show_default=True,
         help="Added to the bank for each move, in seconds.",
@@ -43,7 +58,7 @@ _OPTIONS = (
     click.option(
         "--start-time",
         "start_s",
-        type=click.FloatRange(min=0.001, max=86_400),
+        type=Seconds(min=0.001, max=86_400),
         default=DEFAULT_START_MS / _MILLISECONDS,
         show_default=True,
         help="Limit for a program to start and get ready, in seconds.",

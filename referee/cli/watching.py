@@ -39,7 +39,7 @@ class Watcher:
     def report(self, text: str) -> None:
         """Show one sentence of what happens before the match."""
         if not self._is_quiet:
-            console.print(text, markup=False, highlight=False)
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def on_step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Show how far the match is, and every expulsion."""

@@ -91,7 +91,8 @@ class MatchRunner:
         self._timers: dict[int, Timer] = {}
         self._events: deque[e.Event] = deque()
         self._is_busy = False
-        self._leaving: dict[int, Timer] = {}
+        self._leaving: dict[int, tuple[Timer, str]] = {}
+        """Seat -> what waits for its program's exit, and how its connection ended."""
 
     def start(self) -> "Deferred[c.Result]":
         """Open the match, or go on with it.
@@ -183,7 +184,7 @@ class MatchRunner:
         elif program.status is not None:
             self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=program.status))
         else:
-            self._leaving[seat] = self._clock.callLater(EXIT_S, self._left, seat, detail)
+            self._leaving[seat] = (self._clock.callLater(EXIT_S, self._left, seat, detail), detail)
 
     def _left(self, seat: int, detail: str) -> None:
         self._leaving.pop(seat, None)
@@ -192,7 +193,10 @@ class MatchRunner:
 
     def _program_exited(self, status: str, seat: int) -> str:
         """Take note of a program's end once its connection has ended too: what it said before still counts."""
-        if self._leaving.pop(seat, None) is not None and self._is_in(seat):
+        waiting, _ = self._leaving.pop(seat, (None, ""))
+        if waiting is not None and waiting.active():
+            waiting.cancel()
+        if waiting is not None and self._is_in(seat):
             self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=status))
         return status
 
@@ -232,6 +236,11 @@ class MatchRunner:
         """Look into the socket once more before anything is held against the player."""
         request = self._open.get(seat)
         if request is None:
+            return
+        if seat in self._leaving:  # it left in time; that its program's exit is awaited is not its fault
+            timer, detail = self._leaving[seat]
+            timer.cancel()
+            self._left(seat, detail)
             return
         left_ms = request.limit_ms + self._lag.of_sending(request.sent) * 1000 - self._used_ms(request)
         if left_ms >= 0:
@@ -330,7 +339,7 @@ class MatchRunner:
         timer = self._timers.pop(seat, None)
         if timer is not None and timer.active():
             timer.cancel()
-        leaving = self._leaving.pop(seat, None)
+        leaving, _ = self._leaving.pop(seat, (None, ""))
         if leaving is not None and leaving.active():
             leaving.cancel()
 

@@ -25,7 +25,7 @@ from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 from .clock import Port
 from .lag import LoopLag
-from .launch import Launch, Program
+from .launch import Launch, PlayerError, Program
 from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
 from .match_runner import MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
@@ -162,6 +162,9 @@ class Table:
                     programs[seat] = self._start_program(launches[seat], seat, match.seed, _address_of(port), door)
             self._report(f"{len(programs)} programs started; the referee listens on {_address_of(port)}")
             links = await door.done
+            if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
+                why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
+                raise PlayerError(f"{why}; nothing was played, mend it and resume again")
             return await self._run(match, links, door.vacancies, programs, resumed)
         finally:
             door.close()
@@ -225,7 +228,7 @@ class Table:
             port: Port = await serverFromString(self._reactor, address).listen(factory)
         except CannotListenError as error:
             raise AddressError(f"can't listen on {address}: {error.socketError}") from None
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise AddressError(f"{address!r} is no endpoint such as tcp:7777: {error}") from None
         self.listening.callback(_address_of(port))
         return port
@@ -278,6 +281,14 @@ class Table:
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
+        try:
+            self._write_header(writer, match)
+        except OSError:
+            writer.path.unlink()  # an empty file is no record
+            raise
+        return writer
+
+    def _write_header(self, writer: RecordWriter, match: Match) -> None:
         writer.write_header(
             match.setup,
             match.seed,
@@ -285,8 +296,8 @@ class Table:
             referee=__version__,
             opened=datetime.now(UTC).isoformat(timespec="seconds"),
             programs=list(self._settings.programs) or None,
+            folder=str(Path.cwd()) if self._settings.programs else None,
         )
-        return writer
 
 
 async def _uncancelled(runner: MatchRunner) -> Result:

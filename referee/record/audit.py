@@ -12,7 +12,7 @@ import msgspec
 from ..games.base import BadSetup, Game
 from ..match.machine import ImpossibleEvent, Match
 from .checks import check_book, check_ranking, check_shuffle
-from .reader import Record, RecordError, read_record
+from .reader import Record, RecordError, check_heads, read_record
 from .schema import Step, plain_commands, plain_json
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
@@ -63,10 +63,7 @@ def _check_provenance(record: Record, keys: Collection[str], heads: Collection[s
     if is_strict and record.seal is None:
         found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
         raise RecordError(record.path, lines + 1, "a result and its seal", found)
-    hashes = {line.hash for line in record.chain.lines}
-    for head in heads:
-        if head not in hashes:
-            raise RecordError(record.path, 0, f"a line with the hash {head}", "none")
+    check_heads(record.chain, heads)
 
 
 def open_match(record: Record, find_game: FindGame) -> Match | None:

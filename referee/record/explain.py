@@ -159,7 +159,10 @@ def _verdict(said: Said, rules: Mapping[str, Rule]) -> Verdict:
 def _evidence(text: str) -> Evidence:
     """Decode offending bytes, which may begin with a frame's length or without it."""
     data = bytes.fromhex(text)
+    announced = int.from_bytes(data[:PREFIX_BYTES], "big")
     problem = ""
+    if len(data) >= PREFIX_BYTES and data[0] == 0 and announced > len(data) - PREFIX_BYTES:
+        problem = f"a frame announced {announced} bytes, {len(data) - PREFIX_BYTES} of them are here"
     for body in (data, data[PREFIX_BYTES:]):
         try:
             return Evidence(hex=text, decoded=msgspec.to_builtins(msgspec.msgpack.decode(body)), problem=None)

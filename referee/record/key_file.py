@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -36,8 +37,11 @@ def default_path(environment: Mapping[str, str]) -> Path:
     """
     if environment.get(VARIABLE):
         return Path(environment[VARIABLE])
-    configuration = environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".config"
-    return Path(configuration) / "referee" / "key.pem"
+    configuration = environment.get("XDG_CONFIG_HOME")
+    home = environment.get("HOME")
+    if not configuration and not home:
+        return Path("referee-key.pem")  # a user without a home keeps it where the command is run
+    return Path(configuration or Path(home or "") / ".config") / "referee" / "key.pem"
 
 
 def make_key(path: Path) -> Sealer:
@@ -68,8 +72,10 @@ def load_key(path: Path) -> Sealer:
         BadKey: there is no such file, others can read it, or it is no Ed25519 private key in PEM.
     """
     try:
-        data = path.read_bytes()
         mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            raise BadKey(f"{path} is no file")
+        data = path.read_bytes()
     except OSError as error:
         raise BadKey(f"can't read the key {path}: {error.strerror}; `referee key make` makes one") from None
     if mode & 0o077:

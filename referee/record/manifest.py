@@ -80,6 +80,8 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
         RecordError: it is no manifest, not signed, or not the list of the records that are there; line 0.
     """
     path = folder / NAME
+    if path.exists() and not path.is_file():
+        raise RecordError(path, 0, "a file", "none")
     try:
         manifest = msgspec.json.decode(path.read_bytes(), type=Manifest, strict=True)
     except OSError as error:

@@ -3,7 +3,9 @@
 A last line without a line feed is torn: its referee died while writing. It is cut off and reported, never guessed at.
 """
 
+import re
 import stat
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -27,6 +29,7 @@ from .seal import RECORD_PURPOSE, is_signed
 
 T = TypeVar("T", bound=Line)
 
+_SIGNATURE = re.compile("[0-9a-f]{128}")
 MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
 
@@ -114,21 +117,27 @@ def read_chain(path: Path) -> Chain:
             raise RecordError(path, 0, "a file", stat.filemode(status.st_mode))
         if status.st_size > MAX_RECORD_BYTES:
             raise RecordError(path, 0, f"at most {MAX_RECORD_BYTES} bytes", f"{status.st_size} bytes")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            return _chained(path, file)
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
-    *complete, rest = content.split(b"\n")
+
+
+def _chained(path: Path, file: Iterable[bytes]) -> Chain:
     lines: list[PlainLine] = []
-    prev = FIRST_PREV
-    for number, data in enumerate(complete):
+    prev, size_bytes, rest = FIRST_PREV, 0, b""
+    for number, data in enumerate(file):
+        if not data.endswith(b"\n"):
+            rest = data
+            break
         try:
-            line = read_line(data)
+            line = read_line(data[:-1])
         except BadLine as error:
             raise RecordError(path, number + 1, "a line of a record", str(error)) from None
         _check_link(path, number, line.fields, prev)
-        prev = line.hash
+        prev, size_bytes = line.hash, size_bytes + len(data)
         lines.append(line)
-    return Chain(path, tuple(lines), len(content) - len(rest), rest)
+    return Chain(path, tuple(lines), size_bytes, rest)
 
 
 def _check_link(path: Path, number: int, line: dict[str, Any], prev: str) -> None:
@@ -173,6 +182,18 @@ def _popped(lines: list[AnyLine], kind: type[T]) -> T | None:
     return None
 
 
+def check_heads(chain: Chain, heads: Collection[str]) -> None:
+    """Check that a chain has the lines whose hashes players were sent.
+
+    Raises:
+        RecordError: it lacks one; line 0.
+    """
+    hashes = {line.hash for line in chain.lines}
+    for head in heads:
+        if head not in hashes:
+            raise RecordError(chain.path, 0, f"a line with the hash {head}", "none")
+
+
 def check_seal(chain: Chain) -> None:
     """Check the signature of a chain's last line, if that is a seal, by the key that the header names.
 
@@ -184,7 +205,8 @@ def check_seal(chain: Chain) -> None:
     key, last = chain.lines[0].fields.get("key"), chain.lines[-1].fields
     if list(last) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
         raise RecordError(chain.path, len(chain.lines), "a line of format 2", f"keys {', '.join(last)[:140]}")
-    if not is_signed(str(key), RECORD_PURPOSE, str(last.get("prev")), str(last.get("signature"))):
+    is_form_kept = _SIGNATURE.fullmatch(str(last.get("signature"))) is not None
+    if not is_form_kept or not is_signed(str(key), RECORD_PURPOSE, str(last.get("prev")), str(last.get("signature"))):
         raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", f"{last.get('signature')!r:.140}")
 
 

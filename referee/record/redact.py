@@ -11,8 +11,8 @@ import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit import FindGame, audit, open_match
-from .reader import Chain, RecordError, check_seal, read_chain
-from .schema import FORMAT, encode_line
+from .reader import Chain, RecordError, check_heads, check_seal, read_chain
+from .schema import FORMAT, PlainLine, encode_line
 from .veil import OPEN, places
 
 
@@ -52,12 +52,13 @@ def _redacted(data: bytes, fields: dict[str, Any], commands: tuple[Command, ...]
     return encode_line(core, kept)[0]
 
 
-def check_redacted(path: Path, keys: Collection[str] = ()) -> Chain:
+def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str] = ()) -> Chain:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
 
     Args:
         path: the file.
         keys: public keys, one of which must have sealed it; empty: the one that it names itself.
+        heads: hashes of lines, as players were sent them, that the record must have.
 
     Raises:
         RecordError: the first line that does not hold, or there is no seal.
@@ -69,4 +70,17 @@ def check_redacted(path: Path, keys: Collection[str] = ()) -> Chain:
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
         raise RecordError(path, len(chain.lines) + 1, "the seal as the last line", "another end")
     check_seal(chain)
+    check_heads(chain, heads)
+    for number, line in enumerate(chain.lines, 1):
+        _check_opened(path, number, line)
     return chain
+
+
+def _check_opened(path: Path, number: int, line: PlainLine) -> None:
+    """Check that nothing else is opened than such a line hides: a player's move may look like a hidden field."""
+    try:
+        hidden = {place.path for place in places(line.fields)}
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise RecordError(path, number, "a line of a record", "other fields") from None
+    if not hidden.issuperset(line.opened):
+        raise RecordError(path, number, "nothing opened but hidden fields", ", ".join(line.opened)[:200])

@@ -23,6 +23,8 @@ class Resumption:
     """Instant of the last event."""
     programs: tuple[str, ...]
     """How the players' programs were given, by seat; empty if the referee had not started them."""
+    folder: str | None
+    """The folder in which they were given."""
 
 
 def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
@@ -52,7 +54,7 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
             writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces)
         else:
             writer.write_seal()
-    return Resumption(match, writer, last_ms, tuple(record.header.programs or ()))
+    return Resumption(match, writer, last_ms, tuple(record.header.programs or ()), record.header.folder)
 
 
 def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Match:

@@ -52,6 +52,8 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
     programs: list[str] | None = None
     """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""
+    folder: str | None = None
+    """The folder in which they were given."""
 
 
 class Step(Line, frozen=True, kw_only=True, tag="step"):

@@ -10,6 +10,7 @@ redacted record holds the view itself as a third element, so that its seat can r
 """
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ _OF_EVENTS = {"move-received": ("move",), "deadline-passed": ("pending",), "prot
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 _OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
+_SALT = re.compile(f"[0-9a-f]{{{2 * SALT_BYTES}}}")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -62,7 +64,7 @@ def places(line: dict[str, Any]) -> Iterator[Place]:
         yield from _fields("", line, ("seed",), None)
         yield from _of_fouls("result.fouls", line["result"]["fouls"])
     elif kind == "header":
-        yield from _fields("", line, ("seed", "programs"), None)
+        yield from _fields("", line, ("seed", "programs", "folder"), None)
         yield from _fields("setup", line["setup"], ("position",), None)
 
 
@@ -110,7 +112,7 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
     shown = {}
     for path, entry in opened.items():
         holder, name = _find(line, path)
-        if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and isinstance(entry[0], str)):
+        if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and _is_salt(entry[0])):
             raise BadVeil(f"{path}: neither salt and value nor salt, digest and view")
         salt, value, *view = entry
         if holder[name] != {VEILED: _digest(salt, value)}:
@@ -121,6 +123,11 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
         if view:
             shown[path] = view[0]
     return shown
+
+
+def _is_salt(salt: Any) -> bool:
+    """Tell whether a salt has its one form: else characters could be moved from a value to its salt."""
+    return isinstance(salt, str) and _SALT.fullmatch(salt) is not None
 
 
 def _digest(salt: str, value: Any) -> str:

@@ -5,6 +5,8 @@ before the caller goes on; the last ones are synced to the disk.
 """
 
 import contextlib
+import errno
+import fcntl
 import os
 from collections.abc import MutableMapping
 from pathlib import Path
@@ -40,6 +42,7 @@ class RecordWriter:
 
     Raises:
         FileExistsError: there is a record of that name.
+        BlockingIOError: another referee is writing it.
         OSError: the file can't be made or written.
     """
 
@@ -51,6 +54,7 @@ class RecordWriter:
         self._sealer = sealer
         self._count = 0 if after is None else len(after.lines)
         self._file = path.open("xb" if after is None else "r+b")
+        self._lock(after)
         if after is not None:
             self._file.truncate(after.size_bytes)
             self._file.seek(after.size_bytes)
@@ -62,6 +66,16 @@ class RecordWriter:
             cache_logger_on_first_use=False,
         ).bind()
 
+    def _lock(self, after: Chain | None) -> None:
+        """Keep other referees from the record, until this one closes it or dies."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + len(after.rest):
+                raise BlockingIOError  # it went on after it had been read
+        except BlockingIOError:
+            self._file.close()
+            raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
+
     def write_header(
         self,
         setup: MatchSetup,
@@ -71,6 +85,7 @@ class RecordWriter:
         referee: str,
         opened: str,
         programs: list[str] | None = None,
+        folder: str | None = None,
     ) -> None:
         """Write the first line.
 
@@ -81,6 +96,7 @@ class RecordWriter:
             referee: version of this program.
             opened: wall-clock time, ISO 8601 in UTC.
             programs: how the players' programs were given, by seat, if the referee started them.
+            folder: the one in which they were.
         """
         self._write(
             "header",
@@ -92,6 +108,7 @@ class RecordWriter:
             locked_seed=self._sealer.lock(seed, setup.commitment),
             seed=seed.hex() if is_fixed else None,
             programs=programs,
+            **({} if folder is None else {"folder": folder}),
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:

@@ -209,6 +209,15 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
         assert "BROKEN" in told("audit", "--redacted", str(changed), cwd=logs, status=1)
 
 
+def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: Path) -> None:
+    """A head that it does not have is missed, and it explains nothing to another seat than its own."""
+    path = tmp_path / "redacted.rec"
+    told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
+    text = told("audit", "--redacted", str(path), "--head", "a" * 64, cwd=logs, status=1)
+    assert "expected a line with the hash" in text
+    assert "is redacted for another seat than 0" in told("explain", str(path), "0", cwd=logs, status=2)
+
+
 def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
     """A missing record, an unknown seat, an unknown turn, a file in the way and an unfinished record are told apart."""
     record = str(record_of(logs, "second"))

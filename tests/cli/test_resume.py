@@ -95,6 +95,25 @@ def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> Non
     assert "found one that is sealed" in _told(tmp_path, "--resume", name, status=1)
 
 
+def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
+    """Players given by a path within the folder of then are found; one that is gone stops it, and nothing is played."""
+    (tmp_path / "then").mkdir()
+    (tmp_path / "then" / "assassin.py").write_text(Path(q_assassin.__file__).read_text())
+    mark = tmp_path / "killed"
+    command = ["play", "q", f"cmd:{sys.executable} assassin.py {mark} 3 0", "house:ldasg", "--seed", SEED]
+    subprocess.run([sys.executable, "-m", "referee", *command], cwd=tmp_path / "then", capture_output=True, check=False)
+    (record,) = (tmp_path / "then" / "logs").glob("*.jsonl")
+    before = record.read_bytes()
+    (tmp_path / "then" / "assassin.py").rename(tmp_path / "assassin.py")
+    assert "mend it and resume again" in _told(tmp_path, "--resume", str(record), status=2)
+    assert record.read_bytes() == before
+    (tmp_path / "assassin.py").rename(tmp_path / "then" / "assassin.py")
+    referee("play", "--resume", str(record.relative_to(tmp_path)), cwd=tmp_path)
+    whole = audit(record, load().game)
+    assert whole.result is not None
+    assert whole.result.result.fouls == ()
+
+
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     """Half a line at the end is no obstacle: its event has never been acted on."""
     record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 3, 0.0)

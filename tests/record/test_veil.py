@@ -120,15 +120,17 @@ def veiled_move() -> tuple[dict[str, Any], dict[str, Any]]:
     ("entry", "problem"),
     [
         (lambda salt, _value: [salt, {"action": "exchange"}], "not what"),
-        (lambda salt, value: [salt[:-1] + "g", value], "not what"),
+        (lambda salt, value: [salt[:-1] + "g", value], "neither"),
         (lambda salt, value: [salt, value, {"a": 1}], "not the one"),
+        (lambda salt, value: [salt.upper(), value], "neither|not what"),
+        (lambda salt, value: [salt + "0", value], "neither"),
         (lambda salt, value: [salt, value, value, value], "neither"),
         (lambda salt, _value: [salt], "neither"),
         (lambda salt, value: [7, value], "neither"),
         (lambda salt, value: {"salt": salt, "value": value}, "neither"),
         (lambda _salt, _value: None, "neither"),
     ],
-    ids=["value", "salt", "view", "four", "one", "number", "map", "null"],
+    ids=["value", "salt", "view", "capitals", "long", "four", "one", "number", "map", "null"],
 )
 def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
     """Another value, another salt, another form: all are refused."""
@@ -159,6 +161,14 @@ def test_what_is_not_hidden_cannot_be_opened(path: str) -> None:
     with pytest.raises(BadVeil) as caught:
         unveil(core, {path: opened["event.move"]})
     assert len(str(caught.value)) < 200
+
+
+def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
+    """The salt ends where it ends: 12345 is not 2345 with a longer salt."""
+    core = step({**MOVE, "move": 12345})
+    salt, _ = veil(core)["event.move"]
+    with pytest.raises(BadVeil, match="neither"):
+        unveil(core, {"event.move": [salt + "1", 2345]})
 
 
 def test_a_field_that_must_be_hidden_cannot_stand_openly() -> None:

@@ -14,7 +14,7 @@ import structlog
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from referee.match.setup import MatchSetup
-from referee.record.reader import read_record
+from referee.record.reader import read_chain, read_record
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 from referee.testing import JUNK, drive
@@ -313,3 +313,18 @@ def test_records_of_one_folder_do_not_mix(tmp_path: Path) -> None:
         writer.close()
         alone = cut(tell(name), 5).write(tmp_path / f"{name}5.jsonl")
         assert said(writer.path.read_bytes()) == said(alone.read_bytes())
+
+
+def test_two_referees_never_write_one_record(tmp_path: Path) -> None:
+    """A record that is being written is locked; one that went on after it was read is not taken up."""
+    path = tmp_path / "m.jsonl"
+    first = tell("unfinished").begin(path)
+    chain = read_chain(path)
+    with pytest.raises(BlockingIOError, match="another referee writes this record"):
+        RecordWriter(path, SEALER, after=chain)
+    event, commands = tell("unfinished").steps[0]
+    first.write_step(event, commands)
+    first.close()
+    with pytest.raises(BlockingIOError, match="another referee writes this record"):
+        RecordWriter(path, SEALER, after=chain)
+    RecordWriter(path, SEALER, after=read_chain(path)).close()
