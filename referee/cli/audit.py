@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,13 @@ import rich_click as click
 from msgspec import Struct
 from rich.progress import track
 
-from ..plugins import PluginError, Registry, load
+from ..plugins import PluginError
 from ..record.audit import audit
 from ..record.key_file import BadKey, parse_public
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import Chain, RecordError
 from ..record.redact import check_redacted
-from .common import FAILED, console, is_interactive, json_option, out, print_json
+from .common import FAILED, console, is_interactive, json_option, out, print_json, registry
 
 _FEW = 4
 """So few records are done before other processes have started."""
@@ -90,12 +89,6 @@ def _audited(files: Sequence[Path], demands: Demands, jobs: int, *, is_quiet: bo
         yield from track(reports, "auditing", len(files), console=console, transient=True, disable=is_plain)
 
 
-@cache
-def _registry() -> Registry:
-    """Load the plugins, once in each process."""
-    return load()
-
-
 def report_on(path: Path, demands: Demands) -> dict[str, Any]:
     """Audit one record.
 
@@ -105,7 +98,7 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
     try:
         if demands.redacted:
             return _report_on_redacted(check_redacted(path, demands.keys, demands.heads))
-        record = audit(path, _registry().game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
+        record = audit(path, registry().game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
     except RecordError as error:
         return _broken(error)
     except PluginError as error:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,8 +43,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one ma
 record_argument = click.argument("record", type=click.Path(path_type=Path))
 
 
+@cache
 def registry() -> Registry:
-    """Load the plugins, or end with a clear error."""
+    """Load the plugins, once in each process, or end with a clear error."""
     try:
         return load()
     except PluginError as error:

@@ -7,10 +7,10 @@ from typing import Any
 
 import rich_click as click
 
-from ..net.table import Played, TableSettings
+from ..net.table import Played
 from .common import FAILED, find_game, find_launches, json_option, registry
 from .settings import find_sealer, resume_option, table_options, table_settings
-from .tables import reopened, run_table
+from .tables import play_on, reopened, run_table
 from .watching import show_played
 
 ADDRESS = "tcp:0:interface=127.0.0.1"
@@ -66,11 +66,4 @@ def _play_on(path: Path, values: dict[str, Any], *, is_quiet: bool) -> tuple[Pla
         hint = f"`referee serve {setup.game} --resume {path}` waits for them to come back"
         raise click.UsageError(f"the players of {path} came by themselves: {hint}")
     launches = find_launches(setup.game, resumed.programs, registry())
-    settings = TableSettings(folder=resumed.writer.path.parent, match=setup.match)
-    return run_table(
-        resumed.match.game,
-        settings,
-        sealer,
-        lambda table: table.play_on(resumed, launches, ADDRESS),
-        is_quiet=is_quiet,
-    )
+    return play_on(resumed, sealer, launches, ADDRESS, is_quiet=is_quiet)

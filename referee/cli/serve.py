@@ -7,11 +7,11 @@ from typing import Any
 import rich_click as click
 
 from ..net.lobby import SignUpPolicy
-from ..net.table import Played, TableSettings
+from ..net.table import Played
 from ..record.seal import Sealer
 from .common import FAILED, console, find_game, json_option, print_json
 from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
-from .tables import reopened, run_table
+from .tables import play_on, reopened, run_table
 from .watching import show_played
 
 
@@ -60,20 +60,21 @@ def serve(
         raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
     policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
+    played: Played | None
     if resume is not None:
         played, moves = _play_on(resume, rules.name, listen, sealer, is_quiet=as_json)
-        show_played(played, moves, as_json=as_json)
-        sys.exit(FAILED if played.result.void else 0)
-    signed_up, moves = run_table(
-        rules, table_settings(values), sealer, lambda table: table.play_signed_up(listen, policy), is_quiet=as_json
-    )
-    if signed_up is None:
+    else:
+        settings = table_settings(values)
+        played, moves = run_table(
+            rules, settings, sealer, lambda table: table.play_signed_up(listen, policy), is_quiet=as_json
+        )
+    if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
         if as_json:
             print_json({"match": None, "game": game, "names": [], "result": None, "record": None, "moves": []})
         sys.exit(FAILED)
-    show_played(signed_up, moves, as_json=as_json)
-    sys.exit(FAILED if signed_up.result.void else 0)
+    show_played(played, moves, as_json=as_json)
+    sys.exit(FAILED if played.result.void else 0)
 
 
 def _play_on(
@@ -81,10 +82,6 @@ def _play_on(
 ) -> tuple[Played, list[dict[str, Any]]]:
     """Wait for the players of a match that broke off, and play it to its end."""
     resumed = reopened(path, sealer)
-    setup = resumed.match.setup
-    if setup.game != game:
-        raise click.UsageError(f"{path} is a match of {setup.game}, not of {game}")
-    settings = TableSettings(folder=path.parent, match=setup.match)
-    return run_table(
-        resumed.match.game, settings, sealer, lambda table: table.play_on(resumed, (), listen), is_quiet=is_quiet
-    )
+    if resumed.match.setup.game != game:
+        raise click.UsageError(f"{path} is a match of {resumed.match.setup.game}, not of {game}")
+    return play_on(resumed, sealer, (), listen, is_quiet=is_quiet)

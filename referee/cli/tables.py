@@ -1,14 +1,15 @@
 """Runs a table for `play` and `serve`, watched, and takes up matches that broke off. Knows whose fault an error is."""
 
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
 
 from ..games.base import Game
-from ..net.table import Table, TableSettings
+from ..net.launch import Launch
+from ..net.table import Played, Table, TableSettings
 from ..record.reader import RecordError
 from ..record.resume import Resumption, reopen
 from ..record.seal import Sealer
@@ -66,3 +67,28 @@ def reopened(path: Path, sealer: Sealer) -> Resumption:
     except RecordError as error:
         out.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
+
+
+def play_on(
+    resumed: Resumption, sealer: Sealer, launches: Sequence[Launch], address: str, *, is_quiet: bool
+) -> tuple[Played, list[dict[str, Any]]]:
+    """Play a match that was taken up to its end.
+
+    Args:
+        resumed: the match.
+        sealer: seals its record.
+        launches: by seat; empty: the players come back by themselves.
+        address: Twisted endpoint string to listen on.
+        is_quiet: whether nothing is shown.
+
+    Returns:
+        The match, and the moves of its rest.
+    """
+    settings = TableSettings(folder=resumed.writer.path.parent, match=resumed.match.setup.match)
+    return run_table(
+        resumed.match.game,
+        settings,
+        sealer,
+        lambda table: table.play_on(resumed, launches, address),
+        is_quiet=is_quiet,
+    )

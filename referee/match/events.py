@@ -62,6 +62,11 @@ class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, tag="deadline-passed"
     """What it had sent of an answer, in hex, cut to the limit."""
 
 
+def used_ms(event: Answer | DeadlinePassed) -> float:
+    """Return the time that a request took its player, the referee's lag taken off: what its limit is compared with."""
+    return event.at_ms - event.sent_ms - event.lag_ms
+
+
 class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, tag="protocol-broken"):
     """The seat sent what the wire does not allow."""
 

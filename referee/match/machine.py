@@ -163,7 +163,7 @@ class Match:
     def _move(self, event: e.MoveReceived) -> None:
         if not self._is_in_time(event):
             return
-        self._banks.charge(event.seat, event.at_ms - event.sent_ms - event.lag_ms)
+        self._banks.charge(event.seat, e.used_ms(event))
         try:
             move = self.game.parse_move(event.move)
             self.state = self.game.play(self.state, move)
@@ -262,7 +262,7 @@ class Match:
     def _is_in_time(self, event: e.Answer) -> bool:
         """Book an answer's time, close its request, and judge lateness and number; a foul is dealt with here."""
         request = self._awaiting[event.seat]
-        used_ms = event.at_ms - event.sent_ms - event.lag_ms
+        used_ms = e.used_ms(event)
         self._used_ms[event.seat] += max(used_ms, 0.0)
         if used_ms > request.limit_ms:
             self._foul(event, self._lateness(), detail=f"{used_ms:.1f} ms used of {request.limit_ms:.1f} ms")
@@ -277,7 +277,7 @@ class Match:
 
     def _deadline(self, event: e.DeadlinePassed) -> None:
         request = self._awaiting[event.seat]
-        self._used_ms[event.seat] += event.at_ms - event.sent_ms - event.lag_ms
+        self._used_ms[event.seat] += e.used_ms(event)
         detail = f"no complete answer within {request.limit_ms:.1f} ms"
         self._foul(event, self._lateness(), detail=detail, evidence=event.pending)
 

@@ -84,7 +84,7 @@ def check_event(
         _check_request(event, event.sent_ms, event.lag_ms, awaiting.get(event.seat))
     elif isinstance(event, e.DeadlinePassed):
         _check_request(event, event.sent_ms, event.lag_ms, awaiting.get(event.seat))
-        limit_ms, used_ms = awaiting[event.seat].limit_ms, event.at_ms - event.sent_ms - event.lag_ms
+        limit_ms, used_ms = awaiting[event.seat].limit_ms, e.used_ms(event)
         if event.sent_ms < 0 or used_ms <= limit_ms:
             raise ImpossibleEvent(f"{name}: {used_ms} ms of {limit_ms} ms used")
 

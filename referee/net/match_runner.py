@@ -191,12 +191,16 @@ class MatchRunner:
         if self._is_in(seat):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._at_ms(), detail=detail))
 
+    def _awaited_no_more(self, seat: int) -> str | None:
+        """Stop to wait for a program's exit; return how its connection ended, or None if nothing was waited for."""
+        timer, detail = self._leaving.pop(seat, (None, None))
+        if timer is not None and timer.active():
+            timer.cancel()
+        return detail
+
     def _program_exited(self, status: str, seat: int) -> str:
         """Take note of a program's end once its connection has ended too: what it said before still counts."""
-        waiting, _ = self._leaving.pop(seat, (None, ""))
-        if waiting is not None and waiting.active():
-            waiting.cancel()
-        if waiting is not None and self._is_in(seat):
+        if self._awaited_no_more(seat) is not None and self._is_in(seat):
             self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=status))
         return status
 
@@ -237,9 +241,8 @@ class MatchRunner:
         request = self._open.get(seat)
         if request is None:
             return
-        if seat in self._leaving:  # it left in time; that its program's exit is awaited is not its fault
-            timer, detail = self._leaving[seat]
-            timer.cancel()
+        detail = self._awaited_no_more(seat)
+        if detail is not None:  # it left in time; that its program's exit is awaited is not its fault
             self._left(seat, detail)
             return
         left_ms = request.limit_ms + self._lag.of_sending(request.sent) * 1000 - self._used_ms(request)
@@ -339,9 +342,7 @@ class MatchRunner:
         timer = self._timers.pop(seat, None)
         if timer is not None and timer.active():
             timer.cancel()
-        leaving, _ = self._leaving.pop(seat, (None, ""))
-        if leaving is not None and leaving.active():
-            leaving.cancel()
+        self._awaited_no_more(seat)
 
     def _finish(self, result: c.Result) -> None:
         self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)

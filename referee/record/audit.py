@@ -12,7 +12,7 @@ import msgspec
 from ..games.base import BadSetup, Game
 from ..match.machine import ImpossibleEvent, Match
 from .checks import check_book, check_ranking, check_shuffle
-from .reader import Record, RecordError, check_heads, read_record
+from .reader import Record, RecordError, check_heads, check_key, read_record
 from .schema import Step, plain_commands, plain_json
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
@@ -48,7 +48,7 @@ def audit(
     for number, (step, _) in enumerate(refold(record, match), 2):
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
-    _check_result(record, match)
+    check_result(record, match)
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)
@@ -58,8 +58,7 @@ def audit(
 def _check_provenance(record: Record, keys: Collection[str], heads: Collection[str], *, is_strict: bool) -> None:
     """Check who sealed a record, and that it has the lines that players were told of."""
     lines = len(record.chain.lines)
-    if keys and record.header.key not in keys:
-        raise RecordError(record.path, 1, f"key {' or '.join(keys)}", f"key {record.header.key}")
+    check_key(record.path, 1, record.header.key, keys)
     if is_strict and record.seal is None:
         found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
         raise RecordError(record.path, lines + 1, "a result and its seal", found)
@@ -104,7 +103,12 @@ def refold(record: Record, match: Match) -> Iterator[tuple[Step, Match]]:
         yield step, match
 
 
-def _check_result(record: Record, match: Match) -> None:
+def check_result(record: Record, match: Match) -> None:
+    """Compare the result that a record tells, if it does, with the one of its match folded again.
+
+    Raises:
+        RecordError: the match is not over, or ended otherwise.
+    """
     number = len(record.steps) + 2
     if record.result is None:
         return

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from .reader import RecordError, read_chain, read_record
+from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
 
@@ -90,8 +90,7 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
         raise RecordError(path, 0, f"a manifest of format {FORMAT}", str(error)) from None
     if manifest.format != FORMAT:
         raise RecordError(path, 0, f"format {FORMAT}", f"format {manifest.format}")
-    if keys and manifest.key not in keys:
-        raise RecordError(path, 0, f"key {' or '.join(keys)}", f"key {manifest.key}")
+    check_key(path, 0, manifest.key, keys)
     if not is_signed(manifest.key, MANIFEST_PURPOSE, _digest(manifest.key, manifest.records), manifest.signature):
         raise RecordError(path, 0, f"the signature of key {manifest.key}", manifest.signature)
     _check_files(folder, manifest)

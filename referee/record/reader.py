@@ -3,7 +3,6 @@
 A last line without a line feed is torn: its referee died while writing. It is cut off and reported, never guessed at.
 """
 
-import re
 import stat
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -29,7 +28,6 @@ from .seal import RECORD_PURPOSE, is_signed
 
 T = TypeVar("T", bound=Line)
 
-_SIGNATURE = re.compile("[0-9a-f]{128}")
 MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
 
@@ -182,6 +180,16 @@ def _popped(lines: list[AnyLine], kind: type[T]) -> T | None:
     return None
 
 
+def check_key(path: Path, line: int, key: Any, keys: Collection[str]) -> None:
+    """Check that a key is one of those that an auditor demands; if it demands none, any is.
+
+    Raises:
+        RecordError: it is another one.
+    """
+    if keys and key not in keys:
+        raise RecordError(path, line, f"key {' or '.join(keys)}", f"key {key}")
+
+
 def check_heads(chain: Chain, heads: Collection[str]) -> None:
     """Check that a chain has the lines whose hashes players were sent.
 
@@ -202,12 +210,16 @@ def check_seal(chain: Chain) -> None:
     """
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal":
         return
-    key, last = chain.lines[0].fields.get("key"), chain.lines[-1].fields
-    if list(last) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
-        raise RecordError(chain.path, len(chain.lines), "a line of format 2", f"keys {', '.join(last)[:140]}")
-    is_form_kept = _SIGNATURE.fullmatch(str(last.get("signature"))) is not None
-    if not is_form_kept or not is_signed(str(key), RECORD_PURPOSE, str(last.get("prev")), str(last.get("signature"))):
-        raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", f"{last.get('signature')!r:.140}")
+    key, last = chain.lines[0].fields.get("key"), chain.lines[-1]
+    if list(last.fields) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
+        raise RecordError(chain.path, len(chain.lines), "a line of format 2", f"keys {', '.join(last.fields)[:140]}")
+    try:
+        seal = typed(last)
+    except BadLine as error:
+        raise RecordError(chain.path, len(chain.lines), "a line of format 2", str(error)) from None
+    assert isinstance(seal, SealLine), "its kind was looked at"
+    if not is_signed(str(key), RECORD_PURPOSE, seal.prev, seal.signature):
+        raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", seal.signature)
 
 
 def _typed_lines(chain: Chain) -> list[AnyLine]:

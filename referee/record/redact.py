@@ -11,7 +11,7 @@ import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit import FindGame, audit, open_match
-from .reader import Chain, RecordError, check_heads, check_seal, read_chain
+from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
 from .schema import FORMAT, PlainLine, encode_line
 from .veil import OPEN, places
 
@@ -64,9 +64,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
         RecordError: the first line that does not hold, or there is no seal.
     """
     chain = read_chain(path)
-    key = chain.lines[0].fields.get("key") if chain.lines else None
-    if keys and key not in keys:
-        raise RecordError(path, 1, f"key {' or '.join(keys)}", f"key {key}")
+    check_key(path, 1, chain.lines[0].fields.get("key") if chain.lines else None, keys)
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
         raise RecordError(path, len(chain.lines) + 1, "the seal as the last line", "another end")
     check_seal(chain)

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-import msgspec
-
 from ..match import events as e
 from ..match.fouls import Foul
 from ..match.machine import Match
-from ..record.audit import FindGame, open_match, refold
-from ..record.reader import Record, RecordError
+from ..record.audit import FindGame, check_result, open_match, refold
+from ..record.reader import Record
 
 
 class StillSecret(Exception):
@@ -113,7 +111,7 @@ def watch(record: Record, find_game: FindGame) -> Watched:
             frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
         frames += new
         turn = match.turn
-    _check_result(record, match)
+    check_result(record, match)
     return Watched(record, match, tuple(frames), tuple(answers))
 
 
@@ -149,12 +147,4 @@ def _to_move(match: Match) -> int | None:
 
 
 def _used_ms(event: e.Answer | e.DeadlinePassed) -> float:
-    return max(event.at_ms - event.sent_ms - event.lag_ms, 0.0)
-
-
-def _check_result(record: Record, match: Match) -> None:
-    """Compare the result that the record tells with the one that follows."""
-    told = record.result.result if record.result else None
-    if told is not None and told != match.result:
-        expected, found = (msgspec.json.encode(result).decode() for result in (match.result, told))
-        raise RecordError(record.path, len(record.steps) + 2, f"result {expected}", found)
+    return max(e.used_ms(event), 0.0)
