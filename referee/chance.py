@@ -6,6 +6,7 @@ Everything here can be redone in any language from SHA-256 alone; protocol/SPEC.
 import hashlib
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -90,6 +91,29 @@ def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
     """
     text = "".join(":" + (nonce or "") for nonce in nonces)
     return hashlib.sha256(seed + text.encode()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Dealer:
+    """The shuffles of a match. It has no state: called again it gives the same order, so a game's state may keep it.
+
+    Args:
+        key: 32 bytes; the match's shuffle key.
+    """
+
+    key: bytes
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items in the random order of this deal."""
+        return Stream(self.key).shuffled(items)
+
+    def later(self, deal: int) -> "Dealer":
+        """Return the shuffle of another deal of the same match.
+
+        Args:
+            deal: 1, 2, 3... for the second deal and those after it.
+        """
+        return Dealer(derive(self.key, f"deal:{deal}"))
 
 
 class Stream:

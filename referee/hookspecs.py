@@ -24,14 +24,14 @@ class HousePlayer:
     Args:
         name: what stands behind `house:` on the command line; 1 to 20 letters or digits.
         games: names of the games it plays.
-        make: called once per match with a seed (32 bytes) and the game's options; returns the function from a view
-            to a move, both plain (dicts, lists, strings, numbers), as they stand on the wire.
+        make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
+            a view to a move, both plain (dicts, lists, strings, numbers), as they stand on the wire.
         summary: one sentence for `referee list`.
     """
 
     name: str
     games: tuple[str, ...]
-    make: Callable[[bytes, dict[str, Any]], Callable[[Any], Any]]
+    make: "Callable[[Game[Any, Any, Any], Any, bytes], Callable[[Any], Any]]"
     summary: str
 
 

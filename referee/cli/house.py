@@ -24,14 +24,16 @@ def main(arguments: list[str]) -> int:
         print("usage: python -m referee.cli.house NAME", file=sys.stderr)
         return 2
     try:
-        player = load().player(arguments[0])
+        registry = load()
+        player = registry.player(arguments[0])
     except PluginError as error:
         print(f"house player: {error}", file=sys.stderr)
         return 2
     seed = bytes.fromhex(os.environ.get("REFEREE_PLAYER_SEED", "")) or os.urandom(32)
 
     def _make(offer: Terms) -> Callable[[Any], Any]:
-        return player.make(seed, offer.options)
+        game = registry.game(offer.game)
+        return player.make(game, game.parse_options(offer.options), seed)
 
     try:
         run(make=_make, name=os.environ.get("REFEREE_NAME", player.name), say=None)

@@ -18,10 +18,20 @@ T = TypeVar("T")
 
 
 class Shuffle(Protocol):
-    """Put items into a random order; chance reaches a game in this form only."""
+    """Put items into a random order; chance reaches a game in this form only.
+
+    It has no state of its own: a game may keep it in its state, and called again it gives the same order again.
+    """
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
-        """Return the items in a random order."""
+        """Return the items in a random order: that of one deal."""
+
+    def later(self, deal: int) -> "Shuffle":
+        """Return the shuffle of another deal of the same game, which tells nothing of this one.
+
+        Args:
+            deal: 1, 2, 3... for the second deal and those after it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,8 @@ class Game(ABC, Generic[S, V, M]):
     view_type: ClassVar[type[msgspec.Struct]]
     move_type: ClassVar[Any]
     rules: ClassVar[dict[str, Rule]]
+    file_options: ClassVar[frozenset[str]] = frozenset()
+    """Options whose value an organiser gives as the path of a TOML file; the game is given what stands in the file."""
     _boxed_move: ClassVar[Any]
     """A struct around move_type: msgspec keeps what it knows of a struct, but looks through a bare union every time."""
 
@@ -151,12 +163,30 @@ class Game(ABC, Generic[S, V, M]):
         """
 
     @abstractmethod
+    def imagine(self, options: Any, view: V, shuffle: Shuffle) -> S:
+        """Return a state in which the view's seat sees just this view: for players that look ahead from what they know.
+
+        Args:
+            options: from parse_options.
+            view: of a state that is not over.
+            shuffle: decides what the seat can't see.
+        """
+
+    def teams(self, options: Any, seats: int) -> tuple[tuple[int, ...], ...]:
+        """Return the seats that win and lose together; empty if everyone plays for itself."""
+        return ()
+
+    @abstractmethod
     def seat_count(self, state: S) -> int:
         """Return how many seats the game has, dropped ones too."""
 
     @abstractmethod
     def to_move(self, state: S) -> int:
         """Return the seat whose turn it is; only asked while outcome(state) is None."""
+
+    def is_same_turn(self, state: S) -> bool:
+        """Tell whether the seat to move is still in the turn of its last play, whose time goes on running."""
+        return False
 
     @abstractmethod
     def view(self, state: S, seat: int) -> V:

@@ -163,6 +163,23 @@ class QGame(Game[State, View, Move]):
         laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
         return State(options, board, laid, pile, hands, scores, tuple(range(seats)), seats)
 
+    def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
+        """Deal what the view does not show to the pile and the other hands; a new round begins."""
+        map_ = [tiles.BY_NAME[name] for _, _, name in view.map]
+        own = tuple(tiles.BY_NAME[name] for name in view.hand)
+        unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
+        unseen += shuffle(tiles.ALL_TILES)[: max(view.tiles_left - len(unseen), 0)]  # a given position has what it has
+        others = [seat for seat in view.order if seat != view.seat]
+        rest = unseen[view.tiles_left :]
+        size = min(-(-len(rest) // max(len(others), 1)), HAND_SIZE)
+        hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
+        for index, seat in enumerate(others):
+            hands[seat] = tuple(rest[index * size : (index + 1) * size])
+        hands[view.seat] = own
+        board = {(row, column): tiles.BY_NAME[name] for row, column, name in view.map}
+        pile, scores, order = tuple(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
+        return State(options, board, view.map, pile, tuple(hands), scores, order, len(order))
+
     def seat_count(self, state: State) -> int:
         """Count the hands, empty ones too."""
         return len(state.hands)

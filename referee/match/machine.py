@@ -118,7 +118,7 @@ class Match:
             self.state = self._restored
         else:
             key = chance.shuffle_key(self.seed, self.nonces)
-            self.state = self.game.new(self.options, seats, chance.Stream(key).shuffled)
+            self.state = self.game.new(self.options, seats, chance.Dealer(key))
         self.phase = Phase.STARTING
         self._queue = list(range(seats))
         if self.setup.acknowledge:

@@ -162,7 +162,7 @@ def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:
         raise RecordError(record.path, len(record.steps) + 2, f"nonces {nonces}", f"{record.result.nonces}")
     if setup.position is not None:
         return
-    state = game.new(game.parse_options(setup.options), len(setup.names), Redealer(seed, nonces).shuffled)
+    state = game.new(game.parse_options(setup.options), len(setup.names), Redealer.of_match(seed, nonces))
     for number, step in enumerate(record.steps, 2):
         for seat in (one["seat"] for one in step.commands if one["command"] == "expel-seat"):
             state = game.drop(state, seat)
@@ -186,24 +186,37 @@ def _nonces(record: Record) -> list[str | None]:
 
 
 class Redealer:
-    """The shuffle of protocol/SPEC.md, "Chance", once more.
+    """The shuffles of protocol/SPEC.md, "Chance", once more.
 
     Args:
-        seed: 32 bytes.
-        nonces: by seat, in hex; None for none.
+        key: 32 bytes.
     """
 
-    def __init__(self, seed: bytes, nonces: Sequence[str | None]) -> None:
-        key = hashlib.sha256(seed + "".join(f":{nonce or ''}" for nonce in nonces).encode()).digest()
-        self._words = _words(key)
+    def __init__(self, key: bytes) -> None:
+        self._key = key
 
-    def shuffled(self, items: Sequence[T]) -> list[T]:
+    @classmethod
+    def of_match(cls, seed: bytes, nonces: Sequence[str | None]) -> "Redealer":
+        """Return the shuffle of a match's first deal.
+
+        Args:
+            seed: 32 bytes.
+            nonces: by seat, in hex; None for none.
+        """
+        return cls(hashlib.sha256(seed + "".join(f":{nonce or ''}" for nonce in nonces).encode()).digest())
+
+    def later(self, deal: int) -> "Redealer":
+        """Return the shuffle of another deal."""
+        return Redealer(hashlib.sha256(self._key + f"deal:{deal}".encode()).digest())
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
         """Return the items in their new order."""
+        words = _words(self._key)
         deck = list(items)
         for size in range(len(deck), 1, -1):
-            word = next(self._words)
+            word = next(words)
             while word >= 2**64 // size * size:
-                word = next(self._words)
+                word = next(words)
             deck[size - 1], deck[word % size] = deck[word % size], deck[size - 1]
         return deck
 

@@ -7,6 +7,7 @@ bound keeps a turn well within 100 ms.
 from collections.abc import Callable
 from typing import Any
 
+from referee.games.base import Game
 from referee.games.q_tiles import Cell, Tile, frontier, misfit, placement_points
 
 from .q_table import Placed, board_of, exchange_or_pass, extend_frontier, hand_of, place
@@ -94,12 +95,11 @@ class Search:
         return points
 
 
-def make_greedy(_seed: bytes, options: dict[str, Any]) -> Callable[[Any], Any]:
+def make_greedy(_game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
     """Make the greedy player for one match."""
-    q_bonus, finish_bonus = options.get("q_bonus", 6), options.get("finish_bonus", 6)
 
     def _choose(view: Any) -> Any:
-        placed = Search(board_of(view), hand_of(view), q_bonus, finish_bonus).run()
+        placed = Search(board_of(view), hand_of(view), options.q_bonus, options.finish_bonus).run()
         return place(placed) if placed else exchange_or_pass(view)
 
     return _choose

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from referee.games.base import Game
 from referee.games.q_tiles import Board, Cell, Tile, frontier, in_line, neighbour_count, spots
 
 from .q_table import Placed, board_of, exchange_or_pass, extend_frontier, hand_of, place
@@ -69,17 +70,17 @@ def strategy(pick: PickSpot) -> Callable[[Any], Any]:
     return _choose
 
 
-def make_dag(_seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
+def make_dag(*_match: Any) -> Callable[[Any], Any]:
     """Make dag for one match."""
     return strategy(first_spot)
 
 
-def make_ldasg(_seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
+def make_ldasg(*_match: Any) -> Callable[[Any], Any]:
     """Make ldasg for one match."""
     return strategy(most_constrained_spot)
 
 
-def make_random(seed: bytes, _options: dict[str, Any]) -> Callable[[Any], Any]:
+def make_random(_game: Game[Any, Any, Any], _options: Any, seed: bytes) -> Callable[[Any], Any]:
     """Make the random player for one match; the same seed gives the same choices."""
     chance = random.Random(seed)
 

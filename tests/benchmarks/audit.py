@@ -41,7 +41,7 @@ def write_record(path: Path, number: int, sealer: Sealer) -> int:
     match = Match(QGame(), setup, seed)
     writer = RecordWriter(path, sealer)
     writer.write_header(setup, seed, is_fixed=False, referee="benchmark", opened="")
-    for event, commands in drive(match, [ScriptedSeat(make_dag(b"", {}), takes_ms=ANSWER_MS) for _ in names]):
+    for event, commands in drive(match, [ScriptedSeat(make_dag(), takes_ms=ANSWER_MS) for _ in names]):
         writer.write_step(event, commands)
     assert match.result is not None
     writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)

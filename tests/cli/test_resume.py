@@ -130,7 +130,7 @@ import sys
 from protocol.client import run
 from sample_players.python.q_simple import make_dag
 
-asked, dag = 0, make_dag(b"", {})
+asked, dag = 0, make_dag()
 
 def choose(view):
     global asked

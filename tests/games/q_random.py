@@ -1,7 +1,8 @@
 """Random moves of Q, longer ones than the game itself lists. Knows how to guess; refuses to know what is legal."""
 
+from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from referee import chance
 from referee.games import q_tiles as tiles
@@ -9,11 +10,24 @@ from referee.games.q import Exchange, Move, Options, Pass, Place, Placement, QGa
 
 GAME = QGame()
 TOTAL = 1080
+T = TypeVar("T")
+
+
+class Unshuffled:
+    """Leaves everything in its order."""
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items as they are."""
+        return list(items)
+
+    def later(self, _deal: int) -> "Unshuffled":
+        """Return the same."""
+        return self
 
 
 def dealt(key: bytes, seats: int, **options: Any) -> State:
     """Return a new game."""
-    return GAME.new(Options(**options), seats, chance.Stream(key).shuffled)
+    return GAME.new(Options(**options), seats, chance.Dealer(key))
 
 
 def shortened(state: State, pile: int) -> State:

@@ -5,9 +5,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from referee.games.base import Game, IllegalMove, News, Outcome
 from referee.games.q import Move, QGame, State, View
+from referee.games.q_tiles import NAMES
 from referee.plugins import load
 from referee.testing import JUNK, check_game, spoilt
 
@@ -80,7 +82,14 @@ class Moody(QGame):
 
     def new(self, options: Any, seats: int, shuffle: Any) -> State:
         self.dealt += 1
-        return super().new(options, seats, lambda items: shuffle(items)[self.dealt :] + shuffle(items)[: self.dealt])
+        return super().new(options, seats, shuffle.later(self.dealt))
+
+
+class Betraying(QGame):
+    """Shows a seat the top of the pile."""
+
+    def view(self, state: State, seat: int) -> View:
+        return replace(super().view(state, seat), hand=[NAMES[tile] for tile in state.pile[:1]])
 
 
 class Trusting(QGame):
@@ -100,6 +109,7 @@ BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
     (Overwriting, "play changed the old state"),
     (Endless, "was dropped and is to move"),
     (Moody, "the same seed gave another deal"),
+    (Betraying, "sees another view of what it imagines"),
     (Trusting, "is among the legal moves, and is not legal"),
 )
 

@@ -10,6 +10,8 @@ from referee.games.base import IllegalMove, News, Outcome
 from referee.games.q import Exchange, Move, Options, Pass, Place, Placement, QGame, State
 from referee.games.q_rules import RULES
 
+from .q_random import Unshuffled
+
 GAME = QGame()
 R, G, B = "red-star", "green-star", "blue-star"
 RC, GC = "red-clover", "green-clover"
@@ -127,7 +129,7 @@ def test_bonuses_are_options() -> None:
 
 def test_new_deals_in_seat_order() -> None:
     """Six tiles a seat from the top, the next one on the map, the rest is the pile."""
-    state = GAME.new(Options(), 3, list)
+    state = GAME.new(Options(), 3, Unshuffled())
     deck = tiles.ALL_TILES
     assert state.hands == (deck[:6], deck[6:12], deck[12:18])
     assert state.board == {(0, 0): deck[18]}

@@ -164,7 +164,7 @@ def test_nonces_enter_the_deal() -> None:
         fold(match, opened(), ready(1, nonce="bb" * 16), ready(0, nonce="aa" * 16))
         key = chance.shuffle_key(SEED, kept)
         assert match.nonces == kept
-        assert match.state == match.game.new(match.options, 2, chance.Stream(key).shuffled)
+        assert match.state == match.game.new(match.options, 2, chance.Dealer(key))
 
 
 @settings(max_examples=15, deadline=None)

@@ -18,7 +18,7 @@ from sample_players.python.q_simple import make_dag
 
 def main(mark: Path, turn: int, delay_us: float) -> None:
     """Play, and kill if nobody has."""
-    dag = make_dag(b"", {})
+    dag = make_dag()
     asked = 0
 
     def _choose(view: Any) -> Any:

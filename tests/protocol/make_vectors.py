@@ -82,7 +82,7 @@ def _deal(name: str, seed: bytes, nonces: Sequence[str | None]) -> dict[str, Any
     for _ in range(_WORDS):
         words.below(1)
     deck = [q_tiles.NAMES[tile] for tile in chance.Stream(key).shuffled(q_tiles.ALL_TILES)]
-    dealt = QGame().new(Options(), len(nonces), chance.Stream(key).shuffled)
+    dealt = QGame().new(Options(), len(nonces), chance.Dealer(key))
     return {
         "name": name,
         "seed": seed.hex(),

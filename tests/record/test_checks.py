@@ -134,13 +134,14 @@ def test_a_winner_that_fails_at_the_end_leaves_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 36, 1080])
 def test_both_shuffles_agree(size: int) -> None:
-    """Two pieces of code that share nothing give the same order, one shuffle after the other from one stream."""
+    """Two pieces of code that share nothing give the same order, of the first deal and of a later one."""
     source = Random(size)
     for nonces in ([None, None], ["00" * 16, None], [source.randbytes(16).hex() for _ in range(4)]):
         seed = source.randbytes(32)
-        first, second = chance.Stream(chance.shuffle_key(seed, nonces)), Redealer(seed, nonces)
+        first, second = chance.Dealer(chance.shuffle_key(seed, nonces)), Redealer.of_match(seed, nonces)
         for _ in range(2):
-            assert first.shuffled(range(size)) == second.shuffled(range(size))
+            assert first(range(size)) == second(range(size))
+            assert first.later(1)(range(size)) == second.later(1)(range(size))
 
 
 def _other_seed(record: Record) -> Record:

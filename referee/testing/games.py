@@ -1,131 +1,27 @@
-"""For authors of games and players: play a match without a network, and check that a game keeps its contract.
+"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random. Knows no game's rules."""
 
-Knows commands and the events that answer them. Refuses to know clocks, sockets and records, and makes no chance of its
-own: instants are counted up, and a random source is passed in.
-"""
-
-import heapq
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import msgspec
 
-from . import chance
-from .games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome
-from .match import commands as c
-from .match import events as e
-from .match.machine import Match
+from .. import chance
+from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome
+from .drawings import check_drawing
+from .seats import AnyGame, plain
 
 if TYPE_CHECKING:
     from random import Random
 
-AnyGame = Game[Any, Any, Any]
-Choose = Callable[[Any], Any]
-"""From a view to a move, both plain, as they stand on the wire."""
 JUNK: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 2**31, -(2**63), 2**64 - 1, 0.5, -1e300, "", "pass", "\x00", "x" * 10_000),
     *([], [[]], [None] * 100, [0, 0, 0], {}, {"": {}}, {"action": None}, {"action": []}, {"action": "\ud7ff"}),
     *({"action": "pass", "extra": 1}, {"type": "move"}, [[[[[[[[{}]]]]]]]]),
 )
 """Plain values that a hostile player may send in place of a move, or of a part of one."""
-_SVG = "{http://www.w3.org/2000/svg}"
-_SHAPES = {
-    _SVG + name
-    for name in (
-        *("svg", "g", "defs", "symbol", "use", "title", "desc", "text", "tspan", "path", "rect", "circle", "ellipse"),
-        *("line", "polyline", "polygon", "clipPath", "mask", "pattern", "linearGradient", "radialGradient", "stop"),
-    )
-}
-"""Elements of a drawing: what can't run, load or restyle the page around it."""
 _SAMPLE = 12
 """How many of the legal moves of one state are tried: enough over a game, and a game may have thousands at once."""
-
-
-class ScriptedSeat:
-    """A player without a network: says ready, confirms, and answers every turn.
-
-    Subclasses misbehave by returning another event from `answer`, or None to stay silent.
-
-    Args:
-        choose: from a plain view to a plain move.
-        takes_ms: how long each answer takes.
-        nonce: 16 bytes in hex.
-    """
-
-    def __init__(self, choose: Choose, *, takes_ms: float = 1.0, nonce: str = "00" * 16) -> None:
-        self.choose = choose
-        self.takes_ms = takes_ms
-        self.nonce = nonce
-
-    def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
-        """Answer a command.
-
-        Args:
-            command: what is sent to this seat.
-            sent_ms: instant at which it is.
-
-        Returns:
-            What follows from it; None if it asks for nothing.
-        """
-        at_ms = sent_ms + self.takes_ms
-        seat = command.seat
-        instants = {"at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
-        match command:
-            case c.OfferMatch():
-                return e.ReadyReceived(seat=seat, nonce=self.nonce, **instants)
-            case c.AskMove():
-                move = self.choose(msgspec.msgpack.decode(command.view))
-                return e.MoveReceived(seat=seat, turn=command.turn, move=move, **instants)
-            case c.StartSeat(ack=int(ack)) | c.TellSeat(ack=int(ack)) | c.EndSeat(ack=int(ack)):
-                return e.AckReceived(seat=seat, ack=ack, **instants)
-            case _:
-                return None
-
-
-def drive(match: Match, seats: Sequence[ScriptedSeat]) -> Iterator[tuple[e.Event, tuple[c.Command, ...]]]:
-    """Drive a new match to its end; every request is sent at the instant of the event that caused it.
-
-    Args:
-        match: a match that was not opened yet.
-        seats: by seat.
-
-    Yields:
-        Each event with the commands that it gave, in the order of their instants. What an expelled seat still says is
-        left out, as the network's edge does.
-
-    Raises:
-        RuntimeError: the match waits for a seat that says nothing.
-    """
-    coming: list[tuple[float, int, e.Event]] = [(0.0, 0, e.MatchOpened(at_ms=0.0))]
-    count = 0
-    while match.result is None:
-        if not coming:
-            raise RuntimeError(f"nobody says anything, the match waits for {sorted(match.open_requests)}")
-        event = heapq.heappop(coming)[2]
-        if isinstance(event, e.SeatEvent) and any(foul.seat == event.seat for foul in match.fouls):
-            continue
-        commands = match.handle(event)
-        for command in commands:
-            said = seats[command.seat].answer(command, event.at_ms) if isinstance(command, c.SeatCommand) else None
-            if said is not None:
-                count += 1
-                heapq.heappush(coming, (said.at_ms, count, said))
-        yield event, commands
-
-
-def random_chooser(game: AnyGame, source: "Random", match: Match) -> Choose:
-    """Return a player of any game that picks one of the legal moves.
-
-    It looks into the match, for a view need not tell all legal moves: a tool of tests, no honest player.
-    """
-    return lambda _view: plain(source.choice(game.legal_moves(match.state)))
-
-
-def plain(value: Any) -> Any:
-    """Return a value as it is once it went over the wire: dict, list, str, int, float, bool and None."""
-    return msgspec.msgpack.decode(msgspec.msgpack.encode(value))
 
 
 def check_game(
@@ -212,7 +108,7 @@ class _GameCheck:
         assert state == again, "the same seed and the same moves gave another state"
 
     def _dealt(self) -> Any:
-        return self.game.new(self.options, self.seats, chance.Stream(self.key).shuffled)
+        return self.game.new(self.options, self.seats, chance.Dealer(self.key))
 
     def _play(self, state: Any, move: Any) -> Any:
         """Play one of the moves that are said to be legal."""
@@ -249,9 +145,21 @@ class _GameCheck:
         outcome = game.outcome(state)
         if outcome is None:
             assert game.to_move(state) in range(self.seats), "a seat that does not exist is to move"
+            self._check_imagined(state)
         else:
             self._check_outcome(outcome)
         return outcome
+
+    def _check_imagined(self, state: Any) -> None:
+        """Check that a view tells nothing but what its seat sees: any state imagined from it gives the same view."""
+        game = self.game
+        for seat in range(self.seats):
+            view = game.view(state, seat)
+            imagined = game.imagine(self.options, view, chance.Dealer(self.source.randbytes(chance.SEED_BYTES)))
+            game.check_invariants(imagined)
+            assert plain(view) == plain(game.view(imagined, seat)), f"seat {seat} sees another view of what it imagines"
+            if seat == game.to_move(state):
+                assert seat == game.to_move(imagined), f"seat {seat} is to move, and imagines that another is"
 
     def _check_outcome(self, outcome: Outcome) -> None:
         ranked = [seat for level in outcome.ranking for seat in level]
@@ -329,28 +237,6 @@ class _GameCheck:
                 assert not gone & set(outcome.order), "a dropped seat is ranked"
         assert game.outcome(state) is not None, "all seats were dropped, and the game goes on"
         check_drawing(game.draw_svg(state))
-
-
-def check_drawing(svg: str) -> None:
-    """Check that a drawing may stand in any page: one SVG document of shapes and text, and nothing that acts or loads.
-
-    Raises:
-        AssertionError: it is not; the text says why.
-    """
-    try:
-        root = ET.fromstring(svg)  # noqa: S314  # our own games' drawings, not a stranger's
-    except ET.ParseError as error:
-        raise AssertionError(f"the drawing is no well-formed XML: {error}") from error
-    assert root.tag == f"{_SVG}svg", f"the drawing is a {root.tag}"
-    assert root.get("viewBox"), "the drawing has no viewBox"
-    for element in root.iter():
-        assert element.tag in _SHAPES, f"the drawing has a {element.tag}"
-        for name, value in element.items():
-            local = name.rpartition("}")[2].lower()
-            assert not local.startswith("on"), f"the drawing acts: {name}"
-            assert local not in ("style", "src"), f"the drawing has the attribute {name}"
-            assert local != "href" or value.startswith("#"), f"the drawing links outside: {value}"
-            assert "url(" not in value.lower().replace("url(#", ""), f"the drawing loads {value}"
 
 
 def spoilt(raw: Any, source: "Random") -> Any:
