@@ -72,6 +72,7 @@ TRANSITIONS: dict[tuple[State, str], State] = {
     (State.IDLE, "expelled"): State.CLOSED,
     (State.OFFERED, "ready"): State.SEATED,
     (State.OFFERED, "end"): State.IDLE,
+    (State.OFFERED, "paused"): State.CLOSED,
     (State.OFFERED, "expelled"): State.CLOSED,
     (State.SEATED, "start"): State.SEATED,
     (State.SEATED, "start+"): State.TO_CONFIRM,
@@ -80,17 +81,21 @@ TRANSITIONS: dict[tuple[State, str], State] = {
     (State.SEATED, "told+"): State.TO_CONFIRM,
     (State.SEATED, "end"): State.IDLE,
     (State.SEATED, "end+"): State.TO_CONFIRM_END,
+    (State.SEATED, "paused"): State.CLOSED,
     (State.SEATED, "expelled"): State.CLOSED,
     (State.ASKED, "move"): State.SEATED,
     (State.ASKED, "told"): State.ASKED,
     (State.ASKED, "end"): State.IDLE,
+    (State.ASKED, "paused"): State.CLOSED,
     (State.ASKED, "expelled"): State.CLOSED,
     (State.TO_CONFIRM, "ack"): State.SEATED,
     (State.TO_CONFIRM, "told"): State.TO_CONFIRM,
     (State.TO_CONFIRM, "end"): State.IDLE,
+    (State.TO_CONFIRM, "paused"): State.CLOSED,
     (State.TO_CONFIRM, "expelled"): State.CLOSED,
     (State.TO_CONFIRM_END, "ack"): State.IDLE,
     (State.TO_CONFIRM_END, "end"): State.IDLE,
+    (State.TO_CONFIRM_END, "paused"): State.CLOSED,
     (State.TO_CONFIRM_END, "expelled"): State.CLOSED,
 }
 
@@ -110,6 +115,8 @@ class Connection:
         self._reader = FrameReader(read_limit)
         self._match: str | None = None
         self._past_match: str | None = None
+        self.last_body = b""
+        """The body of the frame that was read last."""
         self.role = role
         self.state = State.NEW
 
@@ -153,6 +160,7 @@ class Connection:
                 if body is None:
                     self._check_flood()
                     return Need.DATA
+                self.last_body = body
                 message = decode(body, self._theirs)
                 if self._is_late(message):
                     continue

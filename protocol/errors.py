@@ -44,6 +44,8 @@ class Code(StrEnum):
     """The message names another match than the one being played."""
     FLOOD = "flood"
     """Bytes of a frame that nothing asked for, more than the limit, before the frame is even complete."""
+    NOT_READING = "not-reading"
+    """It leaves more than the limit of what it was sent unread."""
     OUT_OF_TURN = "out-of-turn"
     """A well-formed message that nothing asked for."""
 

@@ -17,6 +17,9 @@ MAX_UNASKED_BYTES = 4096
 """What a player in a match may have sent of a frame while nothing is asked of it. It is not 0, because a verdict names
 a whole message where there is one; a move is rarely longer than this."""
 
+MAX_UNREAD_BYTES = 8 * 1024 * 1024
+"""What a player may leave unread, besides what the systems between hold: two of the largest frames."""
+
 MAX_DEPTH = 16
 """Arrays and maps within one another. The deepest message of this protocol has 6 levels."""
 

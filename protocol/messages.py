@@ -88,6 +88,8 @@ class Terms(Message, frozen=True, kw_only=True):
     seat: Seat
     names: list[Name]
     time: TimeControl
+    teams: list[list[Seat]]
+    lot: bool
     acknowledge: bool
     commitment: Hex32
     nonces: bool
@@ -134,6 +136,13 @@ class Told(Message, frozen=True, kw_only=True, tag="told"):
     ack: Count | None = None
 
 
+class Paused(Message, frozen=True, kw_only=True, tag="paused"):
+    """Referee stops for now and closes; the match goes on later from its record, with the seat's resume token."""
+
+    match: MatchId
+    reason: Text
+
+
 class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
     """Referee ends this seat's part in the match, with the reason and the evidence, and closes."""
 
@@ -168,6 +177,7 @@ FROM_REFEREE: dict[str, type[Message]] = {
     "start": Start,
     "turn": Turn,
     "told": Told,
+    "paused": Paused,
     "expelled": Expelled,
     "end": End,
 }

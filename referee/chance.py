@@ -79,6 +79,19 @@ def resume_token(seed: bytes, seat: int) -> str:
     return derive(seed, f"resume:{seat}").hex()
 
 
+def seated(seed: bytes, names: Iterable[str]) -> tuple[str, ...]:
+    """Draw lots for the seats.
+
+    Args:
+        seed: 32 bytes; of its own stream for seating, so that the seats tell nothing of the deck.
+        names: of the players, in any order: they are sorted first, so that nobody's place in a list counts.
+
+    Returns:
+        The names by seat.
+    """
+    return tuple(Stream(derive(seed, "seating")).shuffled(sorted(names)))
+
+
 def shuffle_key(seed: bytes, nonces: Iterable[str | None]) -> bytes:
     """Combine the referee's seed with every player's nonce, so that neither side chooses the deck.
 

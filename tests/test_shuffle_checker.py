@@ -185,7 +185,7 @@ def test_a_changed_vector_fails(tmp_path: Path, change: Change) -> None:
 def test_no_vectors_are_no_success(tmp_path: Path) -> None:
     """A file from which all vectors are gone does not pass."""
     path = tmp_path / "vectors.json"
-    path.write_text(json.dumps({"chance": {"seeds": [], "derived": [], "decks": [], "deals": []}}))
+    path.write_text(json.dumps({"chance": {"seeds": [], "derived": [], "seatings": [], "decks": [], "deals": []}}))
     assert check(path, status=1).stdout == "0 passed, 0 failed\n"
 
 
@@ -222,7 +222,7 @@ def check_deal(record: Path, lines: list[Plain]) -> None:
 def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
     """The hands and the tile on the table that the checker finds are those of the views that the referee sent."""
     lines = opened_lines_of(record)
-    assert lines[0]["format"] == 2
+    assert lines[0]["format"] == 3
     assert all(result_of(lines)["nonces"])
     assert lines[0]["seed"] is None
     check_deal(record, lines)

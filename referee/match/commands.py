@@ -17,10 +17,12 @@ class SeatCommand(Command, frozen=True, kw_only=True):
     seat: int
 
 
-class OfferMatch(SeatCommand, frozen=True, kw_only=True, tag="offer-match"):
+class OfferMatch(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="offer-match"):
     """Offer the seat; `ready` is due within limit_ms."""
 
     limit_ms: float
+    teams: tuple[tuple[int, ...], ...] = ()
+    """The seats that win and lose together; empty if everyone plays for itself."""
 
 
 class StartSeat(SeatCommand, frozen=True, kw_only=True, tag="start-seat"):
@@ -41,10 +43,18 @@ class AskMove(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag="a
     limit_ms: float
     bank_ms: float | None = None
     """What is left in the seat's bank; None if it has none."""
+    goes_on: bool = False
+    """Whether the turn of the seat's last move goes on, and its time with it."""
+
+
+class ExtendLimit(SeatCommand, frozen=True, kw_only=True, tag="extend-limit"):
+    """Give the open request a new limit from now on: the referee stood still too long to judge; nothing is sent."""
+
+    limit_ms: float
 
 
 class ResumeSeat(SeatCommand, frozen=True, kw_only=True, tag="resume-seat"):
-    """Take a seat back into the match after the referee was started again."""
+    """Take a seat back into the match: the referee was started again, or the seat's connection was lost."""
 
     turn: int
     """Number of the last turn."""

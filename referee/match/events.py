@@ -26,12 +26,14 @@ class SeatEvent(Event, frozen=True, kw_only=True):
     seat: int
 
 
-class Answer(SeatEvent, frozen=True, kw_only=True):
+class Answer(SeatEvent, frozen=True, kw_only=True, omit_defaults=True):
     """Base of the answers to a request."""
 
     sent_ms: float
     first_byte_ms: float
     lag_ms: float
+    stalled_ms: float = 0.0
+    """The longest standstill of the referee's loop since the request was sent, whoever was at work then."""
 
 
 class ReadyReceived(Answer, frozen=True, kw_only=True, tag="ready-received"):
@@ -45,6 +47,8 @@ class MoveReceived(Answer, frozen=True, kw_only=True, tag="move-received"):
 
     turn: int
     move: Any
+    frame: str = ""
+    """The answer's bytes in hex, cut to the limit: evidence, kept only if the answer leads to an expulsion."""
 
 
 class AckReceived(Answer, frozen=True, kw_only=True, tag="ack-received"):
@@ -53,13 +57,15 @@ class AckReceived(Answer, frozen=True, kw_only=True, tag="ack-received"):
     ack: int
 
 
-class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, tag="deadline-passed"):
+class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="deadline-passed"):
     """The limit of the seat's open request is over, and its socket held no complete answer."""
 
     sent_ms: float
     lag_ms: float
     pending: str
     """What it had sent of an answer, in hex, cut to the limit."""
+    stalled_ms: float = 0.0
+    """As of an answer."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:
@@ -88,6 +94,13 @@ class ProgramExited(SeatEvent, frozen=True, kw_only=True, tag="program-exited"):
     """`exit status N` or `signal NAME`."""
 
 
+class SeatReturned(SeatEvent, frozen=True, kw_only=True, tag="seat-returned"):
+    """The seat's player came back with its resume token after its connection had been lost; its clock went on."""
+
+    gone_ms: float
+    """How long it was away."""
+
+
 class SeatVacant(SeatEvent, frozen=True, kw_only=True, tag="seat-vacant"):
     """Nobody took the seat within the start-up limit."""
 
@@ -113,6 +126,7 @@ AnyEvent = (
     | ProtocolBroken
     | ConnectionLost
     | ProgramExited
+    | SeatReturned
     | SeatVacant
     | MatchResumed
     | RefereeFailed

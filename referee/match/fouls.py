@@ -20,6 +20,8 @@ class Cause(StrEnum):
     """More unasked data than the limit."""
     OVERSIZE = "oversize"
     """A frame longer than the limit."""
+    NOT_READING = "not-reading"
+    """It does not read what it is sent."""
     DISCONNECTED = "disconnected"
     """The connection was closed or broke."""
     CRASHED = "crashed"
@@ -28,7 +30,7 @@ class Cause(StrEnum):
     """The seat never said `ready`: not connected, or silent, within the start-up limit."""
 
 
-BY_CODE = {"oversize": Cause.OVERSIZE, "out-of-turn": Cause.OUT_OF_TURN, "flood": Cause.FLOOD}
+BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING)}
 """Codes of the wire that are fouls of their own; every other one is a malformed message."""
 
 

@@ -14,14 +14,14 @@ import msgspec
 from msgspec import Raw
 
 from .. import chance
-from ..games.base import Game, IllegalMove, MalformedMove, News, Outcome
+from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .banks import Banks
 from .fouls import BY_CODE, Cause, Foul
 from .phases import ImpossibleEvent, Phase, Request, check_event
-from .results import result_of, told_of
 from .setup import MatchSetup, restored
+from .telling import result_of, told_of_end, told_of_foul, told_of_play
+from .timekeeper import Lateness, Timekeeper
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
 
@@ -36,12 +36,14 @@ class Match:
 
     Raises:
         BadSetup: the options, the position or the number of seats are not the game's.
-        ValueError: the seed does not fit the commitment.
+        ValueError: the seed does not fit the commitment, or the seats are not those of the lot.
     """
 
     def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes) -> None:
         if chance.commitment(seed) != setup.commitment:
             raise ValueError("the seed does not fit the commitment")
+        if setup.lot and setup.names != chance.seated(seed, setup.names):
+            raise ValueError("the seats are not those that the lot gives")
         self.game = game
         self.setup = setup
         self.seed = seed
@@ -52,17 +54,16 @@ class Match:
         self.nonces: list[str | None] = [None] * len(setup.names)
         self.fouls: list[Foul] = []
         self.result: c.Result | None = None
+        self.teams = game.teams(self.options, len(setup.names))
         self._restored = restored(game, self.options, setup)
         self._out: set[int] = set()
         self._done: set[int] = set()
         self._to_drop: list[int] = []
-        self._awaiting: dict[int, Request] = {}
+        self._time = Timekeeper(setup)
         self._queue: list[int] = []
         self._acks = 0
         self._outcome: Outcome | None = None
-        self._used_ms = [0.0] * len(setup.names)
-        self._banks = Banks(setup)
-        self._last_ms = self._now_ms = 0.0
+        self._last_ms, self._now_ms = 0.0, 0.0
         self._commands: list[c.Command] = []
 
     def handle(self, event: e.Event) -> tuple[c.Command, ...]:
@@ -77,9 +78,8 @@ class Match:
         handler = TABLE.get((self.phase, type(event)))
         if handler is None:
             raise ImpossibleEvent(f"{type(event).__name__} in phase {self.phase}")
-        check_event(event, self._last_ms, len(self.setup.names), self._out, self._awaiting)
-        self._commands = []
-        self._now_ms = event.at_ms
+        check_event(event, self._last_ms, len(self.setup.names), self._out, self._time.requests)
+        self._commands, self._now_ms = [], event.at_ms
         try:
             handler(self, event)
         except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
@@ -93,19 +93,19 @@ class Match:
 
     @property
     def open_requests(self) -> dict[int, Request]:
-        """The seats that have a request open, and which."""
-        return dict(self._awaiting)
+        """The open requests by seat."""
+        return dict(self._time.requests)
 
     # --- offers
 
     def _open(self, event: e.MatchOpened) -> None:
         self.phase = Phase.OFFERING
         for seat in range(len(self.setup.names)):
-            self._awaiting[seat] = Request(e.ReadyReceived, 0, self.setup.start_ms, event.at_ms)
-            self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.start_ms))
+            self._time.ask(seat, e.ReadyReceived, 0, self.setup.start_ms, event.at_ms)
+            self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.start_ms, teams=self.teams))
 
     def _ready(self, event: e.ReadyReceived) -> None:
-        if self._is_in_time(event):
+        if self._is_accepted(event):
             if self.setup.nonces:
                 self.nonces[event.seat] = event.nonce
             self._advance()
@@ -125,9 +125,7 @@ class Match:
             self._start_next()
             return
         self._drop_fouled()
-        for seat in self._present():
-            view = self._view(seat)
-            self._commands.append(c.StartSeat(seat=seat, view=view, ack=None, limit_ms=None))
+        self._commands += (self._started(seat, None, None) for seat in self._present())
         self._next_turn()
 
     def _start_next(self) -> None:
@@ -136,8 +134,10 @@ class Match:
         if seat is None:
             self._next_turn()
             return
-        ack, limit_ms = self._demand_ack(seat)
-        self._commands.append(c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms))
+        self._commands.append(self._started(seat, *self._demand_ack(seat)))
+
+    def _started(self, seat: int, ack: int | None, limit_ms: float | None) -> c.StartSeat:
+        return c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms)
 
     # --- turns
 
@@ -150,28 +150,36 @@ class Match:
         self.phase = Phase.PLAYING
         self.turn += 1
         seat = self.game.to_move(self.state)
-        self._awaiting[seat] = Request(e.MoveReceived, self.turn, self._banks.limit_ms(seat), self._now_ms)
+        goes_on = self.game.is_same_turn(self.state)
+        self._time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
         self._commands.append(self._asked(seat))
 
     def _asked(self, seat: int) -> c.AskMove:
-        limit_ms, bank_ms = self._awaiting[seat].limit_ms, self._banks.left_ms(seat)
-        return c.AskMove(seat=seat, turn=self.turn, view=self._view(seat), limit_ms=limit_ms, bank_ms=bank_ms)
+        return c.AskMove(
+            seat=seat,
+            turn=self.turn,
+            view=self._view(seat),
+            limit_ms=self._time.requests[seat].limit_ms,
+            bank_ms=self._time.bank_ms(seat),
+            goes_on=self.game.is_same_turn(self.state),
+        )
 
     def _view(self, seat: int) -> Raw:
         return Raw(msgspec.msgpack.encode(self.game.view(self.state, seat)))
 
     def _move(self, event: e.MoveReceived) -> None:
-        if not self._is_in_time(event):
+        limit_ms = self._time.requests[event.seat].limit_ms
+        if not self._is_accepted(event):
             return
-        self._banks.charge(event.seat, e.used_ms(event))
+        self._time.charge(event.seat, min(e.used_ms(event), limit_ms))
         try:
             move = self.game.parse_move(event.move)
             self.state = self.game.play(self.state, move)
         except MalformedMove as error:
-            self._foul(event, Cause.MALFORMED_MESSAGE, code="move", detail=str(error))
+            self._foul(event, Cause.MALFORMED_MESSAGE, code="move", detail=str(error), evidence=event.frame)
             return
         except IllegalMove as error:
-            self._foul(event, Cause.ILLEGAL_MOVE, rule=error.rule_id, detail=error.detail)
+            self._foul(event, Cause.ILLEGAL_MOVE, rule=error.rule_id, detail=error.detail, evidence=event.frame)
             return
         self._tell_of_play(event.seat)
 
@@ -181,23 +189,11 @@ class Match:
         if self.setup.acknowledge and news.draws is not None:
             demand = self._demand_ack(mover)
         for seat in self._present():
-            self._commands.append(self._told_of_play(news, seat, demand if seat == mover else None))
+            self._commands.append(told_of_play(news, seat, self.turn, demand if seat == mover else None))
         if demand[0] is not None:
             self.phase = Phase.TELLING
         else:
             self._delivered()
-
-    def _told_of_play(self, news: News, seat: int, demand: tuple[int | None, float | None] | None) -> c.TellSeat:
-        """Return what a seat is told of the last play; with a demand (ack number, limit) if it was the mover."""
-        ack, limit_ms = demand or (None, None)
-        return c.TellSeat(
-            seat=seat,
-            turn=self.turn,
-            what={"kind": "played", **news.public},
-            draws=news.draws if demand else None,
-            ack=ack,
-            limit_ms=limit_ms,
-        )
 
     def _delivered(self) -> None:
         self.state = self.game.deliver(self.state)
@@ -208,11 +204,11 @@ class Match:
     def _demand_ack(self, seat: int) -> tuple[int, float]:
         self._acks += 1
         limit_ms = self.setup.per_move_ms
-        self._awaiting[seat] = Request(e.AckReceived, self._acks, limit_ms, self._now_ms)
+        self._time.ask(seat, e.AckReceived, self._acks, limit_ms, self._now_ms)
         return self._acks, limit_ms
 
     def _ack(self, event: e.AckReceived) -> None:
-        if not self._is_in_time(event):
+        if not self._is_accepted(event):
             return
         if self.phase is Phase.TELLING:
             self._delivered()
@@ -242,42 +238,48 @@ class Match:
         if self.setup.acknowledge:
             seat = self._next_in_queue()
             if seat is not None:
-                self._commands.append(told_of(self._final(None), seat, *self._demand_ack(seat)))
+                self._commands.append(told_of_end(self._final(None), seat, *self._demand_ack(seat)))
                 return
         while (seat := self._next_in_queue()) is not None:
-            self._commands.append(told_of(self._final(None), seat, None, None))
+            self._commands.append(told_of_end(self._final(None), seat))
         self._close(self._final(None))
 
     def _final(self, void: str | None) -> c.Result:
-        return result_of(self._outcome, self.fouls, self._used_ms, out=self._out, turns=self.turn, void=void)
+        return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
 
     def _close(self, result: c.Result) -> None:
         self.phase = Phase.OVER
         self.result = result
-        self._awaiting.clear()
+        self._time.requests.clear()
         self._commands.append(c.CloseMatch(result=result))
 
     # --- fouls
 
-    def _is_in_time(self, event: e.Answer) -> bool:
-        """Book an answer's time, close its request, and judge lateness and number; a foul is dealt with here."""
-        request = self._awaiting[event.seat]
-        used_ms = e.used_ms(event)
-        self._used_ms[event.seat] += max(used_ms, 0.0)
-        if used_ms > request.limit_ms:
-            self._foul(event, self._lateness(), detail=f"{used_ms:.1f} ms used of {request.limit_ms:.1f} ms")
+    def _is_accepted(self, event: e.Answer) -> bool:
+        """Book an answer's time, close its request, and judge lateness and number; a foul is dealt with here.
+
+        A late answer counts if the referee stood still so long that nobody knows whose the delay was.
+        """
+        request = self._time.requests[event.seat]
+        frame = event.frame if isinstance(event, e.MoveReceived) else ""
+        if self._time.book(event) is Lateness.LATE:
+            detail = f"{e.used_ms(event):.1f} ms used of {request.limit_ms:.1f} ms"
+            self._foul(event, self._lateness(), detail=detail, evidence=frame)
             return False
         number = event.turn if isinstance(event, e.MoveReceived) else getattr(event, "ack", 0)
         if number != request.number:
             detail = f"answers number {number}, number {request.number} was asked"
-            self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail)
+            self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail, evidence=frame)
             return False
-        del self._awaiting[event.seat]
+        del self._time.requests[event.seat]
         return True
 
     def _deadline(self, event: e.DeadlinePassed) -> None:
-        request = self._awaiting[event.seat]
-        self._used_ms[event.seat] += e.used_ms(event)
+        request = self._time.requests[event.seat]
+        if self._time.book(event) is Lateness.UNSURE:
+            self._time.extend(event.seat, event.at_ms)
+            self._commands.append(c.ExtendLimit(seat=event.seat, limit_ms=request.limit_ms))
+            return
         detail = f"no complete answer within {request.limit_ms:.1f} ms"
         self._foul(event, self._lateness(), detail=detail, evidence=event.pending)
 
@@ -305,14 +307,14 @@ class Match:
         self._out.add(seat)
         self._to_drop.append(seat)
         self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
-        was_waited_for = self._awaiting.pop(seat, None) is not None or isinstance(event, e.Answer)
+        was_waited_for = self._time.forget(seat) or isinstance(event, e.Answer)
         if was_waited_for:
             self._advance()
 
     def _advance(self) -> None:
         """Go on after an answer or a foul of a seat that was waited for."""
         if self.phase is Phase.OFFERING:
-            if not self._awaiting:
+            if not self._time.requests:
                 self._deal()
         elif self.phase is Phase.STARTING:
             self._start_next()
@@ -325,12 +327,8 @@ class Match:
         """Take the pieces of the fouled out of the game, and tell the others."""
         for seat in self._to_drop:
             self.state = self.game.drop(self.state, seat)
-            cause = next(foul.cause for foul in self.fouls if foul.seat == seat)
-            what = {"kind": "expelled", "seat": seat, "cause": str(cause)}
-            for other in self._present():
-                self._commands.append(
-                    c.TellSeat(seat=other, turn=self.turn, what=what, draws=None, ack=None, limit_ms=None)
-                )
+            foul = next(foul for foul in self.fouls if foul.seat == seat)
+            self._commands += (told_of_foul(foul, other, self.turn) for other in self._present())
         self._to_drop.clear()
 
     def _present(self) -> list[int]:
@@ -338,46 +336,49 @@ class Match:
 
     # --- the referee's own faults
 
-    def _failed(self, event: e.RefereeFailed) -> None:
-        self._void(event.detail)
-
     def _void(self, detail: str) -> None:
         result = self._final(detail)
         for seat in self._present():
             if seat not in self._done:
-                self._commands.append(told_of(result, seat, None, None))
+                self._commands.append(told_of_end(result, seat))
         self._close(result)
 
-    # --- a referee that died and was started again
+    # --- a referee or a player that is back
 
     def _resume(self, event: e.MatchResumed) -> None:
         """Take every seat back, and ask again what was open, with the time that was left."""
         for seat in self._present():
-            if seat in self._done:
-                continue
-            request = self._awaiting.get(seat)
-            if request is None or request.answer is not e.ReadyReceived:
-                view = None if self.state is None else self._view(seat)
-                self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
-            if request is not None:
-                left_ms = request.left_ms(self._last_ms)
-                if request.answer is e.MoveReceived:
-                    self._banks.let_pass(seat, request.limit_ms - left_ms)
-                self._awaiting[seat] = Request(request.answer, request.number, left_ms, event.at_ms)
-                self._commands.append(self._again(seat, self._awaiting[seat]))
+            if seat not in self._done:
+                self._time.restart(seat, self._last_ms, event.at_ms)
+                self._take_back(seat)
+
+    def _returned(self, event: e.SeatReturned) -> None:
+        """Take a seat back whose connection was lost; meanwhile its clock went on."""
+        if event.seat not in self._done:
+            self._time.run_on(event.seat, event.at_ms)
+            self._take_back(event.seat)
+
+    def _take_back(self, seat: int) -> None:
+        """Show a seat where the match stands, and ask again what it was asked."""
+        request = self._time.requests.get(seat)
+        if request is None or request.answer is not e.ReadyReceived:
+            view = None if self.state is None else self._view(seat)
+            self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
+        if request is not None:
+            self._commands.append(self._again(seat, request))
 
     def _again(self, seat: int, request: Request) -> c.Command:
         """Return the command of an open request once more."""
         number, limit_ms = request.number, request.limit_ms
         if self.phase is Phase.OFFERING:
-            return c.OfferMatch(seat=seat, limit_ms=limit_ms)
+            return c.OfferMatch(seat=seat, limit_ms=limit_ms, teams=self.teams)
         if self.phase is Phase.PLAYING:
             return self._asked(seat)
         if self.phase is Phase.STARTING:
-            return c.StartSeat(seat=seat, view=self._view(seat), ack=number, limit_ms=limit_ms)
+            return self._started(seat, number, limit_ms)
         if self.phase is Phase.TELLING:
-            return self._told_of_play(self.game.news(self.state), seat, (number, limit_ms))
-        return told_of(self._final(None), seat, number, limit_ms)
+            return told_of_play(self.game.news(self.state), seat, self.turn, (number, limit_ms))
+        return told_of_end(self._final(None), seat, number, limit_ms)
 
 
 _RUNNING = (Phase.OFFERING, Phase.STARTING, Phase.PLAYING, Phase.TELLING, Phase.ENDING)
@@ -391,8 +392,9 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     (_RUNNING, e.ConnectionLost, Match._gone),
     (_RUNNING, e.ProgramExited, Match._exited),
     ((Phase.OFFERING,), e.SeatVacant, Match._gone),
+    (_RUNNING, e.SeatReturned, Match._returned),
     (_RUNNING, e.MatchResumed, Match._resume),
-    ((Phase.NEW, *_RUNNING), e.RefereeFailed, Match._failed),
+    ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._void(event.detail)),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}
 """(phase, event) -> handler; what has no row is impossible."""

@@ -47,6 +47,8 @@ class Request(Struct, frozen=True):
     limit_ms: float
     asked_ms: float
     """Instant of the event that led to it; it was sent then or later."""
+    extensions: int = 0
+    """How often it was given a new limit, because the referee had stood still."""
 
     def left_ms(self, last_ms: float) -> float:
         """Return how much of the limit is left for sure, when nothing is known after an instant.
@@ -81,19 +83,20 @@ def check_event(
     if isinstance(event, e.Answer):
         if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
             raise ImpossibleEvent(f"{name}: sent, first byte and completion are not in order")
-        _check_request(event, event.sent_ms, event.lag_ms, awaiting.get(event.seat))
+        _check_request(event, awaiting.get(event.seat))
     elif isinstance(event, e.DeadlinePassed):
-        _check_request(event, event.sent_ms, event.lag_ms, awaiting.get(event.seat))
+        _check_request(event, awaiting.get(event.seat))
         limit_ms, used_ms = awaiting[event.seat].limit_ms, e.used_ms(event)
         if event.sent_ms < 0 or used_ms <= limit_ms:
             raise ImpossibleEvent(f"{name}: {used_ms} ms of {limit_ms} ms used")
 
 
-def _check_request(event: e.SeatEvent, sent_ms: float, lag_ms: float, request: Request | None) -> None:
+def _check_request(event: e.Answer | e.DeadlinePassed, request: Request | None) -> None:
     name = type(event).__name__
     if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
         raise ImpossibleEvent(f"{name} of seat {event.seat}, which was not asked")
-    if sent_ms < request.asked_ms:
-        raise ImpossibleEvent(f"{name}: a request sent at {sent_ms} ms, which was made at {request.asked_ms} ms")
-    if not 0 <= lag_ms <= max(event.at_ms - sent_ms, 0) + ROUNDING_MS:
-        raise ImpossibleEvent(f"{name}: a lag of {lag_ms} ms")
+    if event.sent_ms < request.asked_ms:
+        raise ImpossibleEvent(f"{name}: a request sent at {event.sent_ms} ms, which was made at {request.asked_ms} ms")
+    span_ms = max(event.at_ms - event.sent_ms, 0) + ROUNDING_MS
+    if not (0 <= event.lag_ms <= span_ms and 0 <= event.stalled_ms <= span_ms):
+        raise ImpossibleEvent(f"{name}: a lag of {event.lag_ms} ms, a standstill of {event.stalled_ms} ms")

@@ -11,6 +11,9 @@ DEFAULT_PER_MOVE_MS = 6000.0
 DEFAULT_START_MS = 30_000.0
 """From the launch of a program to its `ready`; a JVM on a loaded machine needs seconds. cutechess allows 35 s."""
 
+DEFAULT_LAG_MARGIN_MS = 250.0
+"""A stall is measured, and never charged; but what stalls the referee for longer may well have stalled the players."""
+
 Millis = Annotated[float, Meta(gt=0, le=86_400_000)]
 
 
@@ -31,6 +34,10 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Added to the bank for each move that was in time."""
     start_ms: Millis = DEFAULT_START_MS
     """Limit for the answer to `offer`."""
+    lag_margin_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = DEFAULT_LAG_MARGIN_MS
+    """How long the referee's loop may stand still while a request is open, and still judge the answer's lateness."""
+    lot: bool = False
+    """Whether the seats were drawn by lot, from the seed's stream for seating."""
     acknowledge: bool = False
     """Whether `start`, `end` and those `told` that hand something out must be confirmed, one seat after the other."""
     nonces: bool = True

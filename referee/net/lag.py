@@ -61,6 +61,15 @@ class LoopLag:
                 return end - sent
         return 0.0
 
+    def longest(self, sent: float, now: float) -> float:
+        """Return the longest standstill between `sent` and `now`, in seconds; 0 if the loop was there all the time."""
+        longest = now - max(self._last, sent) if now - self._last > BEAT_S + _SLACK_S else 0.0
+        for start, end in reversed(self._stalls):
+            if end <= sent:
+                break
+            longest = max(longest, end - max(start, sent))
+        return longest
+
     def of_reading(self, sent: float, now: float) -> float:
         """Return how long an answer read at `now` may have been lying unread, in seconds, at most since `sent`."""
         if now - self._last > BEAT_S + _SLACK_S:

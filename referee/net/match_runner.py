@@ -6,8 +6,10 @@ sent before the line that says so is written.
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from protocol import RemoteProtocolError
@@ -130,37 +132,21 @@ class MatchRunner:
         seat = self._seats[link]
         request = self._open.pop(seat)
         sent_ms, at_ms = self._ms(request.sent), self._ms(at)
-        first_ms = max(self._ms(first_byte), sent_ms)
-        lag_ms = self._granted_ms(request, sent_ms, at, at_ms)
+        instants: Any = {
+            "seat": seat,
+            "at_ms": at_ms,
+            "sent_ms": sent_ms,
+            "first_byte_ms": max(self._ms(first_byte), sent_ms),
+            "lag_ms": self._granted_ms(request, sent_ms, at, at_ms),
+            **self._standstill(request, at),
+        }
         if isinstance(message, Move):
-            self._feed(
-                e.MoveReceived(
-                    seat=seat,
-                    at_ms=at_ms,
-                    sent_ms=sent_ms,
-                    first_byte_ms=first_ms,
-                    lag_ms=lag_ms,
-                    turn=message.turn,
-                    move=message.move,
-                )
-            )
+            frame = link.connection.last_body[:MAX_EVIDENCE_BYTES].hex()
+            self._feed(e.MoveReceived(turn=message.turn, move=message.move, frame=frame, **instants))
         elif isinstance(message, Ready):
-            self._feed(
-                e.ReadyReceived(
-                    seat=seat,
-                    at_ms=at_ms,
-                    sent_ms=sent_ms,
-                    first_byte_ms=first_ms,
-                    lag_ms=lag_ms,
-                    nonce=message.nonce,
-                )
-            )
+            self._feed(e.ReadyReceived(nonce=message.nonce, **instants))
         elif isinstance(message, Ack):
-            self._feed(
-                e.AckReceived(
-                    seat=seat, at_ms=at_ms, sent_ms=sent_ms, first_byte_ms=first_ms, lag_ms=lag_ms, ack=message.ack
-                )
-            )
+            self._feed(e.AckReceived(ack=message.ack, **instants))
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
@@ -222,6 +208,11 @@ class MatchRunner:
             lag_ms = max(lag_ms, at_ms - sent_ms - request.limit_ms + _MARGIN_MS)
         return round(max(min(lag_ms, at_ms - sent_ms), 0.0), 3)
 
+    def _standstill(self, request: _Open, at: float) -> dict[str, Any]:
+        """Return `stalled_ms`, if there is anything to say of it."""
+        stalled_ms = round(self._lag.longest(request.sent, at) * 1000, 3)
+        return {"stalled_ms": stalled_ms} if stalled_ms else {}
+
     # --- deadlines
 
     def _arm(self, seat: int, delay_s: float) -> None:
@@ -268,7 +259,8 @@ class MatchRunner:
         del self._open[seat]
         link = self._links[seat]
         pending = link.connection.pending.hex() if link is not None else ""
-        self._feed(e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, lag_ms=lag_ms, pending=pending))
+        instants: Any = {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **self._standstill(request, self._now())}
+        self._feed(e.DeadlinePassed(seat=seat, pending=pending, **instants))
 
     def _used_ms(self, request: _Open) -> float:
         return self._at_ms() - self._ms(request.sent)
@@ -309,6 +301,8 @@ class MatchRunner:
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
             return
         commands = self.match.handle(event)
+        if isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands):
+            event = replace(event, frame="")  # no evidence of anything, and no news: the move says it all
         self._writer.write_step(event, commands)
         for command in commands:
             self._carry_out(command)
@@ -322,6 +316,9 @@ class MatchRunner:
         link = self._links[command.seat]
         if link is None:
             return
+        if isinstance(command, c.ExtendLimit):
+            self._await(command.seat, command.limit_ms)
+            return
         message = message_of(command, self.match, self._writer.head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
@@ -330,8 +327,12 @@ class MatchRunner:
         link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
-            self._open[command.seat] = _Open(self._now(), limit_ms)
-            self._arm(command.seat, (limit_ms + _MARGIN_MS) / 1000)
+            self._await(command.seat, limit_ms)
+
+    def _await(self, seat: int, limit_ms: float) -> None:
+        """Expect an answer from now on."""
+        self._open[seat] = _Open(self._now(), limit_ms)
+        self._arm(seat, (limit_ms + _MARGIN_MS) / 1000)
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]

@@ -42,6 +42,8 @@ def _terms(match: Match, seat: int) -> dict[str, Any]:
             bank_ms=setup.bank_ms,
             increment_ms=setup.increment_ms,
         ),
+        "teams": [list(team) for team in match.teams],
+        "lot": setup.lot,
         "acknowledge": setup.acknowledge,
         "commitment": setup.commitment,
         "nonces": setup.nonces,

@@ -11,9 +11,10 @@ import msgspec
 
 from ..games.base import BadSetup, Game
 from ..match.machine import ImpossibleEvent, Match
-from .checks import check_book, check_ranking, check_shuffle
+from .checks import check_frames, check_ranking, check_shuffle
 from .reader import Record, RecordError, check_heads, check_key, read_record
 from .schema import Step, plain_commands, plain_json
+from .time_book import check_book
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
 _SHOWN_CHARS = 300
@@ -49,6 +50,7 @@ def audit(
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
     check_result(record, match)
+    check_frames(record)
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)

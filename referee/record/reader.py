@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 from .schema import (
     FIRST_PREV,
     FORMAT,
+    FORMATS,
     UNSEALED_FORMAT,
     AnyLine,
     BadLine,
@@ -157,7 +158,7 @@ def read_record(path: Path) -> Record:
     header = others.pop(0) if others else None
     if not isinstance(header, Header):
         raise RecordError(path, 1, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
-    if header.format == FORMAT and (header.key is None or header.locked_seed is None):
+    if header.format != UNSEALED_FORMAT and (header.key is None or header.locked_seed is None):
         raise RecordError(path, 1, "a key and a locked seed", "none")
     seal, result = _popped(others, SealLine), _popped(others, ResultLine)
     steps: list[Step] = []
@@ -225,8 +226,8 @@ def check_seal(chain: Chain) -> None:
 def _typed_lines(chain: Chain) -> list[AnyLine]:
     lines: list[AnyLine] = []
     form = chain.lines[0].fields.get("format", FORMAT) if chain.lines else FORMAT
-    if form not in (FORMAT, UNSEALED_FORMAT) or type(form) is not int:
-        raise RecordError(chain.path, 1, f"format {UNSEALED_FORMAT} or {FORMAT}", f"format {form!r:.40}")
+    if form not in FORMATS or type(form) is not int:
+        raise RecordError(chain.path, 1, f"format {FORMATS[0]} to {FORMATS[-1]}", f"format {form!r:.40}")
     for number, line in enumerate(chain.lines, 1):
         try:
             lines.append(typed(line, form))

@@ -12,7 +12,7 @@ import msgspec
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit import FindGame, audit, open_match
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .schema import FORMAT, PlainLine, encode_line
+from .schema import UNSEALED_FORMAT, PlainLine, encode_line
 from .veil import OPEN, places
 
 
@@ -29,8 +29,10 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
     """
     record = audit(path, find_game)
     match = open_match(record, find_game)
-    if match is None or record.header.format != FORMAT:
-        raise RecordError(path, 1, f"a finished record of format {FORMAT}", f"format {record.header.format}")
+    if match is None or record.header.format == UNSEALED_FORMAT:
+        raise RecordError(
+            path, 1, f"a finished record of format {UNSEALED_FORMAT + 1} or later", f"format {record.header.format}"
+        )
     if not 0 <= seat < len(match.setup.names):
         raise RecordError(path, 1, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
     lines = []

@@ -15,8 +15,10 @@ from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
 from .veil import OPEN, VEIL, BadVeil, places, unveil
 
-FORMAT = 2
-"""Counts up whenever an old reader would misread a new record."""
+FORMAT = 3
+"""Counts up whenever an old reader would misread or refuse a new record."""
+FORMATS = (1, 2, 3)
+"""All that can be read."""
 UNSEALED_FORMAT = 1
 """Had neither hidden fields nor a seal; its records still audit."""
 FIRST_PREV = "0" * 64

@@ -24,7 +24,11 @@ VEILED = "veiled"
 VEIL = b'{"veiled":'
 """How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
 
-_OF_EVENTS = {"move-received": ("move",), "deadline-passed": ("pending",), "protocol-broken": ("detail", "evidence")}
+_OF_EVENTS = {
+    "move-received": ("move", "frame"),
+    "deadline-passed": ("pending",),
+    "protocol-broken": ("detail", "evidence"),
+}
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 _OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)

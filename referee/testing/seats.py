@@ -50,7 +50,7 @@ class ScriptedSeat:
         """
         at_ms = sent_ms + self.takes_ms
         seat = command.seat
-        instants = {"at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
+        instants: Any = {"at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         match command:
             case c.OfferMatch():
                 return e.ReadyReceived(seat=seat, nonce=self.nonce, **instants)

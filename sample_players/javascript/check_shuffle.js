@@ -1,7 +1,7 @@
 // Checks the referee's chance without any code of the referee's; shuffle.js, next to this file, does the work.
 //   node check_shuffle.js vectors.json     redoes every vector of chance in protocol/vectors.json
 //   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal of Q;
-//                                          reads records of format 1 and 2
+//                                          reads records of format 1 to 3
 // Exit status: 0 all holds, 1 something does not, 2 used wrongly or not readable.
 "use strict";
 const { readFileSync } = require("node:fs");
@@ -14,6 +14,7 @@ const spell = (word) => word.toString(16).padStart(16, "0");
 const REDO = { // section of the vectors -> a vector made again from its inputs
   seeds: ({ number }) => ({ number, seed: sha256(String(number)).toString("hex") }),
   derived: ({ seed, purpose }) => ({ seed, purpose, derived: derive(seed, purpose) }),
+  seatings: ({ seed, names }) => ({ seed, names, seats: shuffled(Buffer.from(derive(seed, "seating"), "hex"), names) }),
   decks: () => ({ game: "q", tiles: DECK.length, sha256: digest(DECK) }),
   deals({ name, seed, nonces, below: draws, shuffled: lists }) {
     const key = shuffleKey(seed, nonces);
@@ -41,7 +42,7 @@ function checkVectors({ chance }) {
   return pairs.length > 0 && failed.length === 0;
 }
 
-function openSeed({ seed, open }) { // format 1 has it openly, format 2 a hash of it, and behind the line salt and value
+function openSeed({ seed, open }) { // format 1 has it openly, later ones a hash of it, and behind the line salt and value
   if (typeof seed === "string") return { seed, isTrue: true };
   if (!seed?.veiled || !open?.seed) throw new Error("the seed is hidden: a redacted record can't be checked");
   const [salt, value] = open.seed;
@@ -50,7 +51,7 @@ function openSeed({ seed, open }) { // format 1 has it openly, format 2 a hash o
 
 function checkRecord(lines) {
   const setup = lines.find((line) => line.kind === "header")?.setup;
-  const result = lines.find((line) => line.kind === "result"); // the last line, in format 2 the one before the seal
+  const result = lines.find((line) => line.kind === "result"); // the last line, from format 2 on the one before the seal
   if (!setup || !result) throw new Error("not the record of a finished match: no header, or no result");
   const { names, game, position } = setup;
   const seats = names.length;

@@ -66,10 +66,19 @@ def ready(seat: int, at: float = 1.0, *, sent: float = 0.0, lag: float = 0.0, no
     return e.ReadyReceived(seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, nonce=nonce)
 
 
-def moved(seat: int, turn: int, move: Any, at: float, *, sent: float | None = None, lag: float = 0.0) -> e.MoveReceived:
+def moved(
+    seat: int, turn: int, move: Any, at: float, *, sent: float | None = None, lag: float = 0.0, **more: Any
+) -> e.MoveReceived:
     """Return the answer to a turn, 1 ms after it was asked if nothing else is said."""
     asked = at - 1.0 if sent is None else sent
-    return e.MoveReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, turn=turn, move=move)
+    return e.MoveReceived(
+        seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, turn=turn, move=move, **more
+    )
+
+
+def frame_of(turn: int, move: Any) -> str:
+    """Return the bytes of an answer, in hex."""
+    return msgspec.msgpack.encode({"type": "move", "match": "m", "turn": turn, "move": move}).hex()
 
 
 def acked(seat: int, ack: int, at: float, *, sent: float | None = None, lag: float = 0.0) -> e.AckReceived:
@@ -78,9 +87,17 @@ def acked(seat: int, ack: int, at: float, *, sent: float | None = None, lag: flo
     return e.AckReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, ack=ack)
 
 
-def overdue(seat: int, at: float, *, sent: float, lag: float = 0.0, pending: str = "") -> e.DeadlinePassed:
+def overdue(
+    seat: int, at: float, *, sent: float, lag: float = 0.0, pending: str = "", stalled: float = 0.0
+) -> e.DeadlinePassed:
     """Return the end of a limit."""
-    return e.DeadlinePassed(seat=seat, at_ms=at, sent_ms=sent, lag_ms=lag, pending=pending)
+    standstill = {"stalled_ms": stalled} if stalled else {}
+    return e.DeadlinePassed(seat=seat, at_ms=at, sent_ms=sent, lag_ms=lag, pending=pending, **standstill)
+
+
+def returned(seat: int, at: float, gone: float = 1.0) -> e.SeatReturned:
+    """Return the event of a player that came back."""
+    return e.SeatReturned(seat=seat, at_ms=at, gone_ms=gone)
 
 
 def lost(seat: int, at: float) -> e.ConnectionLost:

@@ -53,20 +53,25 @@ LATE = "no complete answer within 1000.0 ms"
 BY_WIRE: Any = {"code": "bad-frame", "detail": "so", "evidence": "c1"}
 CAUSES: tuple[tuple[str, e.Event, Foul], ...] = (
     ("deadline", overdue(0, 1002.0, sent=1.0, pending="00"), foul(Cause.TIMEOUT, 1002.0, detail=LATE, evidence="00")),
-    ("late", moved(0, 1, PASS, 1002.5, sent=2.0), foul(Cause.TIMEOUT, 1002.5, detail="1000.5 ms used of 1000.0 ms")),
+    (
+        "late",
+        moved(0, 1, PASS, 1002.5, sent=2.0, frame="0c"),
+        foul(Cause.TIMEOUT, 1002.5, detail="1000.5 ms used of 1000.0 ms", evidence="0c"),
+    ),
     (
         "illegal move",
-        moved(0, 1, place((0, 1, R)), 9.0),
-        foul(Cause.ILLEGAL_MOVE, rule="q.place.owned", detail="not in hand: 1 x red-star"),
+        moved(0, 1, place((0, 1, R)), 9.0, frame="0a"),
+        foul(Cause.ILLEGAL_MOVE, rule="q.place.owned", detail="not in hand: 1 x red-star", evidence="0a"),
     ),
     (
         "move of no form",
-        moved(0, 1, {"action": "fly"}, 9.0),
-        foul(Cause.MALFORMED_MESSAGE, code="move", detail="Invalid value 'fly' - at `$.move.action`"),
+        moved(0, 1, {"action": "fly"}, 9.0, frame="0b"),
+        foul(Cause.MALFORMED_MESSAGE, code="move", detail="Invalid value 'fly' - at `$.move.action`", evidence="0b"),
     ),
     ("malformed message", broken("bad-frame"), foul(Cause.MALFORMED_MESSAGE, **BY_WIRE)),
     ("out of turn", broken("out-of-turn"), foul(Cause.OUT_OF_TURN, **{**BY_WIRE, "code": "out-of-turn"})),
     ("flood", broken("flood"), foul(Cause.FLOOD, **{**BY_WIRE, "code": "flood"})),
+    ("not reading", broken("not-reading"), foul(Cause.NOT_READING, **{**BY_WIRE, "code": "not-reading"})),
     ("oversize", broken("oversize"), foul(Cause.OVERSIZE, **{**BY_WIRE, "code": "oversize"})),
     ("disconnected", lost(0, 9.0), foul(Cause.DISCONNECTED, detail="gone")),
     (
@@ -98,7 +103,7 @@ def test_every_foul_of_the_mover_expels_it(_name: str, event: e.Event, expected:
 def test_the_causes_are_all_there_is() -> None:
     """Every cause is tried here; the one that only a start can give is below."""
     assert {row[2].cause for row in CAUSES} == set(Cause) - {Cause.REFUSED_TO_START}
-    assert set(BY_CODE.values()) == {Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD}
+    assert set(BY_CODE.values()) == {Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING}
 
 
 OFFERED: tuple[tuple[str, e.Event, Foul], ...] = (

@@ -71,6 +71,7 @@ def samples(phase: Phase) -> tuple[e.Event, ...]:
         lost(0, 10.0),
         e.ProgramExited(seat=0, at_ms=10.0, status="exit status 1"),
         e.SeatVacant(seat=0, at_ms=10.0, detail="nobody"),
+        e.SeatReturned(seat=0, at_ms=10.0, gone_ms=0.5),
         resumed(10.0),
         failed(10.0),
     )
@@ -159,7 +160,7 @@ def test_a_fault_of_the_referee_voids_the_match(phase: Phase) -> None:
         reason=None,
         void=detail,
         turns=match.turn,
-        used_ms=tuple(match._used_ms),
+        used_ms=tuple(match._time.used_ms),
     )
     ends = tuple(c.EndSeat(seat=seat, **end) for seat in told_of)
     assert match.handle(failed(10.0)) == (*ends, c.CloseMatch(result=result))

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from referee.match import commands as c
-from referee.match.banks import Banks
 from referee.match.fouls import Cause
+from referee.match.timekeeper import Timekeeper
 
 from .folding import PASS, B, G, Y, fold, lost, moved, overdue, place, playing, resumed, setup_of
 
@@ -95,8 +95,8 @@ def test_what_passed_before_the_referee_died_is_taken_off() -> None:
 
 def test_a_bank_never_goes_below_nothing() -> None:
     """Whatever is taken off."""
-    banks = Banks(setup_of(2, bank_ms=1000.0))
-    banks.charge(0, 5000.0)
-    banks.let_pass(1, 400.0)
-    assert [banks.left_ms(seat) for seat in (0, 1)] == [0.0, 600.0]
-    assert Banks(setup_of(2)).left_ms(0) is None
+    keeper = Timekeeper(setup_of(2, bank_ms=1000.0))
+    keeper.charge(0, 5000.0)
+    keeper.charge(1, 400.0)
+    assert [keeper.bank_ms(seat) for seat in (0, 1)] == [0.0, 600.0]
+    assert Timekeeper(setup_of(2)).bank_ms(0) is None

@@ -221,8 +221,19 @@ def test_a_stall_of_the_referee_is_not_charged(sitting: Sitting) -> None:
 def test_a_stall_does_not_save_who_stays_silent(sitting: Sitting) -> None:
     """After a stall the socket is looked into; if nothing is there, the limit has passed."""
     sitting.run(0.15)
+    sitting.clock.advance(0.2)
+    sitting.run(0.02)
+    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
+
+
+def test_a_long_stall_is_no_time_to_judge(sitting: Sitting) -> None:
+    """Over the margin, whoever was silent has its limit once more; with no further stall, that one counts."""
+    sitting.run(0.15)
     sitting.clock.advance(0.3)
     sitting.run(0.02)
+    assert sitting.fouls() == []
+    assert sitting.last_step()["commands"] == [{"command": "extend-limit", "seat": 0, "limit_ms": LIMIT_S * 1000}]
+    sitting.run(LIMIT_S + 0.02)
     assert sitting.fouls() == [(0, Cause.TIMEOUT)]
 
 

@@ -37,6 +37,7 @@ LIMITS = (
     ("longest body from a player", limits.MAX_FRAME_FROM_PLAYER_BYTES, "bytes"),
     ("longest body from the referee", limits.MAX_FRAME_FROM_REFEREE_BYTES, "bytes"),
     ("bytes of a frame that nothing asked for, within a match", limits.MAX_UNASKED_BYTES, "bytes"),
+    ("what a player may leave unread", limits.MAX_UNREAD_BYTES, "bytes"),
     ("arrays and maps within one another, the message's own map included", limits.MAX_DEPTH, "levels"),
     ("longest string, keys included", limits.MAX_STRING_BYTES, "bytes of UTF-8"),
     ("longest array; most pairs of a map", limits.MAX_ITEMS, "items"),

@@ -25,6 +25,10 @@ _FIRST = 25
 """What four hands of Q and the first tile of the table take."""
 
 
+SEATED = (["ada", "bob"], ["dan", "bob", "cyd", "ada"], [f"p{number}" for number in range(12)])
+"""Who draws lots for seats."""
+
+
 class _SpokenStream(chance.Stream):
     """A stream that tells which words it gave, as 16 hex digits each."""
 
@@ -62,6 +66,16 @@ def derived() -> list[dict[str, Any]]:
     return [
         {"seed": seed.hex(), "purpose": purpose, "derived": chance.derive(seed, purpose).hex()}
         for seed, purpose in PURPOSES
+    ]
+
+
+def seatings() -> list[dict[str, Any]]:
+    """Return every vector of seats that were drawn by lot."""
+    seeds = {purpose_seed for purpose_seed, _ in PURPOSES}
+    return [
+        {"seed": seed.hex(), "names": sorted(names), "seats": list(chance.seated(seed, names))}
+        for seed in sorted(seeds)
+        for names in SEATED
     ]
 
 
@@ -116,7 +130,7 @@ def _digest(names: Iterable[str]) -> str:
 
 def text() -> str:
     """Return the file's text: one vector a line."""
-    chances = {"seeds": seeds(), "derived": derived(), "decks": decks(), "deals": deals()}
+    chances = {"seeds": seeds(), "derived": derived(), "seatings": seatings(), "decks": decks(), "deals": deals()}
     inner = ",\n".join(f'"{name}": {_listed(vectors)}' for name, vectors in chances.items())
     return f'{{\n"messages": {_listed(messages())},\n"chance": {{\n{inner}\n}}\n}}\n'
 

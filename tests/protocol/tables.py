@@ -43,6 +43,8 @@ OFFER: Plain = {
     "seat": 0,
     "names": ["ada", "bob"],
     "time": {"per_move_ms": 6000.0, "start_ms": 30000.0, "bank_ms": None, "increment_ms": 0.0},
+    "teams": [],
+    "lot": False,
     "acknowledge": False,
     "commitment": chance.commitment(SEED),
     "nonces": True,
@@ -114,6 +116,11 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
         Role.REFEREE,
         {**OFFER, "time": {"per_move_ms": 6000, "start_ms": 30000, "bank_ms": 600_000, "increment_ms": 500}},
     ),
+    (
+        "offer to teams whose seats were drawn by lot",
+        Role.REFEREE,
+        {**OFFER, "names": ["ada", "bob", "cyd", "dan"], "teams": [[0, 2], [1, 3]], "lot": True},
+    ),
     ("offer of a fixed deal", Role.REFEREE, {**OFFER, "nonces": False}),
     ("resumed", Role.REFEREE, RESUMED),
     ("resumed before the deal", Role.REFEREE, {**RESUMED, "turn": 0, "view": None}),
@@ -134,6 +141,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
         {"type": "told", "match": MATCH, "turn": 1, "what": {"kind": "expelled", "seat": 1, "cause": "timeout"}},
     ),
     ("ack", Role.PLAYER, {"type": "ack", "match": MATCH, "ack": 1}),
+    ("paused", Role.REFEREE, {"type": "paused", "match": MATCH, "reason": "the organiser stopped the referee"}),
     ("expelled", Role.REFEREE, EXPELLED),
     (
         "expelled for bytes that are no message",

@@ -36,6 +36,8 @@ TERMS: dict[str, set[str]] = {
     "seat": {"int"},
     "names": {"list"},
     "time": set(),
+    "teams": {"list"},
+    "lot": {"bool"},
     "acknowledge": {"bool"},
     "commitment": set(),
     "nonces": {"bool"},
@@ -67,6 +69,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "draws": {"null", "list"},
         "ack": {"null", "int"},
     },
+    "paused": {"match": {"string"}, "reason": {"string"}},
     "expelled": {
         "match": {"string"},
         "foul": {"string"},

@@ -247,6 +247,13 @@ def test_the_vectors_of_seeds_hold() -> None:
         assert hashlib.sha256(text).hexdigest() == vector["derived"]
 
 
+def test_the_vectors_of_seatings_hold() -> None:
+    """Drawn seats are the sorted names, shuffled with the derived seed of their purpose as the key."""
+    for vector in CHANCE["seatings"]:
+        seed = bytes.fromhex(vector["seed"])
+        assert redone(seed + b"seating", [], sorted(vector["names"])) == vector["seats"]
+
+
 @pytest.mark.parametrize("vector", CHANCE["deals"], ids=lambda vector: str(vector["name"]))
 def test_a_vector_of_a_deal_holds(vector: dict[str, Any]) -> None:
     """Each value of a deal comes out when redone as SPEC.md says, from SHA-256 alone."""
@@ -295,7 +302,7 @@ def test_the_vectors_are_up_to_date() -> None:
 def test_the_vectors_have_every_message_and_code() -> None:
     """Each message and each code that a new conversation can meet has a vector."""
     assert set(MESSAGES) == {vector["message"]["type"] for vector in GOOD}
-    assert set(Code) - {Code.WRONG_MATCH, Code.FLOOD} == {vector["code"] for vector in BAD}
+    assert set(Code) - {Code.WRONG_MATCH, Code.FLOOD, Code.NOT_READING} == {vector["code"] for vector in BAD}
     assert len({vector["name"] for vector in VECTORS}) == len(VECTORS)
 
 

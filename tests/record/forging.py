@@ -34,7 +34,7 @@ REGISTRY = load()
 _FOULS = r"(?:commands\.\d+\.foul|(?:commands\.\d+\.)?result\.fouls\.\d+)\.(?:detail|evidence)"
 _HIDDEN = {
     "header": re.compile(r"seed|programs|setup\.position"),
-    "step": re.compile(rf"event\.(?:move|pending|evidence)|commands\.\d+\.(?:view|draws)|{_FOULS}"),
+    "step": re.compile(rf"event\.(?:move|frame|pending|evidence)|commands\.\d+\.(?:view|draws)|{_FOULS}"),
     "result": re.compile(rf"seed|{_FOULS}"),
 }
 """Kind of a line -> the paths that are hidden in it; the detail of broken protocol comes on top."""

@@ -12,6 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from msgspec.structs import replace
+
+from referee import chance
 from referee.games.q import QGame
 from referee.match import commands as c
 from referee.match import events as e
@@ -33,6 +36,7 @@ from ..match.folding import (
     Y,
     acked,
     failed,
+    frame_of,
     lost,
     moved,
     new_match,
@@ -40,11 +44,14 @@ from ..match.folding import (
     place,
     ready,
     resumed,
+    returned,
     setup_of,
 )
 
 SEALER = Sealer.new()
 TAKES_MS = 1.25
+STALL = 300.0
+"""In ms; more than the margin within which lateness is judged."""
 FAULTY = 1
 """The seat that commits the faults."""
 MOVES: tuple[tuple[Any, ...], ...] = ((place((0, 1, G)),), (EXCHANGE,), (PASS, place((1, 0, B))))
@@ -158,6 +165,50 @@ def taken_up(name: str, count: int) -> Story:
     return cut(whole, count, resumed(events[count - 1].at_ms), *events[count:])
 
 
+def late_for_a_stall(name: str) -> Story:
+    """Let a deadline pass while the referee stands still, and then the answer come too late for the same reason."""
+    whole = tell(name)
+    index = next(index for index, (event, _) in enumerate(whole.steps) if isinstance(event, e.MoveReceived))
+    answer, asked = whole.steps[index][0], whole.steps[index - 1][0].at_ms
+    assert isinstance(answer, e.MoveReceived)
+    again = asked + LIMIT + 2.0
+    later = [_postponed(event, 2 * LIMIT + 4.0) for event, _ in whole.steps[index:]]
+    late = replace(later[0], sent_ms=again, stalled_ms=STALL)
+    return cut(whole, index, overdue(answer.seat, again, sent=asked, stalled=STALL), late, *later[1:])
+
+
+def too_late_after_stalls() -> Story:
+    """Let the referee stand still in three deadlines of one request: the third one counts."""
+    begun = cut(tell("clean"), 5)
+    (seat, request), asked = next(iter(begun.match.open_requests.items())), begun.steps[-1][0].at_ms
+    span = request.limit_ms + 2.0
+    waited = [overdue(seat, asked + n * span, sent=asked + (n - 1) * span, stalled=STALL) for n in (1, 2, 3)]
+    rest = [lost(other, asked + 4 * span + other) for other in range(3) if other != seat]
+    return cut(tell("clean"), 5, *waited, *rest)
+
+
+def come_back(name: str) -> Story:
+    """Let the seat that is asked lose its connection, and come back half a second later."""
+    whole = tell(name)
+    index = next(index for index, (event, _) in enumerate(whole.steps) if isinstance(event, e.MoveReceived))
+    answer, asked = whole.steps[index][0], whole.steps[index - 1][0].at_ms
+    assert isinstance(answer, e.MoveReceived)
+    later = [_postponed(event, 500.0) for event, _ in whole.steps[index:]]
+    return cut(whole, index, returned(answer.seat, asked + 400.0, 300.0), *later)
+
+
+def _postponed(event: e.Event, by_ms: float) -> e.Event:
+    instants = {
+        name: getattr(event, name) + by_ms for name in ("at_ms", "sent_ms", "first_byte_ms") if hasattr(event, name)
+    }
+    return replace(event, **instants)
+
+
+def by_lot() -> Story:
+    """Play a new deal whose seats were drawn."""
+    return dealt(3, is_fixed=False, lot=True, names=chance.seated(SEED, ("ada", "bob", "cyd")))
+
+
 # --- what goes wrong
 
 
@@ -174,7 +225,11 @@ def _breach(code: str) -> Fault:
 
 
 def _move(move: Any, takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
-    return lambda command, sent: moved(command.seat, _number(command) + wrong, move, sent + takes_ms, sent=sent)
+    def fault(command: c.SeatCommand, sent: float) -> e.SeatEvent:
+        turn = _number(command) + wrong
+        return moved(command.seat, turn, move, sent + takes_ms, sent=sent, frame=frame_of(turn, move))
+
+    return fault
 
 
 def _ack(takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
@@ -208,6 +263,7 @@ FAULTS: dict[str, tuple[type[c.SeatCommand], Fault]] = {
     "out of turn": (c.AskMove, _breach("out-of-turn")),
     "flood": (c.AskMove, _breach("flood")),
     "oversize": (c.AskMove, _breach("oversize")),
+    "not reading": (c.AskMove, _breach("not-reading")),
     "disconnected": (c.AskMove, _loss),
     "crashed": (c.AskMove, _exit),
     "silent offer": (c.OfferMatch, _silence(START, 0.0, "")),
@@ -241,6 +297,12 @@ STORIES: dict[str, Callable[[], Story]] = {
     "never opened": lambda: cut(tell("clean"), 0, failed(9.5)),
     "resumed": lambda: taken_up("clean", 6),
     "resumed, acknowledged": lambda: taken_up("acknowledged", 8),
+    "late for a stall": lambda: late_for_a_stall("clean"),
+    "late for a stall, acknowledged": lambda: late_for_a_stall("acknowledged"),
+    "too late after stalls": too_late_after_stalls,
+    "returned": lambda: come_back("clean"),
+    "returned, acknowledged": lambda: come_back("acknowledged"),
+    "seats by lot": by_lot,
     "unfinished": lambda: cut(tell("acknowledged"), 12),
     "not begun": lambda: cut(tell("clean"), 0),
     "dealt": lambda: dealt(2, is_fixed=False),

@@ -12,8 +12,9 @@ import pytest
 from referee import chance
 from referee.games.q import QGame
 from referee.match import events as e
-from referee.record.checks import Redealer, check_book, check_ranking, check_shuffle
+from referee.record.checks import Redealer, check_ranking, check_shuffle
 from referee.record.reader import Record, RecordError, read_record
+from referee.record.time_book import check_book
 
 from .records import STORIES, record_of
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from referee.match.setup import DEFAULT_LAG_MARGIN_MS
 from referee.record.audit import audit
 from referee.record.reader import RecordError
 
@@ -37,6 +38,7 @@ EVENTS = {
     "late ready, acknowledged": range(1, 17),
     "deadline": range(6, 7),
     "late move": range(6, 9),
+    "late for a stall": range(5, 7),
     "bad frame": range(6, 7),
     "disconnected": range(6, 7),
     "void": range(1, 8),
@@ -47,8 +49,9 @@ KINDS = {
     *("match-opened", "ready-received", "move-received", "ack-received"),
     *("deadline-passed", "protocol-broken", "connection-lost", "referee-failed"),
 }
-KEYS = {"seat", "turn", "ack", "move", "nonce", "code", "detail", "evidence", "pending", "event"}
-INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms"}
+KEYS = {"seat", "turn", "ack", "move", "frame", "nonce", "code", "detail", "evidence", "pending", "event"}
+MARGIN_MS = DEFAULT_LAG_MARGIN_MS
+INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms", "stalled_ms"}
 MOVES = (PASS, EXCHANGE, {"action": "fly"}, place((0, -1, "blue-star")), None)
 
 
@@ -58,7 +61,7 @@ MOVES = (PASS, EXCHANGE, {"action": "fly"}, place((0, -1, "blue-star")), None)
 def other_values(key: str, value: Any) -> list[Any]:
     """Return what a forger may write in place of a value of an event."""
     if key in INSTANTS:
-        return [value + 0.001, value - 0.001, value + 1.0, -1.0]
+        return [value + 0.001, value - 0.001, value + 1.0, -1.0, *([MARGIN_MS] if key == "stalled_ms" else [])]
     if key in ("seat", "turn", "ack"):
         return [value + 1, value - 1, 2**63]
     if key == "move":
@@ -84,11 +87,15 @@ def has_no_consequence(lines: list[Line], number: int, key: str, new: Any) -> bo
     event = lines[number]["event"]
     if key == "first_byte_ms":
         return bool(event["sent_ms"] <= new <= event["at_ms"])
+    if key == "stalled_ms":
+        return bool((new > MARGIN_MS) == (event[key] > MARGIN_MS) and 0.0 <= new <= event["at_ms"] - event["sent_ms"])
+    if key == "pending":
+        return "stalled_ms" in event  # nobody is expelled for it
     if key == "at_ms" and event["event"] == "match-opened":
         return bool(0.0 <= new <= lines[number + 1]["event"]["sent_ms"])
     if key == "at_ms" and event["event"] == "referee-failed":
         return bool(lines[number - 1]["event"]["at_ms"] <= new)
-    return is_late(lines, event) and key in ("move", "turn", "ack", "nonce")
+    return is_late(lines, event) and key in ("ack", "nonce")
 
 
 def is_late(lines: list[Line], event: Line) -> bool:
@@ -125,7 +132,7 @@ def test_any_change_breaks_the_chain(tmp_path: Path, name: str) -> None:
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for number, key, new in event_changes(lines, EVENTS[name]):
         error = refused(path, unchained(changed(lines, number, ("event", key), new)))
-        has_form = error.expected != "a line of format 2"
+        has_form = error.expected != "a line of format 3"
         assert (error.line, number, key, new) == (number + 1 + has_form, number, key, new)
         assert error.expected.startswith("prev = ") or not has_form
 
@@ -313,9 +320,9 @@ def test_any_change_breaks_the_seal(tmp_path: Path, name: str) -> None:
         keys, value = list(leaves({key: line[key] for key in line if key not in ("n", "prev", "kind", "open")}))[-1]
         forged = changed(lines, number, keys, variants(value)[0])
         error = refused(path, chained(forged))
-        assert error.line == len(lines) or (error.line, error.expected) == (number + 1, "a line of format 2")
+        assert error.line == len(lines) or (error.line, error.expected) == (number + 1, "a line of format 3")
         error = refused(path, unsealed(forged))
-        assert error.expected in ("a result and its seal", "a line of format 2")
+        assert error.expected in ("a result and its seal", "a line of format 3")
 
 
 # --- ten thousand changes at random

@@ -55,8 +55,6 @@ CHANGES: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("one player's time, from answer to answer", "clean", (event(10, "lag_ms", 0.25), event(13, "at_ms", 12.75))),
     ("used time, while there is no result", "unfinished", (event(8, "at_ms", 7.0), event(9, "sent_ms", 7.0))),
     # what nobody looks at
-    ("the move of a late answer", "late move", (event(6, "move", {"any": "thing"}),)),
-    ("the turn of a late answer", "late move", (event(6, "turn", 99),)),
     ("the nonce of a late answer", "late ready", (event(4, "nonce", "no nonce"),)),
     ("the number of a late confirmation", "late start, acknowledged", (event(6, "ack", 99),)),
     ("a nonce that does not enter the shuffle", "duplicate deal", (event(2, "nonce", "no nonce"),)),
@@ -142,6 +140,8 @@ BEYOND: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("used time over the limit, without a result", "unfinished", (event(12, "at_ms", 9999.0),)),
     ("time of one player for another's", "clean", (event(5, "sent_ms", 1.5), event(6, "sent_ms", 2.25))),
     ("the move of an answer in time", "clean", (event(8, "move", {"any": "thing"}),)),
+    ("the move of a late answer", "late move", (event(6, "move", {"any": "thing"}),)),
+    ("the turn of a late answer", "late move", (event(6, "turn", 99),)),
     ("a nonce in the shuffle", "dealt", (event(2, "nonce", "no nonce"),)),
     ("a nonce that stands in the result", "clean", (event(2, "nonce", "no nonce"),)),
     ("a number of names", "clean", (setup("names", ["x", "y"]),)),

@@ -14,6 +14,7 @@ from referee.match.fouls import Cause, Foul
 from referee.record.schema import (
     FIRST_PREV,
     FORMAT,
+    FORMATS,
     UNSEALED_FORMAT,
     BadLine,
     Header,
@@ -44,6 +45,7 @@ EVENTS: tuple[e.AnyEvent, ...] = (
     lost(0, 0.1),
     e.ProgramExited(seat=0, at_ms=86_399_999.999, status="signal SIGKILL"),
     e.SeatVacant(seat=11, at_ms=3.0, detail=""),
+    e.SeatReturned(seat=1, at_ms=3.0, gone_ms=1.5),
     resumed(4.0),
     failed(4.0),
 )
@@ -63,6 +65,7 @@ COMMANDS: tuple[tuple[c.Command, dict[str, Any]], ...] = (
         c.AskMove(seat=0, turn=3, view=packed(VIEW), limit_ms=5.0),
         {"command": "ask-move", "seat": 0, "turn": 3, "view": "DIGEST", "limit_ms": 5.0},
     ),
+    (c.ExtendLimit(seat=0, limit_ms=5.0), {"command": "extend-limit", "seat": 0, "limit_ms": 5.0}),
     (
         c.ResumeSeat(seat=0, turn=3, view=packed(VIEW)),
         {"command": "resume-seat", "seat": 0, "turn": 3, "view": "DIGEST"},
@@ -130,9 +133,9 @@ def line_of(data: bytes) -> Any:
 
 
 def test_the_first_line_follows_zeros() -> None:
-    """What stands for the hash of no line is 64 zeros; the format is the second one."""
+    """What stands for the hash of no line is 64 zeros; the format is the third one."""
     assert FIRST_PREV == ZEROS == "0" * 64
-    assert (FORMAT, UNSEALED_FORMAT) == (2, 1)
+    assert (FORMAT, FORMATS, UNSEALED_FORMAT) == (3, (1, 2, 3), 1)
     assert line_hash(b"abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
@@ -206,7 +209,7 @@ HIDDEN: tuple[tuple[str, Line, dict[str, Any]], ...] = (
     ("nothing of a loss", step_line(msgspec.to_builtins(EVENTS[6])), {}),
     (
         "a view and draws",
-        step_line({"event": "match-opened", "at_ms": 0.0}, [COMMANDS[2][1], COMMANDS[5][1]]),
+        step_line({"event": "match-opened", "at_ms": 0.0}, [COMMANDS[2][1], COMMANDS[6][1]]),
         {
             "commands.0.view": "DIGEST",
             "commands.1.draws": ["t"],
@@ -214,7 +217,7 @@ HIDDEN: tuple[tuple[str, Line, dict[str, Any]], ...] = (
     ),
     (
         "a foul",
-        step_line({"event": "match-opened", "at_ms": 0.0}, [COMMANDS[6][1]]),
+        step_line({"event": "match-opened", "at_ms": 0.0}, [COMMANDS[7][1]]),
         {
             "commands.0.foul.detail": "so",
             "commands.0.foul.evidence": "c1",

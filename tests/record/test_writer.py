@@ -26,10 +26,10 @@ from .records import SEALER, STORIES, FaultySeat, Story, cut, record_of, tell
 TINY = MatchSetup(match="tiny", game="q", names=("a", "b"), commitment="c" * 64)
 KEY = Sealer(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 HEADER = (
-    b'{"n":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","kind":"header","format":2,'
+    b'{"n":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","kind":"header","format":3,'
     b'"referee":"0.1","opened":"then","key":"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",'
     b'"setup":{"match":"tiny","game":"q","options":{},"names":["a","b"],'
-    b'"per_move_ms":6000.0,"bank_ms":null,"increment_ms":0.0,"start_ms":30000.0,"acknowledge":false,"nonces":true,'
+    b'"per_move_ms":6000.0,"bank_ms":null,"increment_ms":0.0,"start_ms":30000.0,"lag_margin_ms":250.0,"lot":false,"acknowledge":false,"nonces":true,'
     b'"commitment":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","position":null},'
     b'"locked_seed":"0000000000000000000000007a1aa59f8bdd5461034bef9a87efd0252328a5401565cddb6ee6298ef38a997a3993453578c36e89049eee26c6f3db56","seed":{"veiled":"%s"},"programs":null}'
     % digest(b"5a" * 16 + b'"' + b"07" * 32 + b'"').encode()
@@ -40,8 +40,8 @@ STEP = (
 )
 SEAL = (
     b'{"n":2,"prev":"%s","kind":"seal",'
-    b'"signature":"eb30a73bfcf1d4ff82ab7e6241b1b3ec55bb2f23bab021188c3628f7a523d4c0bd6ddc37208e95ed'
-    b'ee057f245cc85ff9e1db3f7c8b21db6e43c3dc08e3346804"}\n' % digest(STEP[:-1]).encode()
+    b'"signature":"8b762777eacf7bff1f5a10c52f95a790e5ce2f9b711e5a2d5f4f592bf44ff973af1629b66aebd2e3'
+    b'15902832b7ee17048134bed017f71e0990994962662bbc0f"}\n' % digest(STEP[:-1]).encode()
 )
 LINE_KEYS = {
     "header": ["format", "referee", "opened", "key", "setup", "locked_seed", "seed", "programs"],

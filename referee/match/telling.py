@@ -1,9 +1,9 @@
-"""How a match stands and ends, from what the game says and who fouled. Knows ranks, and no requests."""
+"""What seats are told, and how a match stands and ends. Knows the game's news and ranks, and no requests."""
 
 from collections.abc import Collection, Sequence
 
-from ..games.base import Outcome
-from .commands import EndSeat, Result
+from ..games.base import News, Outcome
+from .commands import EndSeat, Result, TellSeat
 from .fouls import Foul
 
 
@@ -42,7 +42,28 @@ def result_of(
     )
 
 
-def told_of(result: Result, seat: int, ack: int | None, limit_ms: float | None) -> EndSeat:
+def told_of_play(news: News, seat: int, turn: int, demand: tuple[int | None, float | None] | None) -> TellSeat:
+    """Return the command that tells a seat the last play.
+
+    Args:
+        news: of the play.
+        seat: who is told.
+        turn: its number.
+        demand: (number of the `ack` that is demanded, limit in ms), both perhaps None, if the seat made the play.
+    """
+    ack, limit_ms = demand or (None, None)
+    what = {"kind": "played", **news.public}
+    draws = None if demand is None else news.draws
+    return TellSeat(seat=seat, turn=turn, what=what, draws=draws, ack=ack, limit_ms=limit_ms)
+
+
+def told_of_foul(foul: Foul, seat: int, turn: int) -> TellSeat:
+    """Return the command that tells a seat who was expelled, and for what."""
+    what = {"kind": "expelled", "seat": foul.seat, "cause": str(foul.cause)}
+    return TellSeat(seat=seat, turn=turn, what=what, draws=None, ack=None, limit_ms=None)
+
+
+def told_of_end(result: Result, seat: int, ack: int | None = None, limit_ms: float | None = None) -> EndSeat:
     """Return the command that tells a seat a result.
 
     Args:
