@@ -51,3 +51,12 @@ class Transport(Protocol):
 
     def abortConnection(self) -> None:
         """Close at once."""
+
+    def registerProducer(self, producer: Any, streaming: bool, /) -> None:  # noqa: FBT001  # Twisted's own
+        """Tell a producer when the other end reads too slowly, and when it has caught up."""
+
+    def getPeer(self) -> Any:
+        """Return the address of the other end."""
+
+    def unregisterProducer(self) -> None:
+        """Tell the producer no more."""

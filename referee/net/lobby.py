@@ -1,13 +1,16 @@
 """Takes players in: greets each connection, checks its hello, and seats it.
 
-Two doors, one greeting. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
-`ReservedSeats` knows a token for every seat. Refuses to know games and matches.
+Three doors, one greeting. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
+`KnownPlayers` takes those only that have a token of the organiser's. `ReservedSeats` knows a token for every seat.
+Behind a closed door, a match can still take its own players back. Refuses to know games and matches.
 """
 
+import hashlib
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated
+from typing import Protocol as Interface
 
 from msgspec import Meta, Struct
 from twisted.internet.defer import Deferred
@@ -21,6 +24,25 @@ from .player_protocol import PlayerLink
 
 HELLO_S = 3.0
 """How long a connection may take to say hello; CS4500's limit for a name."""
+
+
+MAX_GREETING = 512
+"""Connections that have not said hello, in all: what a process may open by default is 1024 files."""
+MAX_GREETING_OF_ADDRESS = 64
+"""Of one address: a course behind one router may connect at once, hundreds from one place are no players.
+
+Whoever is one too many pushes out the oldest of its address: an honest player says hello at once, and is in.
+"""
+
+
+class Returns(Interface):
+    """Who takes players back whose connection was lost: a running match."""
+
+    def seat_of(self, token: str) -> int | None:
+        """Return the seat that a resume token is for; None if there is none that may come back."""
+
+    def take_back(self, seat: int, link: PlayerLink) -> None:
+        """Go on with a player on a new connection."""
 
 
 class SignUpPolicy(Struct, frozen=True, kw_only=True):
@@ -53,9 +75,16 @@ class Door(ABC):
         self._referee = referee
         self._greeting: dict[PlayerLink, Timer] = {}
         self.is_open = True
+        self.returns: Returns | None = None
+        """The match that takes its players back, once the door is closed."""
 
     def link_opened(self, link: PlayerLink) -> None:
-        """Begin to wait for a connection's hello."""
+        """Begin to wait for a connection's hello; make room if there are too many that say none."""
+        same = [other for other in self._greeting if other.address == link.address]
+        if len(same) >= MAX_GREETING_OF_ADDRESS or len(self._greeting) >= MAX_GREETING:
+            oldest = same[0] if len(same) >= MAX_GREETING_OF_ADDRESS else next(iter(self._greeting))
+            self._stop_waiting(oldest)
+            oldest.cut_off()
         self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
@@ -67,12 +96,23 @@ class Door(ABC):
             self._refuse(link, "version", detail)
             return
         link.name, link.token = message.name, message.token
-        refusal = ("closed", "sign-up is over") if not self.is_open else self.refusal(link)
+        if not self.is_open:
+            self._take_back(link)
+            return
+        refusal = self.refusal(link)
         if refusal is not None:
             self._refuse(link, *refusal)
             return
         link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
         self.seated(link)
+
+    def _take_back(self, link: PlayerLink) -> None:
+        seat = None if self.returns is None or link.token is None else self.returns.seat_of(link.token)
+        if seat is None or self.returns is None:
+            self._refuse(link, "closed", "sign-up is over")
+            return
+        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
+        self.returns.take_back(seat, link)
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Close the connection: it is no player, or one no longer."""
@@ -174,6 +214,48 @@ class SignUp(Door):
             self._period.cancel()
         self.close()
         self.done.callback(list(self._links))
+
+
+class KnownPlayers(SignUp):
+    """The door for those who have a token: name and seat follow from it, whatever a player calls itself.
+
+    Whoever comes again with its token takes the place of its older connection, which may be dead.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        policy: when sign-up ends.
+        hashes: name -> SHA-256 of its token, in hex; in the order of the seats.
+        on_change: called with the names seated so far whenever they change.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        policy: SignUpPolicy,
+        hashes: Mapping[str, str],
+        *,
+        on_change: Callable[[list[str]], None] = lambda names: None,
+        hello_s: float = HELLO_S,
+    ) -> None:
+        super().__init__(clock, policy, on_change=on_change, hello_s=hello_s)
+        self._hashes = dict(hashes)
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse who has none of the tokens; name who has one."""
+        given = hashlib.sha256((link.token or "").encode()).hexdigest()
+        names = [name for name, known in self._hashes.items() if hmac.compare_digest(given, known)]
+        if not names:
+            return "token", "the token is not one of the organiser's"
+        link.name = names[0]
+        for other in [other for other in self._links if other.name == link.name]:
+            self._links.remove(other)
+            self._refuse(other, "replaced", "the same token came again on another connection")
+        return None
+
+    def _finish(self) -> None:
+        places = list(self._hashes)
+        self._links.sort(key=lambda link: places.index(link.name))
+        super()._finish()
 
 
 class ReservedSeats(Door):

@@ -4,6 +4,7 @@ Knows instants, timers and who sits where. Refuses to judge: a verdict is the fo
 sent before the line that says so is written.
 """
 
+import hmac
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,10 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from protocol import RemoteProtocolError
+from protocol import Code, RemoteProtocolError
+from protocol.connection import TRANSITIONS
 from protocol.limits import MAX_EVIDENCE_BYTES
-from protocol.messages import Ack, Message, Move, Ready
+from protocol.messages import Ack, Message, Move, Paused, Ready
 
+from .. import chance
 from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match, Phase
@@ -24,25 +27,24 @@ from .clock import Clock, Timer
 from .lag import LoopLag
 from .launch import Program
 from .player_protocol import PlayerLink
+from .stopwatch import Stopwatch
 from .wording import message_of
 
 EXIT_S = 0.5
 """How long after a launched program's connection broke its exit is awaited, to tell a crash from a disconnection."""
-_MAX_DRAINS = 64
-"""Reads of a socket after its deadline: more than the largest frame needs."""
-_MARGIN_MS = 0.002
-"""Covers the rounding of instants where the referee grants a player its whole limit."""
-
 OnStep = Callable[[e.Event, tuple[c.Command, ...], Match], None]
 
 
-class _Open(Struct):
-    """A request that a seat has not answered."""
+class MatchPaused(Exception):
+    """The referee was stopped in the middle of a match; the text names its record, from which it goes on."""
 
-    sent: float
-    limit_ms: float
-    bytes_seen: int = 0
-    drains: int = 0
+
+class _Departure(Struct):
+    """A connection that ended, and what is waited for before that is a foul."""
+
+    at_ms: float
+    detail: str
+    timer: Timer
 
 
 class MatchRunner:
@@ -58,6 +60,7 @@ class MatchRunner:
         vacancies: seat -> why nobody sits there.
         programs: seat -> the launched program that sits there.
         last_ms: instant of the match's last event, if it is not new but resumed.
+        come_back_s: how long a player without a launched program may be away, its clock going on; 0: not at all.
         on_step: called after every step, for those who watch.
     """
 
@@ -73,28 +76,26 @@ class MatchRunner:
         vacancies: Mapping[int, str] | None = None,
         programs: Mapping[int, Program] | None = None,
         last_ms: float = 0.0,
+        come_back_s: float = 0.0,
         on_step: OnStep = lambda event, commands, match: None,
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
-        """Fires with the result; fails, with OSError if the record can't be written."""
+        """Fires with the result; fails: OSError if the record can't be written, MatchPaused if it was stopped."""
         self._links = list(links)
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._writer = writer
         self._clock = clock
-        self._now = now
-        self._lag = lag
+        self._watch = Stopwatch(clock, now, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
         self._vacancies = dict(vacancies or {})
         self._programs = dict(programs or {})
         self._on_step = on_step
-        self._opened = now() - last_ms / 1000
         self._last_ms = last_ms
-        self._open: dict[int, _Open] = {}
-        self._timers: dict[int, Timer] = {}
+        self._come_back_s = come_back_s
         self._events: deque[e.Event] = deque()
         self._is_busy = False
-        self._leaving: dict[int, tuple[Timer, str]] = {}
-        """Seat -> what waits for its program's exit, and how its connection ended."""
+        self._departures: dict[int, _Departure] = {}
+        """By seat: its program's exit is waited for, or its player's return."""
 
     def start(self) -> "Deferred[c.Result]":
         """Open the match, or go on with it.
@@ -110,12 +111,30 @@ class MatchRunner:
         self._feed(e.MatchOpened(at_ms=0.0) if is_new else e.MatchResumed(at_ms=self._last_ms))
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
-                why = self._vacancies.get(seat, "nobody came")
-                absent = e.SeatVacant if is_new else e.ConnectionLost
-                self._feed(absent(seat=seat, at_ms=self._at_ms(), detail=why))
+                self._feed(self._absence(seat, is_new=is_new))
             elif taken is not None and not taken.is_connected:
                 self.link_lost(taken, "the connection ended before the match began")
         return self.done
+
+    def _absence(self, seat: int, *, is_new: bool) -> e.Event:
+        """Return the event of a seat that nobody took."""
+        at_ms, program = self._watch.at_ms(), self._programs.get(seat)
+        if program is not None and program.status is not None:
+            return e.ProgramExited(seat=seat, at_ms=at_ms, status=program.status)
+        why = self._vacancies.get(seat, "nobody came")
+        return (e.SeatVacant if is_new else e.ConnectionLost)(seat=seat, at_ms=at_ms, detail=why)
+
+    def pause(self, reason: str) -> None:
+        """Stop in the middle: what is recorded so far is what the match goes on from.
+
+        Args:
+            reason: told to the players, in one sentence.
+        """
+        for seat, link in enumerate(self._links):
+            if link is not None and self._is_in(seat):
+                may_hear = (link.connection.state, "paused") in TRANSITIONS
+                link.say_goodbye(Paused(match=self.match.setup.match, reason=reason) if may_hear else None)
+        self._give_up(MatchPaused(str(self._writer.path)))
 
     def abort(self, detail: str) -> None:
         """Void the match for a fault of the referee's own.
@@ -123,23 +142,14 @@ class MatchRunner:
         Args:
             detail: the fault, in one sentence.
         """
-        self._feed(e.RefereeFailed(at_ms=self._at_ms(), detail=detail))
+        self._feed(e.RefereeFailed(at_ms=self._watch.at_ms(), detail=detail))
 
     # --- from the links
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
-        request = self._open.pop(seat)
-        sent_ms, at_ms = self._ms(request.sent), self._ms(at)
-        instants: Any = {
-            "seat": seat,
-            "at_ms": at_ms,
-            "sent_ms": sent_ms,
-            "first_byte_ms": max(self._ms(first_byte), sent_ms),
-            "lag_ms": self._granted_ms(request, sent_ms, at, at_ms),
-            **self._standstill(request, at),
-        }
+        instants = {"seat": seat, **self._watch.end(seat, first_byte, at)}
         if isinstance(message, Move):
             frame = link.connection.last_body[:MAX_EVIDENCE_BYTES].hex()
             self._feed(e.MoveReceived(turn=message.turn, move=message.move, frame=frame, **instants))
@@ -150,11 +160,14 @@ class MatchRunner:
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
+        if error.code is Code.TRUNCATED and self._may_come_back(self._seats[link]):
+            self.link_lost(link, error.detail)
+            return
         evidence = error.evidence[:MAX_EVIDENCE_BYTES].hex()
         self._feed(
             e.ProtocolBroken(
                 seat=self._seats[link],
-                at_ms=self._at_ms(),
+                at_ms=self._watch.at_ms(),
                 code=str(error.code),
                 detail=error.detail,
                 evidence=evidence,
@@ -165,105 +178,65 @@ class MatchRunner:
         """Turn a lost connection into an event; that of a launched program waits a moment for its exit."""
         seat = self._seats[link]
         program = self._programs.get(seat)
-        if program is None:
-            self._feed(e.ConnectionLost(seat=seat, at_ms=self._at_ms(), detail=detail))
-        elif program.status is not None:
-            self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=program.status))
+        if program is not None and program.status is not None:
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._watch.at_ms(), status=program.status))
+        elif program is None and not self._may_come_back(seat):
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
         else:
-            self._leaving[seat] = (self._clock.callLater(EXIT_S, self._left, seat, detail), detail)
+            patience_s = self._come_back_s if program is None else EXIT_S
+            timer = self._clock.callLater(patience_s, self._left, seat, detail)
+            self._departures[seat] = _Departure(self._watch.at_ms(), detail, timer)
+
+    def _may_come_back(self, seat: int) -> bool:
+        return self._come_back_s > 0 and seat not in self._programs
+
+    def seat_of(self, token: str) -> int | None:
+        """Return the seat that a resume token is for; None if there is none that may come back."""
+        found = None
+        for seat in range(len(self._links)):
+            own = chance.resume_token(self.match.seed, seat)
+            if hmac.compare_digest(own.encode(), token.encode()) and self._may_come_back(seat) and self._is_in(seat):
+                found = seat
+        return found
+
+    def take_back(self, seat: int, link: PlayerLink) -> None:
+        """Go on with a player on a new connection; the old one may be dead and not know it."""
+        old = self._links[seat]
+        at_ms = self._watch.at_ms()
+        departure = self._awaited_no_more(seat)
+        gone_ms = 0.0 if departure is None else round(at_ms - departure.at_ms, 3)
+        if old is not None:
+            del self._seats[old]
+            old.cut_off()
+        link.owner, self._links[seat], self._seats[link] = self, link, seat
+        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms))
 
     def _left(self, seat: int, detail: str) -> None:
-        self._leaving.pop(seat, None)
+        self._departures.pop(seat, None)
         if self._is_in(seat):
-            self._feed(e.ConnectionLost(seat=seat, at_ms=self._at_ms(), detail=detail))
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
 
-    def _awaited_no_more(self, seat: int) -> str | None:
-        """Stop to wait for a program's exit; return how its connection ended, or None if nothing was waited for."""
-        timer, detail = self._leaving.pop(seat, (None, None))
-        if timer is not None and timer.active():
-            timer.cancel()
-        return detail
+    def _awaited_no_more(self, seat: int) -> _Departure | None:
+        """Stop to wait for a program's exit or a player's return; return what was waited for, if anything."""
+        departure = self._departures.pop(seat, None)
+        if departure is not None and departure.timer.active():
+            departure.timer.cancel()
+        return departure
 
     def _program_exited(self, status: str, seat: int) -> str:
         """Take note of a program's end once its connection has ended too: what it said before still counts."""
         if self._awaited_no_more(seat) is not None and self._is_in(seat):
-            self._feed(e.ProgramExited(seat=seat, at_ms=self._at_ms(), status=status))
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._watch.at_ms(), status=status))
         return status
 
-    # --- instants
-
-    def _ms(self, instant: float) -> float:
-        return round((instant - self._opened) * 1000, 3)
-
-    def _at_ms(self) -> float:
-        return self._ms(self._now())
-
-    def _granted_ms(self, request: _Open, sent_ms: float, at: float, at_ms: float) -> float:
-        """Return the part of an answer's time that is not the player's.
-
-        What was read on the first look after the deadline was there in time, as far as the referee can tell.
-        """
-        lag_ms = (self._lag.of_sending(request.sent) + self._lag.of_reading(request.sent, at)) * 1000
-        if request.drains:
-            lag_ms = max(lag_ms, at_ms - sent_ms - request.limit_ms + _MARGIN_MS)
-        return round(max(min(lag_ms, at_ms - sent_ms), 0.0), 3)
-
-    def _standstill(self, request: _Open, at: float) -> dict[str, Any]:
-        """Return `stalled_ms`, if there is anything to say of it."""
-        stalled_ms = round(self._lag.longest(request.sent, at) * 1000, 3)
-        return {"stalled_ms": stalled_ms} if stalled_ms else {}
-
-    # --- deadlines
-
-    def _arm(self, seat: int, delay_s: float) -> None:
-        """See to it that the seat's limit is looked at in time.
-
-        A timer that goes off too early only arms itself again: most turns are answered long before, and to leave the
-        last turn's timer running costs less than to cancel it and start another.
-        """
-        timer = self._timers.get(seat)
-        if timer is None or not timer.active():
-            self._timers[seat] = self._clock.callLater(delay_s, self._limit_reached, seat)
-        elif timer.getTime() > self._clock.seconds() + delay_s:
-            timer.reset(delay_s)
-
-    def _limit_reached(self, seat: int) -> None:
-        """Look into the socket once more before anything is held against the player."""
-        request = self._open.get(seat)
-        if request is None:
+    def _deadline_passed(self, seat: int, instants: Mapping[str, Any]) -> None:
+        departure = self._awaited_no_more(seat) if seat in self._programs else None
+        if departure is not None:  # it left in time; that its program's exit is awaited is not its fault
+            self._left(seat, departure.detail)
             return
-        detail = self._awaited_no_more(seat)
-        if detail is not None:  # it left in time; that its program's exit is awaited is not its fault
-            self._left(seat, detail)
-            return
-        left_ms = request.limit_ms + self._lag.of_sending(request.sent) * 1000 - self._used_ms(request)
-        if left_ms >= 0:
-            self._arm(seat, (left_ms + _MARGIN_MS) / 1000)
-            return
-        request.drains = 1
-        request.bytes_seen = self._bytes_of(seat)
-        self._clock.callLater(0, self._drained, seat, request)
-
-    def _drained(self, seat: int, request: _Open) -> None:
-        if self._open.get(seat) is not request:
-            return
-        received = self._bytes_of(seat)
-        sent_ms, at_ms = self._ms(request.sent), self._at_ms()
-        lag_ms = round(min(self._lag.of_sending(request.sent) * 1000, at_ms - sent_ms), 3)
-        is_reading = received != request.bytes_seen and request.drains < _MAX_DRAINS
-        if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
-            request.bytes_seen = received
-            request.drains += 1
-            self._clock.callLater(0 if is_reading else _MARGIN_MS / 1000, self._drained, seat, request)
-            return
-        del self._open[seat]
         link = self._links[seat]
         pending = link.connection.pending.hex() if link is not None else ""
-        instants: Any = {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **self._standstill(request, self._now())}
         self._feed(e.DeadlinePassed(seat=seat, pending=pending, **instants))
-
-    def _used_ms(self, request: _Open) -> float:
-        return self._at_ms() - self._ms(request.sent)
 
     def _bytes_of(self, seat: int) -> int:
         link = self._links[seat]
@@ -295,7 +268,7 @@ class MatchRunner:
             if self.match.phase is Phase.OVER:
                 raise
             detail = f"{type(error).__name__}: {error}"[:400]
-            self._step(e.RefereeFailed(at_ms=max(self._at_ms(), event.at_ms), detail=detail))
+            self._step(e.RefereeFailed(at_ms=max(self._watch.at_ms(), event.at_ms), detail=detail))
 
     def _step(self, event: e.Event) -> None:
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
@@ -317,7 +290,7 @@ class MatchRunner:
         if link is None:
             return
         if isinstance(command, c.ExtendLimit):
-            self._await(command.seat, command.limit_ms)
+            self._watch.begin(command.seat, command.limit_ms)
             return
         message = message_of(command, self.match, self._writer.head)
         if isinstance(command, c.ExpelSeat):
@@ -327,22 +300,14 @@ class MatchRunner:
         link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
-            self._await(command.seat, limit_ms)
-
-    def _await(self, seat: int, limit_ms: float) -> None:
-        """Expect an answer from now on."""
-        self._open[seat] = _Open(self._now(), limit_ms)
-        self._arm(seat, (limit_ms + _MARGIN_MS) / 1000)
+            self._watch.begin(command.seat, limit_ms)
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]
         return self.match.phase is not Phase.OVER and (link is None or link.owner is self)
 
     def _forget(self, seat: int) -> None:
-        self._open.pop(seat, None)
-        timer = self._timers.pop(seat, None)
-        if timer is not None and timer.active():
-            timer.cancel()
+        self._watch.forget(seat)
         self._awaited_no_more(seat)
 
     def _finish(self, result: c.Result) -> None:

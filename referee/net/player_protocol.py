@@ -11,7 +11,8 @@ from typing import cast
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
-from protocol import Connection, Need, RemoteProtocolError, Role, State
+from protocol import Code, Connection, Need, RemoteProtocolError, Role, State
+from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message
 
 from .clock import Clock, Timer, Transport
@@ -53,6 +54,13 @@ class PlayerLink(Protocol):
         self._now = now
         self._first_byte: float | None = None
         self._cut: Timer | None = None
+        self._unread_bytes: int | None = None
+        """Sent since the player stopped to read; None while it reads."""
+
+    @property
+    def address(self) -> str:
+        """Where the player is: the host, or nothing if a local socket tells none."""
+        return str(getattr(self._wire.getPeer(), "host", ""))
 
     def connectionMade(self) -> None:
         """Begin; called by Twisted."""
@@ -60,6 +68,10 @@ class PlayerLink(Protocol):
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
+        self._wire.registerProducer(self, True)
+        opened = getattr(self.owner, "link_opened", None)
+        if opened is not None:
+            opened(self)
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes; called by Twisted."""
@@ -107,6 +119,26 @@ class PlayerLink(Protocol):
         data = self.connection.send(message)
         if self.is_connected:
             self._wire.write(data)
+            self._count_unread(len(data))
+
+    def _count_unread(self, sent_bytes: int) -> None:
+        if self._unread_bytes is None:
+            return
+        before, self._unread_bytes = self._unread_bytes, self._unread_bytes + sent_bytes
+        if before <= MAX_UNREAD_BYTES < self._unread_bytes:
+            detail = f"more than {MAX_UNREAD_BYTES} bytes of what was sent are unread"
+            self._broken(RemoteProtocolError(Code.NOT_READING, detail))
+
+    def pauseProducing(self) -> None:
+        """Begin to count what is sent; called by Twisted when the player reads too slowly."""
+        self._unread_bytes = 0
+
+    def resumeProducing(self) -> None:
+        """Count no more; called by Twisted when the player has caught up."""
+        self._unread_bytes = None
+
+    def stopProducing(self) -> None:
+        """Do nothing; called by Twisted when the connection ends, which is told otherwise, too."""
 
     @property
     def _wire(self) -> Transport:
@@ -121,11 +153,14 @@ class PlayerLink(Protocol):
             is_closed = self.connection.state is State.CLOSED
             self._wire.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
         self.connection.state = State.CLOSED
+        self._wire.unregisterProducer()
         self._wire.loseConnection()
         if self._cut is None and self.is_connected:
-            self._cut = self._clock.callLater(CLOSE_S, self._cut_off)
+            self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
 
-    def _cut_off(self) -> None:
+    def cut_off(self) -> None:
+        """End the connection at once, and tell nobody."""
+        self.owner = None
         if self.is_connected:
             self._wire.abortConnection()
 
@@ -146,7 +181,4 @@ class LinkFactory(Factory):
         """Make a link; called by Twisted."""
         link = PlayerLink(self._owner, self._clock, self._now)
         link.factory = self
-        opened = getattr(self._owner, "link_opened", None)
-        if opened is not None:
-            opened(link)
         return link

@@ -1,11 +1,21 @@
 """Sign-up: who is seated, who is refused and why, and when it ends."""
 
+import hashlib
+
 import pytest
 from twisted.internet.task import Clock
 
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Refused, Welcome
-from referee.net.lobby import HELLO_S, ReservedSeats, SignUp, SignUpPolicy
+from referee.net.lobby import (
+    HELLO_S,
+    MAX_GREETING,
+    MAX_GREETING_OF_ADDRESS,
+    KnownPlayers,
+    ReservedSeats,
+    SignUp,
+    SignUpPolicy,
+)
 
 from .wires import Peer, fired
 
@@ -196,3 +206,80 @@ def test_a_program_that_ended_is_not_waited_for() -> None:
     hall.door.give_up(0, "exit status 3")
     assert hall.result == [[None, peer.link]]
     assert hall.door.vacancies == {0: "exit status 3"}
+
+
+# --- many connections
+
+
+def test_too_many_of_an_address_push_out_their_oldest() -> None:
+    """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
+    hall = Hall()
+    elsewhere = Peer(hall.door, hall.clock, "192.0.2.7")
+    silent = [Peer(hall.door, hall.clock) for _ in range(MAX_GREETING_OF_ADDRESS)]
+    hall.enter("ada")
+    assert not silent[0].is_open
+    assert all(peer.is_open for peer in [*silent[1:], elsewhere])
+
+
+def test_too_many_in_all_push_out_the_oldest() -> None:
+    """However many addresses there are, so many connections wait for their hello and no more."""
+    hall = Hall()
+    silent = [Peer(hall.door, hall.clock, f"192.0.2.{number}") for number in range(MAX_GREETING + 3)]
+    assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MAX_GREETING
+
+
+def test_who_has_said_hello_is_not_pushed_out() -> None:
+    """A flood of connections costs nobody its seat."""
+    hall = Hall()
+    ada = hall.enter("ada")
+    for _ in range(2 * MAX_GREETING):
+        Peer(hall.door, hall.clock)
+    assert ada.is_open
+    hall.enter("bob")
+    hall.clock.advance(20.0)
+    assert hall.names == ["ada", "bob"]
+
+
+# --- players with tokens
+
+TOKENS = {"ada": "a" * 64, "bob": "b" * 64, "carl": "c" * 64}
+
+
+class KnownHall(Hall):
+    """A door for those with a token."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        hashes = {name: hashlib.sha256(token.encode()).hexdigest() for name, token in TOKENS.items()}
+        self.door = KnownPlayers(self.clock, POLICY, hashes, on_change=self.changes.append)
+        self.result = fired(self.door.done)
+
+
+def test_a_token_names_its_player_and_its_seat() -> None:
+    """What a player calls itself, and when it comes, counts for nothing."""
+    hall = KnownHall()
+    for name in ("carl", "ada", "bob"):
+        assert Peer(hall.door, hall.clock).hello("x", TOKENS[name]) == [WELCOME]
+    assert hall.names == ["ada", "bob", "carl"]
+
+
+@pytest.mark.parametrize("token", [None, "", "a", "a" * 63, "a" * 65, "A" * 64, "0" * 64])
+def test_without_a_token_nobody_is_seated(token: str | None) -> None:
+    """A name that is known does not help, and a guess is told nothing."""
+    hall = KnownHall()
+    assert Peer(hall.door, hall.clock).hello("ada", token) == [
+        Refused(code="token", reason="the token is not one of the organiser's")
+    ]
+
+
+def test_the_same_token_again_takes_the_place_of_the_first() -> None:
+    """The older connection may be dead; who has the token is the player."""
+    hall = KnownHall()
+    first, second = Peer(hall.door, hall.clock), Peer(hall.door, hall.clock)
+    first.hello("ada", TOKENS["ada"])
+    assert second.hello("ada", TOKENS["ada"]) == [WELCOME]
+    assert [getattr(message, "code", None) for message in first.heard()] == ["replaced"]
+    assert (first.is_open, second.is_open) == (False, True)
+    Peer(hall.door, hall.clock).hello("bob", TOKENS["bob"])
+    hall.clock.advance(20.0)
+    assert hall.names == ["ada", "bob"]

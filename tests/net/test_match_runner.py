@@ -1,129 +1,21 @@
 """One match between in-memory links: instants, deadlines, fouls, and the record of it all."""
 
 import errno
-import json
 import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from twisted.internet.task import Clock
 
-from protocol.messages import Ack, End, Expelled, Message, Move, Offer, Ready, Turn
+from protocol.messages import Ack, End, Expelled, Message, Move, Offer, Ready
 from referee import chance
 from referee.games.q import QGame
-from referee.match.commands import Result
 from referee.match.fouls import Cause
-from referee.match.machine import Match
-from referee.match.setup import MatchSetup
-from referee.net.lag import BEAT_S, LoopLag
-from referee.net.lobby import SignUp, SignUpPolicy
-from referee.net.match_runner import MatchRunner
+from referee.net.lag import BEAT_S
 from referee.record.audit import audit
-from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
-from .wires import Peer, fired, kinds
-
-LIMIT_S = 0.2
-SEED = chance.seed_from_number(1)
-NONCE = "00" * 16
-PASS = {"action": "pass"}
-
-
-class Sitting:
-    """A match of Q between peers that speak when the test says so."""
-
-    def __init__(self, folder: Path, seats: int = 2, **setup: Any) -> None:
-        self.clock = Clock()
-        names = [f"p{seat}" for seat in range(seats)]
-        door = SignUp(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
-        seated = fired(door.done)
-        self.peers = [Peer(door, self.clock) for _ in names]
-        for peer, name in zip(self.peers, names, strict=True):
-            peer.hello(name)
-        self.setup = MatchSetup(
-            match="m1",
-            game="q",
-            names=tuple(names),
-            per_move_ms=LIMIT_S * 1000,
-            commitment=chance.commitment(SEED),
-            **setup,
-        )
-        self.path = folder / "m1.jsonl"
-        self.writer = writer = RecordWriter(self.path, Sealer.new())
-        writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="")
-        self.match = Match(QGame(), self.setup, SEED)
-        self.lag = LoopLag(self.clock, self.clock.seconds)
-        self.lag.start()
-        self.runner = MatchRunner(self.match, seated[0], writer, self.clock, self.clock.seconds, self.lag)
-        self.result = fired(self.runner.start())
-
-    def ready(self) -> None:
-        """Let everybody accept."""
-        for peer in self.peers:
-            assert kinds(peer.heard()) == ["Offer"]
-            peer.say(Ready(match="m1", nonce=NONCE))
-
-    def answer(self, seat: int, move: Any = PASS) -> None:
-        """Let the seat answer the turn it was asked."""
-        turn = self.asked(seat)
-        self.peers[seat].say(Move(match="m1", turn=turn.turn, move=move))
-
-    def asked(self, seat: int) -> Turn:
-        """Return the turn the seat was asked."""
-        turn = self.peers[seat].heard()[-1]
-        assert isinstance(turn, Turn)
-        return turn
-
-    def run(self, seconds: float) -> None:
-        """Let time pass, the loop beating."""
-        self.clock.pump([BEAT_S / 2] * round(2 * seconds / BEAT_S))
-
-    def end(self) -> Result:
-        """Return the result of the match, its record audited."""
-        assert len(self.result) == 1
-        record = audit(self.path, lambda _name: QGame())
-        assert record.result is not None
-        self.lag.stop()
-        assert self.clock.getDelayedCalls() == []
-        result: Result = self.result[0]
-        assert result.void is None
-        return result
-
-    def fouls(self) -> list[tuple[int, Cause]]:
-        """Return the fouls so far."""
-        return [(foul.seat, foul.cause) for foul in self.match.fouls]
-
-    def last_step(self) -> Any:
-        """Return the last line of the record."""
-        return json.loads(self.path.read_text().splitlines()[-1])
-
-
-Sit = Callable[..., Sitting]
-
-
-@pytest.fixture
-def sit(tmp_path: Path) -> Iterator[Sit]:
-    """Return what makes a match, and leave no file open."""
-    made: list[Sitting] = []
-
-    def make(**setup: Any) -> Sitting:
-        made.append(Sitting(tmp_path, **setup))
-        return made[-1]
-
-    yield make
-    for sitting in made:
-        sitting.writer.close()
-
-
-@pytest.fixture
-def sitting(sit: Sit) -> Sitting:
-    """Return a match of two that has just asked seat 0."""
-    sitting = sit()
-    sitting.ready()
-    return sitting
+from .sittings import LIMIT_S, NONCE, PASS, SEED, Sit, Sitting
+from .wires import kinds
 
 
 def test_a_match_of_passes(sitting: Sitting) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from twisted.internet.address import IPv4Address
 from twisted.internet.error import ConnectionDone
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
@@ -18,6 +19,7 @@ class Wire:
 
     def __init__(self) -> None:
         self.link: PlayerLink | None = None
+        self.host = "127.0.0.1"
         self.is_cut = False
         self.written = b""
 
@@ -34,6 +36,16 @@ class Wire:
         self.is_cut = True
         self.drop()
 
+    def registerProducer(self, producer: Any, streaming: bool) -> None:  # noqa: FBT001  # Twisted's own
+        """Know who is to be told when nobody reads: a test does that."""
+
+    def unregisterProducer(self) -> None:
+        """Forget it."""
+
+    def getPeer(self) -> Any:
+        """Return where the player is."""
+        return IPv4Address("TCP", self.host, 4711)
+
     def drop(self) -> None:
         """End the connection, whichever side does."""
         link, self.link = self.link, None
@@ -47,14 +59,15 @@ class Peer:
     Args:
         door: who is told of the connection.
         clock: the test's clock.
+        host: where it is.
     """
 
-    def __init__(self, door: Door, clock: Clock) -> None:
+    def __init__(self, door: Door, clock: Clock, host: str = "127.0.0.1") -> None:
         self.wire = Wire()
+        self.wire.host = host
         self.connection = Connection(Role.PLAYER)
         self.link = PlayerLink(door, clock, clock.seconds)
         self.wire.link = self.link
-        door.link_opened(self.link)
         self.link.transport = cast("Any", self.wire)
         self.link.connectionMade()
 

@@ -1,0 +1,31 @@
+"""Matches between in-memory links, for the tests of this folder."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .sittings import Sit, Sitting
+
+
+@pytest.fixture
+def sit(tmp_path: Path) -> Iterator[Sit]:
+    """Return what makes a match, and leave no file open."""
+    made: list[Sitting] = []
+
+    def make(**setup: Any) -> Sitting:
+        made.append(Sitting(tmp_path, **setup))
+        return made[-1]
+
+    yield make
+    for sitting in made:
+        sitting.writer.close()
+
+
+@pytest.fixture
+def sitting(sit: Sit) -> Sitting:
+    """Return a match of two that has just asked seat 0."""
+    sitting = sit()
+    sitting.ready()
+    return sitting
