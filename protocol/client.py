@@ -197,7 +197,7 @@ def run(
     name = name or os.environ.get("REFEREE_NAME") or "player"
     token = token or os.environ.get("REFEREE_TOKEN")
     if come_back_s is None:
-        come_back_s = 0.0 if "REFEREE_TOKEN" in os.environ else COME_BACK_S
+        come_back_s = 0.0 if "REFEREE_PLAYER_SEED" in os.environ else COME_BACK_S
     session = _Session(choose, make, on_told, say)
     try:
         session.play(connect(address), name, token)

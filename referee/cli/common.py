@@ -141,8 +141,10 @@ def clear_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (BadSetup, PlayerError, AddressError) as error:
+    except (BadSetup, PlayerError, AddressError, MonitorError) as error:
         raise click.UsageError(str(error)) from None
+    except MatchPaused as error:
+        raise click.ClickException(f"stopped; the match goes on from its record with --resume {error}") from None
     except OSError as error:
         raise click.ClickException(f"the record can't be written: {error}; the match was not finished") from None
 

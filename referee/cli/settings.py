@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import rich_click as click
 
-from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
+from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ..net.table import TableSettings
 from ..record.key_file import BadKey, default_path, load_or_make
 from ..record.seal import Sealer
@@ -63,6 +63,15 @@ _OPTIONS = (
         show_default=True,
         help="Limit for a program to start and get ready, in seconds.",
     ),
+    click.option(
+        "--lag-margin",
+        "lag_margin_s",
+        type=Seconds(min=0, max=86_400),
+        default=DEFAULT_LAG_MARGIN_MS / _MILLISECONDS,
+        show_default=True,
+        help="Longest standstill of the referee, in seconds, under which it still judges lateness.",
+    ),
+    click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed."),
     click.option("--acknowledge", is_flag=True, help="Demand an ack for start, hand-outs and end."),
     click.option("--seed", type=int, help="Fix the shuffle: the same number deals the same game."),
     click.option(
@@ -125,6 +134,8 @@ def table_settings(values: dict[str, Any], programs: tuple[str, ...] = ()) -> Ta
         bank_ms=None if values["bank_s"] is None else values["bank_s"] * _MILLISECONDS,
         increment_ms=values["increment_s"] * _MILLISECONDS,
         start_ms=values["start_s"] * _MILLISECONDS,
+        lag_margin_ms=values["lag_margin_s"] * _MILLISECONDS,
+        lot=values["lot"],
         acknowledge=values["acknowledge"],
         seed=values["seed"],
         folder=values["logs"],

@@ -26,6 +26,7 @@ def run_table(
     play: Callable[[Table], Coroutine[Deferred[Any], Any, T]],
     *,
     is_quiet: bool,
+    watched: Watched,
 ) -> tuple[T, list[dict[str, Any]]]:
     """Set up a table, run the reactor, and show what happens until it is over.
 
@@ -35,6 +36,7 @@ def run_table(
         sealer: seals the record.
         play: what to do at the table.
         is_quiet: whether nothing is shown.
+        watched: where the referee tells of itself.
 
     Returns:
         What `play` returned, and the moves of the match.
@@ -46,9 +48,21 @@ def run_table(
 
         async def _main(reactor: Any) -> T:
             table = Table(
-                reactor, monotonic, rules, settings, sealer=sealer, report=watcher.report, on_step=watcher.on_step
+                reactor,
+                monotonic,
+                rules,
+                settings,
+                sealer=sealer,
+                report=watcher.report,
+                on_step=watcher.on_step,
+                telemetry=watched.telemetry,
             )
-            return await play(table)
+            monitor = await watched.open(reactor)
+            try:
+                return await play(table)
+            finally:
+                if monitor is not None:
+                    await monitor.stopListening()
 
         with clear_errors():
             return run_reactor(_main), watcher.moves

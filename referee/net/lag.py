@@ -32,6 +32,8 @@ class LoopLag:
         self._now = now
         self._last = now()
         self._stalls: list[tuple[float, float]] = []
+        self.note: Callable[..., None] = lambda _event, **_facts: None
+        """Told of every stall, for the referee's diagnostics."""
         self._beat = LoopingCall(self._note)
         self._beat.clock = cast("Any", clock)
 
@@ -50,6 +52,7 @@ class LoopLag:
         if now - self._last > BEAT_S + _SLACK_S:
             self._stalls.append((self._last, now))
             del self._stalls[:-_KEPT]
+            self.note("loop-stalled", stalled_s=round(now - self._last, 6))
         self._last = now
 
     def of_sending(self, sent: float) -> float:

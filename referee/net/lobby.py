@@ -77,6 +77,10 @@ class Door(ABC):
         self.is_open = True
         self.returns: Returns | None = None
         """The match that takes its players back, once the door is closed."""
+        self.vacancies: dict[int, str] = {}
+        """Seat -> why nobody sits there."""
+        self.note: Callable[..., None] = lambda _event, **_facts: None
+        """Told what happens at the door, for the referee's diagnostics."""
 
     def link_opened(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
@@ -85,6 +89,8 @@ class Door(ABC):
             oldest = same[0] if len(same) >= MAX_GREETING_OF_ADDRESS else next(iter(self._greeting))
             self._stop_waiting(oldest)
             oldest.cut_off()
+            self.note("connection-pushed-out", address=oldest.address)
+        self.note("connection-opened", address=link.address)
         self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
@@ -103,15 +109,19 @@ class Door(ABC):
         if refusal is not None:
             self._refuse(link, *refusal)
             return
-        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
+        self._welcome(link)
         self.seated(link)
+
+    def _welcome(self, link: PlayerLink) -> None:
+        self.note("connection-welcomed", address=link.address, name=link.name)
+        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
 
     def _take_back(self, link: PlayerLink) -> None:
         seat = None if self.returns is None or link.token is None else self.returns.seat_of(link.token)
         if seat is None or self.returns is None:
             self._refuse(link, "closed", "sign-up is over")
             return
-        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
+        self._welcome(link)
         self.returns.take_back(seat, link)
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
@@ -149,6 +159,7 @@ class Door(ABC):
         self._refuse(link, "silent", f"no hello within {self._hello_s:g} s")
 
     def _refuse(self, link: PlayerLink, code: str, reason: str) -> None:
+        self.note("connection-refused", address=link.address, code=code, reason=reason)
         link.say_goodbye(Refused(code=code, reason=reason))
 
     def _stop_waiting(self, link: PlayerLink) -> None:
@@ -271,8 +282,6 @@ class ReservedSeats(Door):
         super().__init__(clock, hello_s=start_s)
         self._tokens = list(tokens)
         self._links: list[PlayerLink | None] = [None] * len(tokens)
-        self.vacancies: dict[int, str] = {}
-        """Seat -> why nobody sits there."""
         self.done: Deferred[list[PlayerLink | None]] = Deferred()
         """Fires with the links by seat, None for a vacant one."""
         self._limit = clock.callLater(start_s, self._too_late, start_s)

@@ -5,10 +5,10 @@ Knows the order of these steps. Refuses to know the command line: what to play a
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
@@ -17,18 +17,28 @@ from twisted.internet.error import CannotListenError
 
 from .. import __version__, chance
 from ..games.base import Game
-from ..match.commands import Result
+from ..match.commands import Command, Result
+from ..match.events import Event
 from ..match.machine import Match
-from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 from .clock import Port
 from .lag import LoopLag
 from .launch import Launch, PlayerError, Program
-from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
+from .lobby import Door, KnownPlayers, ReservedSeats, SignUp, SignUpPolicy
 from .match_runner import MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
+from .telemetry import Silence, Telemetry
+
+
+class _Named(Protocol):
+    """A launch or a link."""
+
+    @property
+    def name(self) -> str:
+        """The player's name."""
 
 
 class AddressError(Exception):
@@ -43,6 +53,13 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     bank_ms: float | None = None
     increment_ms: float = 0.0
     start_ms: float = DEFAULT_START_MS
+    lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
+    lot: bool = False
+    """Whether the seats are drawn by lot."""
+    come_back_s: float = 0.0
+    """How long a player that came by itself may be away once its connection was lost; its clock goes on."""
+    players: Mapping[str, str] | None = None
+    """The players that may sign up, name -> SHA-256 of its token; None: whoever comes."""
     acknowledge: bool = False
     seed: int | None = None
     """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
@@ -54,7 +71,7 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     match: str | None = None
     """The match's name; None: made from the game and the time."""
     programs: tuple[str, ...] = ()
-    """How the players' programs were given, by seat; for the record, so that it can be resumed."""
+    """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
 
 
 class Played(Struct, frozen=True, kw_only=True):
@@ -81,6 +98,7 @@ class Table:
         sealer: the key that seals the record; None: one of this table's own, forgotten afterwards.
         report: called with one sentence whenever something happens before the match.
         on_step: called after every step of the match.
+        telemetry: where diagnostics and numbers go.
     """
 
     def __init__(
@@ -93,7 +111,9 @@ class Table:
         sealer: Sealer | None = None,
         report: Callable[[str], None] = _quiet,
         on_step: OnStep = lambda event, commands, match: None,
+        telemetry: Telemetry = Silence(),  # noqa: B008  # it has no state
     ) -> None:
+        self._telemetry = telemetry
         self._reactor = reactor
         self._now = now
         self._game = game
@@ -102,6 +122,9 @@ class Table:
         self._report = report
         self._on_step = on_step
         self._lag = LoopLag(reactor, now)
+        self._lag.note = telemetry.note
+        self._programs: tuple[str, ...] = ()
+        """How the players' programs were given, by seat."""
         fixed = settings.seed
         self.match_name = settings.match or _match_name(game.name)
         secret = os.urandom(chance.SEED_BYTES) if settings.secret is None else settings.secret
@@ -123,7 +146,9 @@ class Table:
             OSError: the record can't be written.
         """
         match = self._new_match([launch.name for launch in launches])
-        return await self._play_seated(match, launches, address, None)
+        places = _places(launches, match.setup.names)
+        self._programs = tuple(self._settings.programs[place] for place in places if self._settings.programs)
+        return await self._play_seated(match, [launches[place] for place in places], address, None)
 
     async def play_on(self, resumed: Resumption, launches: Sequence[Launch], address: str) -> Played:
         """Go on with a match whose referee died.
@@ -165,7 +190,7 @@ class Table:
             if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
                 why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
                 raise PlayerError(f"{why}; nothing was played, mend it and resume again")
-            return await self._run(match, links, door.vacancies, programs, resumed)
+            return await self._run(match, links, door, programs, resumed)
         finally:
             door.close()
             for program in programs.values():
@@ -190,7 +215,7 @@ class Table:
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        door = SignUp(self._reactor, policy, on_change=lambda names: self._report(f"signed up: {', '.join(names)}"))
+        door = self._sign_up(policy)
         port = await self._listen(address, door)
         try:
             self._report(f"the referee listens on {_address_of(port)}")
@@ -199,18 +224,32 @@ class Table:
                 for link in links:
                     link.say_goodbye()
                 return None
-            return await self._run(self._new_match([link.name for link in links]), links, {}, {}, None)
+            match = self._new_match([link.name for link in links])
+            seated = [links[place] for place in _places(links, match.setup.names)]
+            return await self._run(match, seated, door, {}, None)
         finally:
             door.close()
             await _stopped(port)
 
+    def _sign_up(self, policy: SignUpPolicy) -> SignUp:
+        def _changed(names: list[str]) -> None:
+            self._report(f"signed up: {', '.join(names)}")
+
+        players = self._settings.players
+        if players is None:
+            return SignUp(self._reactor, policy, on_change=_changed)
+        return KnownPlayers(self._reactor, policy, players, on_change=_changed)
+
     def _new_match(self, names: Sequence[str]) -> Match:
         settings = self._settings
+        names = chance.seated(self._seed, names) if settings.lot else tuple(names)
         setup = MatchSetup(
             match=self.match_name,
             game=self._game.name,
             options=settings.options,
-            names=tuple(names),
+            names=names,
+            lot=settings.lot,
+            lag_margin_ms=float(settings.lag_margin_ms),
             per_move_ms=float(settings.per_move_ms),
             bank_ms=None if settings.bank_ms is None else float(settings.bank_ms),
             increment_ms=float(settings.increment_ms),
@@ -223,6 +262,7 @@ class Table:
         return Match(self._game, setup, self._seed)
 
     async def _listen(self, address: str, door: Door) -> Port:
+        door.note = self._telemetry.note
         factory = LinkFactory(door, self._reactor, self._now)
         try:
             port: Port = await serverFromString(self._reactor, address).listen(factory)
@@ -230,6 +270,7 @@ class Table:
             raise AddressError(f"can't listen on {address}: {error.socketError}") from None
         except (ValueError, TypeError, OverflowError) as error:
             raise AddressError(f"{address!r} is no endpoint such as tcp:7777: {error}") from None
+        self._telemetry.note("listening", address=_address_of(port))
         self.listening.callback(_address_of(port))
         return port
 
@@ -255,7 +296,7 @@ class Table:
         self,
         match: Match,
         links: Sequence[PlayerLink | None],
-        vacancies: dict[int, str],
+        door: Door,
         programs: dict[int, Program],
         resumed: Resumption | None,
     ) -> Played:
@@ -268,16 +309,22 @@ class Table:
             self._reactor,
             self._now,
             self._lag,
-            vacancies=vacancies,
+            vacancies=door.vacancies,
             programs=programs,
             last_ms=0.0 if resumed is None else resumed.last_ms,
-            on_step=self._on_step,
+            come_back_s=self._settings.come_back_s,
+            on_step=self._watched,
         )
+        door.returns = runner
         try:
             result = await _uncancelled(runner)
         finally:
             self._lag.stop()
         return Played(names=match.setup.names, result=result, record=writer.path, match=match)
+
+    def _watched(self, event: Event, commands: tuple[Command, ...], match: Match) -> None:
+        self._telemetry.step(event, commands, match)
+        self._on_step(event, commands, match)
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
@@ -295,16 +342,22 @@ class Table:
             is_fixed=self._settings.seed is not None,
             referee=__version__,
             opened=datetime.now(UTC).isoformat(timespec="seconds"),
-            programs=list(self._settings.programs) or None,
-            folder=str(Path.cwd()) if self._settings.programs else None,
+            programs=list(self._programs) or None,
+            folder=str(Path.cwd()) if self._programs else None,
         )
 
 
 async def _uncancelled(runner: MatchRunner) -> Result:
-    """Run a match to its end; to cancel it is to void it, so that its record says how it ended."""
-    outer: Deferred[Result] = Deferred(lambda _: runner.abort("the organiser stopped the referee"))
+    """Run a match to its end; to cancel it is to stop in the middle: its record is what it goes on from."""
+    outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
     runner.start().addCallbacks(outer.callback, outer.errback)
     return await outer
+
+
+def _places(given: Sequence[_Named], names: Sequence[str]) -> list[int]:
+    """Return by seat which of the given launches or links sits there; those of equal names in the order given."""
+    rest = list(range(len(given)))
+    return [rest.pop(next(index for index, place in enumerate(rest) if given[place].name == name)) for name in names]
 
 
 async def _stopped(port: Port) -> None:

@@ -272,30 +272,38 @@ def test_the_time_counts_anew(serve: Serve) -> None:
     assert len(made) == 4
 
 
-LAUNCHED: tuple[tuple[str, str | None, float | None, int], ...] = (
-    ("a player that connected by itself", None, None, 2),
-    ("the same, told not to", None, 0, 1),
-    ("a launched program", "5ec2e7", None, 1),
-    ("a launched program, told to", "5ec2e7", 5, 2),
+LAUNCHED_BY = {"REFEREE_TOKEN": "5ec2e7", "REFEREE_PLAYER_SEED": "00" * 32}
+LAUNCHED: tuple[tuple[str, dict[str, str], float | None, int], ...] = (
+    ("a player that connected by itself", {}, None, 2),
+    ("the same, told not to", {}, 0, 1),
+    ("the same, with a token", {"REFEREE_TOKEN": "5ec2e7"}, None, 2),
+    ("a launched program", LAUNCHED_BY, None, 1),
+    ("a launched program, told to", LAUNCHED_BY, 5, 2),
 )
-"""(who, REFEREE_TOKEN, come_back_s, how often it connects)."""
+"""(who, its environment, come_back_s, how often it connects)."""
 
 
 @pytest.mark.parametrize(
-    ("token", "come_back_s", "count"), [row[1:] for row in LAUNCHED], ids=[row[0] for row in LAUNCHED]
+    ("environment", "come_back_s", "count"), [row[1:] for row in LAUNCHED], ids=[row[0] for row in LAUNCHED]
 )
 def test_a_launched_program_does_not_come_back(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, token: str | None, come_back_s: float | None, count: int
+    serve: Serve,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    come_back_s: float | None,
+    count: int,
 ) -> None:
     """It is started again with its referee; whoever connected by itself comes back unless it is told not to."""
     scripts: list[list[Line]] = [[OFFERED, ASKED], [TAKEN_BACK, end()]]
     referee = serve(*scripts[:count])
     monkeypatch.setenv("REFEREE_ADDRESS", referee.address)
-    if token is not None:
-        monkeypatch.setenv("REFEREE_TOKEN", token)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
     (ended,), _ = play("", come_back_s=come_back_s)
     assert (ended.message is None) is (count == 1)
-    assert [token, OFFER["resume"]][:count] == [getattr(heard[0], "token", "") for heard in referee.heard]
+    assert [environment.get("REFEREE_TOKEN"), OFFER["resume"]][:count] == [
+        getattr(heard[0], "token", "") for heard in referee.heard
+    ]
 
 
 @pytest.mark.parametrize("script", [[], [OFFERED, end()], [OFFERED, end(ack=3)], [OFFERED, expelled()]])
