@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from twisted.internet.defer import Deferred
 
 from ..games.base import Game
-from ..net.launch import Launch
+from ..net.launch import Confinement, Launch
 from ..net.table import Played, Table, TableSettings
 from ..record.reader import RecordError
 from ..record.resume import Resumption, reopen
@@ -26,6 +26,7 @@ def run_table(
     play: Callable[[Table], Coroutine[Deferred[Any], Any, T]],
     *,
     is_quiet: bool,
+    confinement: Confinement = Confinement(),  # noqa: B008  # frozen
 ) -> tuple[T, list[dict[str, Any]]]:
     """Set up a table, run the reactor, and show what happens until it is over.
 
@@ -35,6 +36,7 @@ def run_table(
         sealer: seals the record.
         play: what to do at the table.
         is_quiet: whether nothing is shown.
+        confinement: what launched programs are held to.
 
     Returns:
         What `play` returned, and the moves of the match.
@@ -46,7 +48,14 @@ def run_table(
 
         async def _main(reactor: Any) -> T:
             table = Table(
-                reactor, monotonic, rules, settings, sealer=sealer, report=watcher.report, on_step=watcher.on_step
+                reactor,
+                monotonic,
+                rules,
+                settings,
+                sealer=sealer,
+                report=watcher.report,
+                on_step=watcher.on_step,
+                confinement=confinement,
             )
             return await play(table)
 
@@ -70,7 +79,13 @@ def reopened(path: Path, sealer: Sealer) -> Resumption:
 
 
 def play_on(
-    resumed: Resumption, sealer: Sealer, launches: Sequence[Launch], address: str, *, is_quiet: bool
+    resumed: Resumption,
+    sealer: Sealer,
+    launches: Sequence[Launch],
+    address: str,
+    *,
+    is_quiet: bool,
+    confinement: Confinement = Confinement(),  # noqa: B008  # frozen
 ) -> tuple[Played, list[dict[str, Any]]]:
     """Play a match that was taken up to its end.
 
@@ -80,6 +95,7 @@ def play_on(
         launches: by seat; empty: the players come back by themselves.
         address: Twisted endpoint string to listen on.
         is_quiet: whether nothing is shown.
+        confinement: what launched programs are held to.
 
     Returns:
         The match, and the moves of its rest.
@@ -91,4 +107,5 @@ def play_on(
         sealer,
         lambda table: table.play_on(resumed, launches, address),
         is_quiet=is_quiet,
+        confinement=confinement,
     )

@@ -3,21 +3,24 @@
 Knows the order of these steps. Refuses to know the command line: what to play and where to write it is handed in.
 """
 
+import contextlib
 import os
 import secrets
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from twisted.internet.endpoints import serverFromString
+from twisted.internet.endpoints import quoteStringArgument, serverFromString
 from twisted.internet.error import CannotListenError
 
 from .. import __version__, chance
 from ..games.base import Game
-from ..match.commands import Result
+from ..match.commands import Command, ExpelSeat, Result
+from ..match.events import Event
 from ..match.machine import Match
 from ..match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
 from ..record.resume import Resumption
@@ -25,7 +28,7 @@ from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 from .clock import Port
 from .lag import LoopLag
-from .launch import Launch, PlayerError, Program
+from .launch import SOCKET, Confinement, Launch, PlayerError, Program
 from .lobby import Door, ReservedSeats, SignUp, SignUpPolicy
 from .match_runner import MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
@@ -81,6 +84,7 @@ class Table:
         sealer: the key that seals the record; None: one of this table's own, forgotten afterwards.
         report: called with one sentence whenever something happens before the match.
         on_step: called after every step of the match.
+        confinement: what launched programs are held to.
     """
 
     def __init__(
@@ -93,7 +97,9 @@ class Table:
         sealer: Sealer | None = None,
         report: Callable[[str], None] = _quiet,
         on_step: OnStep = lambda event, commands, match: None,
+        confinement: Confinement = Confinement(),  # noqa: B008  # frozen
     ) -> None:
+        self._confinement = confinement
         self._reactor = reactor
         self._now = now
         self._game = game
@@ -114,7 +120,7 @@ class Table:
 
         Args:
             launches: by seat.
-            address: Twisted endpoint string to listen on.
+            address: Twisted endpoint string to listen on; not used where a sandbox has a socket of its own.
 
         Raises:
             BadSetup: options or position are not the game's.
@@ -152,28 +158,39 @@ class Table:
         door = ReservedSeats(
             self._reactor, [chance.resume_token(match.seed, seat) for seat in seats], match.setup.start_ms / 1000
         )
-        port = await self._listen(address, door)
         programs: dict[int, Program] = {}
-        try:
-            for seat in seats:
-                if match.is_out(seat):
-                    door.give_up(seat, "expelled before")
-                elif launches:
-                    programs[seat] = self._start_program(launches[seat], seat, match.seed, _address_of(port), door)
-            self._report(f"{len(programs)} programs started; the referee listens on {_address_of(port)}")
-            links = await door.done
-            if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
-                why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
-                raise PlayerError(f"{why}; nothing was played, mend it and resume again")
-            return await self._run(match, links, door.vacancies, programs, resumed)
-        finally:
-            door.close()
-            for program in programs.values():
-                program.end()
-            for program in programs.values():
-                await program.exited
-                program.forget_silence()
-            await _stopped(port)
+        with self._private_socket(is_wanted=bool(launches)) as socket:
+            port = await self._listen(address if socket is None else _endpoint(socket), door)
+            reached = _address_of(port) if socket is None else f"unix:{SOCKET}"
+            try:
+                for seat in seats:
+                    if match.is_out(seat):
+                        door.give_up(seat, "expelled before")
+                    elif launches:
+                        programs[seat] = self._start_program(launches, seat, match.seed, reached, socket)
+                        programs[seat].exited.addCallback(self._vacate, door, seat, programs[seat])
+                self._report(f"{len(programs)} programs started; the referee listens on {_address_of(port)}")
+                links = await door.done
+                if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
+                    why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
+                    raise PlayerError(f"{why}; nothing was played, mend it and resume again")
+                return await self._run(match, links, door.vacancies, programs, resumed)
+            finally:
+                door.close()
+                for program in programs.values():
+                    program.end()
+                for program in programs.values():
+                    await program.gone
+                await _stopped(port)
+
+    @contextlib.contextmanager
+    def _private_socket(self, *, is_wanted: bool) -> Iterator[Path | None]:
+        """Make a folder for a socket that programs in a sandbox are shown, and nobody else can reach."""
+        if self._confinement.sandbox is None or not is_wanted:
+            yield None
+            return
+        with tempfile.TemporaryDirectory(prefix="referee-") as folder:  # its mode is 0700
+            yield Path(folder, "socket")
 
     async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
         """Take sign-ups, then play.
@@ -233,23 +250,35 @@ class Table:
         self.listening.callback(_address_of(port))
         return port
 
-    def _start_program(self, launch: Launch, seat: int, seed: bytes, address: str, door: ReservedSeats) -> Program:
+    def _start_program(
+        self,
+        launches: Sequence[Launch],
+        seat: int,
+        seed: bytes,
+        address: str,
+        socket: Path | None,
+    ) -> Program:
+        launch = launches[seat]
         environment = {
             "REFEREE_ADDRESS": address,
             "REFEREE_TOKEN": chance.resume_token(seed, seat),
             "REFEREE_NAME": launch.name,
             "REFEREE_PLAYER_SEED": chance.player_seed(seed, seat).hex(),
         }
-        self._settings.folder.mkdir(parents=True, exist_ok=True)
-        output = self._settings.folder / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
-        program = Program(launch, environment, output, self._reactor)
+        records = self._settings.folder
+        records.mkdir(parents=True, exist_ok=True)
+        output = records / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
+        others = [other.where for other in launches if other.folder is not None]
+        hidden = [records, *(folder for folder in others if not launch.where.is_relative_to(folder))]
+        if socket is not None:
+            hidden.append(socket.parent)
+        return Program(launch, environment, output, self._reactor, self._confinement, hidden=hidden, socket=socket)
 
-        def _gone(status: str) -> str:
-            door.give_up(seat, f"its program ended before it took its seat: {status}; its last words are in {output}")
-            return status
-
-        program.exited.addCallback(_gone)
-        return program
+    def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
+        """Give up a seat whose program has ended."""
+        words = f"; its last words are in {program.output_path}" if program.output_path.exists() else ""
+        door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
+        return status
 
     async def _run(
         self,
@@ -260,6 +289,13 @@ class Table:
         resumed: Resumption | None,
     ) -> Played:
         writer = self._new_record(match) if resumed is None else resumed.writer
+
+        def _step(event: Event, commands: tuple[Command, ...], match: Match) -> None:
+            for command in commands:
+                if isinstance(command, ExpelSeat) and command.seat in programs:
+                    programs[command.seat].end()  # what it still does would only be in the others' way
+            self._on_step(event, commands, match)
+
         self._lag.start()
         runner = MatchRunner(
             match,
@@ -271,7 +307,7 @@ class Table:
             vacancies=vacancies,
             programs=programs,
             last_ms=0.0 if resumed is None else resumed.last_ms,
-            on_step=self._on_step,
+            on_step=_step,
         )
         try:
             result = await _uncancelled(runner)
@@ -315,6 +351,11 @@ async def _stopped(port: Port) -> None:
 
 def _match_name(game: str) -> str:
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+def _endpoint(socket: Path) -> str:
+    """Return the endpoint string of a socket; its folder is private, so it needs no lock."""
+    return f"unix:{quoteStringArgument(str(socket))}:lockfile=0"
 
 
 def _address_of(port: Port) -> str:
