@@ -268,11 +268,16 @@ class Table:
         records = self._settings.folder
         records.mkdir(parents=True, exist_ok=True)
         output = records / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
-        others = [other.where for other in launches if other.folder is not None]
-        hidden = [records, *(folder for folder in others if not launch.where.is_relative_to(folder))]
-        if socket is not None:
-            hidden.append(socket.parent)
-        return Program(launch, environment, output, self._reactor, self._confinement, hidden=hidden, socket=socket)
+        return Program(
+            launch,
+            environment,
+            output,
+            self._reactor,
+            self._confinement,
+            hidden=[records] if socket is None else [records, socket.parent],
+            others=[other.where for other in launches if other.folder is not None],
+            socket=socket,
+        )
 
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""

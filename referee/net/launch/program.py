@@ -104,6 +104,7 @@ class Program:
         reactor: Twisted's.
         confinement: what it is held to.
         hidden: what it may not read, besides what no program may.
+        others: folders of other players.
         socket: the referee's, for a program in a sandbox.
 
     Raises:
@@ -119,6 +120,7 @@ class Program:
         confinement: Confinement = Confinement(),  # noqa: B008  # frozen
         *,
         hidden: Sequence[Path] = (),
+        others: Sequence[Path] = (),
         socket: Path | None = None,
     ) -> None:
         self.status: str | None = None
@@ -134,8 +136,11 @@ class Program:
         self._mark = f"REFEREE_TOKEN={environment['REFEREE_TOKEN']}" if "REFEREE_TOKEN" in environment else None
         self._push: Timer | None = None
         argv = resolved(launch)
-        hides = [*confinement.hidden, *hidden]
-        command = confinement.command(argv, lambda: view_of(launch, argv, hides, socket))
+
+        def _view() -> View:
+            return view_of(launch, argv, hidden=[*confinement.hidden, *hidden], others=others, socket=socket)
+
+        command = confinement.command(argv, _view)
         self._group = confinement.group()
         if self._group is not None:
             command = self._group.joined(command)

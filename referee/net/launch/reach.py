@@ -25,6 +25,8 @@ SETTINGS = (
     "ssl/openssl.cnf",
 )
 """Of /etc, what programs need to start; the rest says who uses this machine and how."""
+_KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
+"""What a program is not shown, though its command line may name something in it."""
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
 """What stands beside the programs of a runtime that is installed in a folder of its own."""
@@ -107,6 +109,26 @@ def _base_of_environment(program: Path) -> Path | None:
         return None
     homes = [value.strip() for key, _, value in (line.partition("=") for line in lines) if key.strip() == "home"]
     return Path(homes[0], program.name) if homes else None
+
+
+def named(words: Iterable[str], where: Path) -> list[Path]:
+    """Return the folders that words of a command line name, or name a file in; of a shared folder the file alone.
+
+    Args:
+        words: the command line without its program.
+        where: the working directory, absolute.
+    """
+    found = []
+    for word in words:
+        path = os.path.normpath(where / word)
+        if word.startswith("-") or not (os.path.isdir(path) or os.path.isfile(path)):  # noqa: PTH112, PTH113  # any text
+            continue
+        file = Path(path)
+        folder = file if file.is_dir() else file.parent
+        best = file if is_shared(folder) else folder
+        if not is_within(best, map(Path, (*SYSTEM, *_KERNEL))) and not is_shared(best):
+            found.append(best)
+    return found
 
 
 @cache

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from .limits import MIB, ProgramLimits
 from .players import Launch, PlayerError
-from .reach import SETTINGS, SYSTEM, is_shared, is_within, own_runtime, records_in, runtimes
+from .reach import SETTINGS, SYSTEM, is_shared, is_within, named, own_runtime, records_in, runtimes
 
 HOME = "/home/player"
 SOCKET = "/run/referee.sock"
@@ -49,41 +49,41 @@ class View(Struct, frozen=True, kw_only=True):
     """Whether the working directory may be written."""
 
 
-def view_of(launch: Launch, argv: Sequence[str], hidden: Sequence[Path], socket: Path | None) -> View:
+def view_of(
+    launch: Launch, argv: Sequence[str], *, hidden: Sequence[Path], others: Sequence[Path], socket: Path | None
+) -> View:
     """Return what a program is to be shown.
 
     Args:
         launch: how it is started.
         argv: its command line, the program by its whole path.
         hidden: folders and files that it must never read; those that it is not shown anyway do no harm.
+        others: folders of other players, hidden as well unless the program runs in them or its command line names them.
         socket: the referee's.
 
     Raises:
         PlayerError: it would have to read what must stay hidden.
     """
     where = launch.where
-    shown = [*own_runtime(), *runtimes(Path(argv[0]))]
-    if not launch.is_house:
-        shown += _own_files(launch, argv)
-        for path in hidden:
-            if where.resolve().is_relative_to(path.resolve()) and where in shown:
-                detail = f"{launch.name} runs in {where}, and {path} must stay hidden from it"
-                raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
-    return View(where=where, shown=tuple(sorted(set(shown))), hidden=tuple(hidden), socket=socket)
+    own = [] if launch.is_house else _own_files(launch, argv)
+    for path in hidden:
+        if where in own and where.resolve().is_relative_to(path.resolve()):
+            detail = f"{launch.name} runs in {where}, and {path} must stay hidden from it"
+            raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
+    theirs = [folder for folder in others if not any(path.is_relative_to(folder) for path in own)]
+    shown = {*own_runtime(), *runtimes(Path(argv[0])), *own}
+    return View(where=where, shown=tuple(sorted(shown)), hidden=(*hidden, *theirs), socket=socket)
 
 
 def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
-    """Return the working directory; of one that is shared with other things, what the command line names in it."""
+    """Return the working directory, unless it is shared with other things, and what the command line names."""
     where = launch.where
-    if not is_shared(where):
-        return [where]
-    if launch.folder is not None:
+    own = [] if is_shared(where) else [where]
+    if launch.folder is None:
+        return [*own, *named(argv[1:], where)]
+    if not own:
         raise PlayerError(f"{launch.name}: {where} is no folder of the player's own; put its files into one")
-    return [where / word for word in argv if not word.startswith("-") and _is_own(where, where / word)]
-
-
-def _is_own(where: Path, path: Path) -> bool:
-    return path.exists() and path.resolve() != where and path.resolve().is_relative_to(where) and not is_shared(path)
+    return own
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
