@@ -18,7 +18,8 @@ from twisted.internet.defer import Deferred, gatherResults
 from referee.games.base import BadSetup
 from referee.games.q import QGame
 from referee.net.lobby import SignUpPolicy
-from referee.net.table import Table, TableSettings
+from referee.net.table import Table
+from referee.net.table_settings import TableSettings
 from referee.record.audit import audit
 
 from .peers.q_actors import Actor

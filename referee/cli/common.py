@@ -25,8 +25,9 @@ from twisted.python.failure import Failure
 
 from ..games.base import BadSetup, Game
 from ..match.commands import Result
+from ..net.addresses import AddressError
 from ..net.launch import Launch, PlayerError, command_launch, house_launch, read_folder
-from ..net.table import AddressError
+from ..net.match_runner import MatchPaused
 from ..plugins import PluginError, Registry, load
 from ..web.words import printable
 
@@ -138,13 +139,16 @@ def clear_errors() -> Iterator[None]:
     Raises:
         click.UsageError: the user asked for what is not to be had.
         click.ClickException: the machine failed.
+        SystemExit: the referee was stopped in the middle of a match; that is told, too.
     """
     try:
         yield
-    except (BadSetup, PlayerError, AddressError, MonitorError) as error:
+    except (BadSetup, PlayerError, AddressError) as error:
         raise click.UsageError(str(error)) from None
     except MatchPaused as error:
-        raise click.ClickException(f"stopped; the match goes on from its record with --resume {error}") from None
+        text = f"stopped; nobody is blamed, and the match goes on from its record with --resume {error}"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        sys.exit(FAILED)
     except OSError as error:
         raise click.ClickException(f"the record can't be written: {error}; the match was not finished") from None
 

@@ -11,6 +11,7 @@ from .manifest import manifest
 from .play import play
 from .replay import replay
 from .serve import serve
+from .token import token_command
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -31,6 +32,7 @@ main.add_command(explain_command)
 main.add_command(replay)
 main.add_command(manifest)
 main.add_command(key)
+main.add_command(token_command)
 main.add_command(list_command)
 
 if __name__ == "__main__":

@@ -5,13 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from msgspec.structs import replace
 
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played
+from ..net.tokens import BadTokens, read_tokens
+from ..record.resume import Resumption
 from ..record.seal import Sealer
 from .common import FAILED, console, find_game, json_option, print_json
 from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
-from .tables import play_on, reopened, run_table
+from .tables import Surroundings, play_on, reopened, run_table
+from .telemetry import telemetry_options, watched
 from .watching import show_played
 
 
@@ -30,7 +34,22 @@ from .watching import show_played
 )
 @click.option("--tries", type=click.IntRange(min=1), default=2, show_default=True, help="Number of waiting periods.")
 @table_options
+@click.option(
+    "--players",
+    "players_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Take the players of this FILE only, each by its token, and seat them in its order. See `referee token`.",
+)
+@click.option(
+    "--come-back",
+    "come_back_s",
+    type=Seconds(min=0, max=86_400),
+    default=0.0,
+    show_default=True,
+    help="How long a player whose connection was lost may be away, in seconds; its clock goes on.",
+)
 @resume_option
+@telemetry_options
 @json_option
 def serve(
     game: str,
@@ -39,14 +58,19 @@ def serve(
     max_players: int | None,
     wait_s: float,
     tries: int,
+    players_file: Path | None,
+    come_back_s: float,
     resume: Path | None,
     as_json: bool,
     **values: Any,
 ) -> None:
     """Take sign-ups for one match of GAME over TCP, then play it.
 
-    Players sign up with a name of 1 to 20 letters or digits; a name that is taken is refused. Seats go by arrival.
-    To let players of other machines in, listen on all interfaces: --listen tcp:7777
+    Players sign up with a name of 1 to 20 letters or digits; a name that is taken is refused. Seats go by arrival,
+    with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777
+    or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
+
+    Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
 
     With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
     takes its seat by the resume token that it was given in the offer.
@@ -58,16 +82,19 @@ def serve(
     most = rules.seats[-1] if max_players is None else max_players
     if fewest not in rules.seats or most not in rules.seats or fewest > most:
         raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
+    players = None if players_file is None else _players(players_file, fewest)
+    most = most if players is None else min(most, len(players))
     policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
-    if resume is not None:
-        played, moves = _play_on(resume, rules.name, listen, sealer, is_quiet=as_json)
-    else:
-        settings = table_settings(values)
-        played, moves = run_table(
-            rules, settings, sealer, lambda table: table.play_signed_up(listen, policy), is_quiet=as_json
-        )
+    with watched(values["diagnostics"], values["metrics"]) as telling:
+        around = Surroundings(sealer=sealer, watched=telling, is_quiet=as_json)
+        if resume is not None:
+            resumed = _reopened(resume, rules.name, sealer)
+            played, moves = play_on(resumed, around, (), listen, come_back_s=come_back_s)
+        else:
+            settings = replace(table_settings(values), players=players, come_back_s=come_back_s)
+            played, moves = run_table(rules, settings, around, lambda table: table.play_signed_up(listen, policy))
     if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
         if as_json:
@@ -77,11 +104,20 @@ def serve(
     sys.exit(FAILED if played.result.void else 0)
 
 
-def _play_on(
-    path: Path, game: str, listen: str, sealer: Sealer, *, is_quiet: bool
-) -> tuple[Played, list[dict[str, Any]]]:
-    """Wait for the players of a match that broke off, and play it to its end."""
+def _players(path: Path, fewest: int) -> dict[str, str]:
+    """Return the players that may sign up, name -> hash of its token."""
+    try:
+        players = read_tokens(path)
+    except BadTokens as error:
+        raise click.UsageError(str(error)) from None
+    if len(players) < fewest:
+        raise click.UsageError(f"{path} has {len(players)} players, {fewest} are needed; `referee token` adds more")
+    return players
+
+
+def _reopened(path: Path, game: str, sealer: Sealer) -> Resumption:
+    """Take up a match whose players come back by themselves."""
     resumed = reopened(path, sealer)
     if resumed.match.setup.game != game:
         raise click.UsageError(f"{path} is a match of {resumed.match.setup.game}, not of {game}")
-    return play_on(resumed, sealer, (), listen, is_quiet=is_quiet)
+    return resumed

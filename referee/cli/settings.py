@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import rich_click as click
 
 from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
-from ..net.table import TableSettings
+from ..net.table_settings import TableSettings
 from ..record.key_file import BadKey, default_path, load_or_make
 from ..record.seal import Sealer
 from .common import console, parse_options

@@ -5,38 +5,49 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ..games.base import Game
-from ..net.launch import Launch
-from ..net.table import Played, Table, TableSettings
+from ..net.launch import Confinement, Launch
+from ..net.table import Played, Table
+from ..net.table_settings import TableSettings
 from ..record.reader import RecordError
 from ..record.resume import Resumption, reopen
 from ..record.seal import Sealer
 from .common import FAILED, clear_errors, find_game, monotonic, out, run_reactor
+from .telemetry import Watched
 from .watching import Watcher
 
 T = TypeVar("T")
 
 
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """What there is around a table."""
+
+    sealer: Sealer
+    """Seals the record."""
+    watched: Watched
+    """Where the referee tells of itself."""
+    is_quiet: bool
+    """Whether nothing is shown."""
+    confinement: Confinement = Confinement()
+    """What launched programs are held to."""
+
+
 def run_table(
     rules: Game[Any, Any, Any],
     settings: TableSettings,
-    sealer: Sealer,
+    around: Surroundings,
     play: Callable[[Table], Coroutine[Deferred[Any], Any, T]],
-    *,
-    is_quiet: bool,
-    watched: Watched,
 ) -> tuple[T, list[dict[str, Any]]]:
     """Set up a table, run the reactor, and show what happens until it is over.
 
     Args:
         rules: of the game.
         settings: of the table.
-        sealer: seals the record.
+        around: the table.
         play: what to do at the table.
-        is_quiet: whether nothing is shown.
-        watched: where the referee tells of itself.
 
     Returns:
         What `play` returned, and the moves of the match.
@@ -44,7 +55,8 @@ def run_table(
     Raises:
         click.ClickException: the user or the machine is at fault; the text says what to do.
     """
-    with Watcher(is_quiet=is_quiet) as watcher:
+    watched = around.watched
+    with Watcher(is_quiet=around.is_quiet) as watcher:
 
         async def _main(reactor: Any) -> T:
             table = Table(
@@ -52,10 +64,11 @@ def run_table(
                 monotonic,
                 rules,
                 settings,
-                sealer=sealer,
+                sealer=around.sealer,
                 report=watcher.report,
                 on_step=watcher.on_step,
                 telemetry=watched.telemetry,
+                confinement=around.confinement,
             )
             monitor = await watched.open(reactor)
             try:
@@ -84,25 +97,21 @@ def reopened(path: Path, sealer: Sealer) -> Resumption:
 
 
 def play_on(
-    resumed: Resumption, sealer: Sealer, launches: Sequence[Launch], address: str, *, is_quiet: bool
+    resumed: Resumption, around: Surroundings, launches: Sequence[Launch], address: str, *, come_back_s: float = 0.0
 ) -> tuple[Played, list[dict[str, Any]]]:
     """Play a match that was taken up to its end.
 
     Args:
         resumed: the match.
-        sealer: seals its record.
+        around: the table.
         launches: by seat; empty: the players come back by themselves.
         address: Twisted endpoint string to listen on.
-        is_quiet: whether nothing is shown.
+        come_back_s: how long a player that came by itself may be away, in seconds.
 
     Returns:
         The match, and the moves of its rest.
     """
-    settings = TableSettings(folder=resumed.writer.path.parent, match=resumed.match.setup.match)
-    return run_table(
-        resumed.match.game,
-        settings,
-        sealer,
-        lambda table: table.play_on(resumed, launches, address),
-        is_quiet=is_quiet,
+    settings = TableSettings(
+        folder=resumed.writer.path.parent, match=resumed.match.setup.match, come_back_s=come_back_s
     )
+    return run_table(resumed.match.game, settings, around, lambda table: table.play_on(resumed, launches, address))

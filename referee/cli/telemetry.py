@@ -28,7 +28,7 @@ class Watched(Struct, frozen=True):
         """Open the endpoint for monitors, if there is to be one.
 
         Raises:
-            MonitorError: its address can't be listened on.
+            AddressError: its address can't be listened on.
         """
         return None if self.address is None else await open_monitor(reactor, self.address, self.registry)
 

@@ -4,16 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from twisted.internet.endpoints import serverFromString
-from twisted.internet.error import CannotListenError
 from twisted.web.resource import Resource
 from twisted.web.server import Site
 
+from .addresses import listen
 from .clock import Port
-
-
-class MonitorError(Exception):
-    """An address that the endpoint can't listen on; the text names it and says why."""
 
 
 class _Page(Resource):
@@ -46,7 +41,7 @@ async def open_monitor(reactor: Any, address: str, registry: CollectorRegistry) 
         registry: the numbers.
 
     Raises:
-        MonitorError: the address can't be listened on.
+        AddressError: the address can't be listened on.
     """
     root: Any = Resource()
     root.putChild(b"metrics", _Page(lambda: generate_latest(registry), CONTENT_TYPE_LATEST))
@@ -56,12 +51,4 @@ async def open_monitor(reactor: Any, address: str, registry: CollectorRegistry) 
     site = Site(root)
     site.displayTracebacks = False
     site.noisy = False
-    try:
-        port: Port = await serverFromString(reactor, address).listen(site)
-    except CannotListenError as error:
-        raise MonitorError(f"can't listen on {address} for --metrics: {error.socketError}") from None
-    except (ValueError, TypeError, OverflowError) as error:
-        raise MonitorError(
-            f"--metrics {address!r} is no endpoint such as tcp:9100:interface=127.0.0.1: {error}"
-        ) from None
-    return port
+    return await listen(reactor, address, site)

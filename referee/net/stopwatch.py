@@ -89,7 +89,7 @@ class Stopwatch:
             "sent_ms": sent_ms,
             "first_byte_ms": max(self.ms(first_byte), sent_ms),
             "lag_ms": self._granted_ms(request, sent_ms, at, at_ms),
-            **self._standstill(request, at),
+            **self._standstill(request, at, at_ms - sent_ms),
         }
 
     def forget(self, seat: int) -> None:
@@ -109,9 +109,9 @@ class Stopwatch:
             lag_ms = max(lag_ms, at_ms - sent_ms - request.limit_ms + MARGIN_MS)
         return round(max(min(lag_ms, at_ms - sent_ms), 0.0), 3)
 
-    def _standstill(self, request: _Open, at: float) -> dict[str, float]:
-        """Return `stalled_ms`, if there is anything to say of it."""
-        stalled_ms = round(self._lag.longest(request.sent, at) * 1000, 3)
+    def _standstill(self, request: _Open, at: float, span_ms: float) -> dict[str, float]:
+        """Return `stalled_ms`, if there is anything to say of it: no more, once rounded, than the whole time."""
+        stalled_ms = round(min(self._lag.longest(request.sent, at) * 1000, span_ms), 3)
         return {"stalled_ms": stalled_ms} if stalled_ms else {}
 
     def _arm(self, seat: int, delay_s: float) -> None:
@@ -153,5 +153,5 @@ class Stopwatch:
             self._clock.callLater(0 if is_reading else MARGIN_MS / 1000, self._drained, seat, request)
             return
         del self._open[seat]
-        instants = {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **self._standstill(request, self._now())}
-        self._passed(seat, instants)
+        standstill = self._standstill(request, self._now(), at_ms - sent_ms)
+        self._passed(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **standstill})

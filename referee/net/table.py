@@ -3,33 +3,35 @@
 Knows the order of these steps. Refuses to know the command line: what to play and where to write it is handed in.
 """
 
+import contextlib
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
-from twisted.internet.endpoints import serverFromString
-from twisted.internet.error import CannotListenError
 
 from .. import __version__, chance
 from ..games.base import Game
-from ..match.commands import Command, Result
+from ..match.commands import Command, ExpelSeat, Result
 from ..match.events import Event
 from ..match.machine import Match
-from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ..match.setup import MatchSetup
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
+from .addresses import address_of, endpoint_of, listen, stopped
 from .clock import Port
 from .lag import LoopLag
-from .launch import Launch, PlayerError, Program
+from .launch import SOCKET, Confinement, Launch, PlayerError, Program
 from .lobby import Door, KnownPlayers, ReservedSeats, SignUp, SignUpPolicy
 from .match_runner import MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
+from .table_settings import TableSettings
 from .telemetry import Silence, Telemetry
 
 
@@ -39,39 +41,6 @@ class _Named(Protocol):
     @property
     def name(self) -> str:
         """The player's name."""
-
-
-class AddressError(Exception):
-    """An address that can't be listened on; the text names it and says why."""
-
-
-class TableSettings(Struct, frozen=True, kw_only=True):
-    """What an organiser settles before anybody sits down."""
-
-    options: dict[str, Any] = {}
-    per_move_ms: float = DEFAULT_PER_MOVE_MS
-    bank_ms: float | None = None
-    increment_ms: float = 0.0
-    start_ms: float = DEFAULT_START_MS
-    lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
-    lot: bool = False
-    """Whether the seats are drawn by lot."""
-    come_back_s: float = 0.0
-    """How long a player that came by itself may be away once its connection was lost; its clock goes on."""
-    players: Mapping[str, str] | None = None
-    """The players that may sign up, name -> SHA-256 of its token; None: whoever comes."""
-    acknowledge: bool = False
-    seed: int | None = None
-    """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
-    secret: bytes | None = None
-    """What secret seeds are derived from, 32 bytes; None: chance of this table's own."""
-    position: Any = None
-    folder: Path = Path("logs")
-    """Where the record is written."""
-    match: str | None = None
-    """The match's name; None: made from the game and the time."""
-    programs: tuple[str, ...] = ()
-    """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
 
 
 class Played(Struct, frozen=True, kw_only=True):
@@ -99,6 +68,7 @@ class Table:
         report: called with one sentence whenever something happens before the match.
         on_step: called after every step of the match.
         telemetry: where diagnostics and numbers go.
+        confinement: what launched programs are held to.
     """
 
     def __init__(
@@ -112,8 +82,10 @@ class Table:
         report: Callable[[str], None] = _quiet,
         on_step: OnStep = lambda event, commands, match: None,
         telemetry: Telemetry = Silence(),  # noqa: B008  # it has no state
+        confinement: Confinement = Confinement(),  # noqa: B008  # frozen
     ) -> None:
         self._telemetry = telemetry
+        self._confinement = confinement
         self._reactor = reactor
         self._now = now
         self._game = game
@@ -137,7 +109,7 @@ class Table:
 
         Args:
             launches: by seat.
-            address: Twisted endpoint string to listen on.
+            address: Twisted endpoint string to listen on; not used where a sandbox has a socket of its own.
 
         Raises:
             BadSetup: options or position are not the game's.
@@ -177,28 +149,39 @@ class Table:
         door = ReservedSeats(
             self._reactor, [chance.resume_token(match.seed, seat) for seat in seats], match.setup.start_ms / 1000
         )
-        port = await self._listen(address, door)
         programs: dict[int, Program] = {}
-        try:
-            for seat in seats:
-                if match.is_out(seat):
-                    door.give_up(seat, "expelled before")
-                elif launches:
-                    programs[seat] = self._start_program(launches[seat], seat, match.seed, _address_of(port), door)
-            self._report(f"{len(programs)} programs started; the referee listens on {_address_of(port)}")
-            links = await door.done
-            if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
-                why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
-                raise PlayerError(f"{why}; nothing was played, mend it and resume again")
-            return await self._run(match, links, door, programs, resumed)
-        finally:
-            door.close()
-            for program in programs.values():
-                program.end()
-            for program in programs.values():
-                await program.exited
-                program.forget_silence()
-            await _stopped(port)
+        with self._private_socket(is_wanted=bool(launches)) as socket:
+            port = await self._listen(address if socket is None else endpoint_of(socket), door)
+            reached = address_of(port) if socket is None else f"unix:{SOCKET}"
+            try:
+                for seat in seats:
+                    if match.is_out(seat):
+                        door.give_up(seat, "expelled before")
+                    elif launches:
+                        programs[seat] = self._start_program(launches, seat, match.seed, reached, socket)
+                        programs[seat].exited.addCallback(self._vacate, door, seat, programs[seat])
+                self._report(f"{len(programs)} programs started; the referee listens on {address_of(port)}")
+                links = await door.done
+                if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
+                    why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
+                    raise PlayerError(f"{why}; nothing was played, mend it and resume again")
+                return await self._run(match, links, door, programs, resumed)
+            finally:
+                door.close()
+                for program in programs.values():
+                    program.end()
+                for program in programs.values():
+                    await program.gone
+                await stopped(port)
+
+    @contextlib.contextmanager
+    def _private_socket(self, *, is_wanted: bool) -> Iterator[Path | None]:
+        """Make a folder for a socket that programs in a sandbox are shown, and nobody else can reach."""
+        if self._confinement.sandbox is None or not is_wanted:
+            yield None
+            return
+        with tempfile.TemporaryDirectory(prefix="referee-") as folder:  # its mode is 0700
+            yield Path(folder, "socket")
 
     async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
         """Take sign-ups, then play.
@@ -218,7 +201,7 @@ class Table:
         door = self._sign_up(policy)
         port = await self._listen(address, door)
         try:
-            self._report(f"the referee listens on {_address_of(port)}")
+            self._report(f"the referee listens on {address_of(port)}")
             links = await door.done
             if len(links) < policy.min_players:
                 for link in links:
@@ -229,7 +212,7 @@ class Table:
             return await self._run(match, seated, door, {}, None)
         finally:
             door.close()
-            await _stopped(port)
+            await stopped(port)
 
     def _sign_up(self, policy: SignUpPolicy) -> SignUp:
         def _changed(names: list[str]) -> None:
@@ -263,34 +246,45 @@ class Table:
 
     async def _listen(self, address: str, door: Door) -> Port:
         door.note = self._telemetry.note
-        factory = LinkFactory(door, self._reactor, self._now)
-        try:
-            port: Port = await serverFromString(self._reactor, address).listen(factory)
-        except CannotListenError as error:
-            raise AddressError(f"can't listen on {address}: {error.socketError}") from None
-        except (ValueError, TypeError, OverflowError) as error:
-            raise AddressError(f"{address!r} is no endpoint such as tcp:7777: {error}") from None
-        self._telemetry.note("listening", address=_address_of(port))
-        self.listening.callback(_address_of(port))
+        port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now))
+        self._telemetry.note("listening", address=address_of(port))
+        self.listening.callback(address_of(port))
         return port
 
-    def _start_program(self, launch: Launch, seat: int, seed: bytes, address: str, door: ReservedSeats) -> Program:
+    def _start_program(
+        self,
+        launches: Sequence[Launch],
+        seat: int,
+        seed: bytes,
+        address: str,
+        socket: Path | None,
+    ) -> Program:
+        launch = launches[seat]
         environment = {
             "REFEREE_ADDRESS": address,
             "REFEREE_TOKEN": chance.resume_token(seed, seat),
             "REFEREE_NAME": launch.name,
             "REFEREE_PLAYER_SEED": chance.player_seed(seed, seat).hex(),
         }
-        self._settings.folder.mkdir(parents=True, exist_ok=True)
-        output = self._settings.folder / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
-        program = Program(launch, environment, output, self._reactor)
+        records = self._settings.folder
+        records.mkdir(parents=True, exist_ok=True)
+        output = records / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
+        return Program(
+            launch,
+            environment,
+            output,
+            self._reactor,
+            self._confinement,
+            hidden=[records] if socket is None else [records, socket.parent],
+            others=[other.where for other in launches if other.folder is not None],
+            socket=socket,
+        )
 
-        def _gone(status: str) -> str:
-            door.give_up(seat, f"its program ended before it took its seat: {status}; its last words are in {output}")
-            return status
-
-        program.exited.addCallback(_gone)
-        return program
+    def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
+        """Give up a seat whose program has ended."""
+        words = f"; its last words are in {program.output_path}" if program.output_path.exists() else ""
+        door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
+        return status
 
     async def _run(
         self,
@@ -301,6 +295,14 @@ class Table:
         resumed: Resumption | None,
     ) -> Played:
         writer = self._new_record(match) if resumed is None else resumed.writer
+
+        def _step(event: Event, commands: tuple[Command, ...], match: Match) -> None:
+            for command in commands:
+                if isinstance(command, ExpelSeat) and command.seat in programs:
+                    programs[command.seat].end()  # what it still does would only be in the others' way
+            self._telemetry.step(event, commands, match)
+            self._on_step(event, commands, match)
+
         self._lag.start()
         runner = MatchRunner(
             match,
@@ -313,7 +315,7 @@ class Table:
             programs=programs,
             last_ms=0.0 if resumed is None else resumed.last_ms,
             come_back_s=self._settings.come_back_s,
-            on_step=self._watched,
+            on_step=_step,
         )
         door.returns = runner
         try:
@@ -321,10 +323,6 @@ class Table:
         finally:
             self._lag.stop()
         return Played(names=match.setup.names, result=result, record=writer.path, match=match)
-
-    def _watched(self, event: Event, commands: tuple[Command, ...], match: Match) -> None:
-        self._telemetry.step(event, commands, match)
-        self._on_step(event, commands, match)
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
@@ -360,20 +358,5 @@ def _places(given: Sequence[_Named], names: Sequence[str]) -> list[int]:
     return [rest.pop(next(index for index, place in enumerate(rest) if given[place].name == name)) for name in names]
 
 
-async def _stopped(port: Port) -> None:
-    stopping = port.stopListening()
-    if stopping is not None:
-        await stopping
-
-
 def _match_name(game: str) -> str:
     return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-
-
-def _address_of(port: Port) -> str:
-    """Return what a player writes to reach a port."""
-    host = port.getHost()
-    if hasattr(host, "port"):
-        name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
-        return f"tcp:{name}:{host.port}"
-    return f"unix:{getattr(host, 'name', b'').decode()}"

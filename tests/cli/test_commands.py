@@ -177,7 +177,7 @@ def test_a_player_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "cause"),
     [
-        ("raise SystemExit(3)", "refused-to-start"),
+        ("raise SystemExit(3)", "crashed"),
         (PLAYER.replace("{MOVE}", "sys.exit(4)"), "crashed"),
         (PLAYER.replace("{MOVE}", "1"), "malformed-message"),
         (PLAYER.replace("{MOVE}", "{'action': 'place', 'tiles': []}"), "illegal-move"),
@@ -224,17 +224,21 @@ def test_the_last_words_of_a_crashed_program_are_kept(tmp_path: Path) -> None:
     assert "RuntimeError: no idea" in words.read_text()
 
 
-def test_an_interrupt_ends_the_match_cleanly(tmp_path: Path) -> None:
-    """Ctrl-C voids the match, ends its programs, and leaves a record that says so and holds."""
-    (tmp_path / "slow.py").write_text(PLAYER.replace("{MOVE}", "print('thinking') or __import__('signal').pause()"))
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_stops_the_match_where_it_is(tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C and SIGTERM end the programs and leave a record from which the match goes on; nobody is blamed."""
+    slow = PLAYER.replace("{MOVE}", "print('thinking') or __import__('signal').pause()")
+    (tmp_path / "slow.py").write_text(slow)
     command = [sys.executable, "-m", "referee", "play", "q", "house:dag", f"cmd:{sys.executable} -u slow.py", "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         _wait_for_text(tmp_path / "logs", "*.seat1.player2.stderr", "thinking")
-        running.send_signal(signal.SIGINT)
-        out, _ = running.communicate(timeout=30)
+        running.send_signal(number)
+        _, said = running.communicate(timeout=30)
     assert running.returncode == 1
-    found = json.loads(out)["result"]
-    assert (found["void"], found["fouls"]) == ("the organiser stopped the referee", [])
+    (record,) = (tmp_path / "logs").glob("*.jsonl")
+    assert f"--resume {record.relative_to(tmp_path)}" in " ".join(said.split())
+    (tmp_path / "slow.py").write_text(PLAYER.replace("{MOVE}", "{'action': 'pass'}"))
+    referee("play", "--resume", str(record), cwd=tmp_path)
     referee("audit", "logs", cwd=tmp_path)
 
 

@@ -25,6 +25,8 @@ SEED = "2"
 """A deal that is played in 69 turns."""
 TURNS = 34
 """Of the assassin, in that match."""
+FREE = ("--sandbox", "off")
+"""A program in a sandbox does not see its referee, and can't kill it."""
 KILLS = 50
 LONGEST_US = 4000.0
 """More than a turn takes: so the kill hits every stage of one."""
@@ -33,7 +35,7 @@ LONGEST_US = 4000.0
 def played_until_killed(folder: Path, mark: Path, turn: int, delay_us: float) -> Path:
     """Play until the referee is killed, or to the end if the kill comes too late; return the record."""
     assassin = f"cmd:{sys.executable} {q_assassin.__file__} {mark} {turn} {delay_us}"
-    command = ["-m", "referee", "play", "q", assassin, "house:ldasg", "--seed", SEED, "--logs", str(folder)]
+    command = ["-m", "referee", "play", "q", assassin, "house:ldasg", "--seed", SEED, "--logs", str(folder), *FREE]
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     (record,) = folder.glob("*.jsonl")
@@ -100,7 +102,7 @@ def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
     (tmp_path / "then").mkdir()
     (tmp_path / "then" / "assassin.py").write_text(Path(q_assassin.__file__).read_text())
     mark = tmp_path / "killed"
-    command = ["play", "q", f"cmd:{sys.executable} assassin.py {mark} 3 0", "house:ldasg", "--seed", SEED]
+    command = ["play", "q", f"cmd:{sys.executable} assassin.py {mark} 3 0", "house:ldasg", "--seed", SEED, *FREE]
     subprocess.run([sys.executable, "-m", "referee", *command], cwd=tmp_path / "then", capture_output=True, check=False)
     (record,) = (tmp_path / "then" / "logs").glob("*.jsonl")
     before = record.read_bytes()

@@ -7,27 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from twisted.internet.task import Clock
 
-from referee.net.launch import (
-    GRACE_S,
-    PATIENCE_S,
-    Launch,
-    PlayerError,
-    Program,
-    command_launch,
-    house_launch,
-    read_folder,
-)
+from referee.net.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
+from referee.net.launch.program import GRACE_S, PATIENCE_S
 
+from .loop import Loop
 from .wires import fired
 
 
 class Running:
-    """A program under a test's clock; `wait` lets real time pass until something holds."""
+    """A program under a test's clock; `said` and `ended` let real time pass until something holds."""
 
     def __init__(self, folder: Path, script: str, **environment: str) -> None:
-        self.clock = Clock()
+        self.clock = Loop()
         self.output = folder / "output"
         launch = Launch(name="p", argv=(sys.executable, "-u", "-c", script))
         self.program = Program(launch, environment, self.output, self.clock)
@@ -36,13 +28,14 @@ class Running:
     def said(self, text: str) -> None:
         """Wait until the program has printed a text."""
         give_up = time.monotonic() + 60
-        while text not in self.output.read_text():
+        while text not in self.program._output.tail.content.decode():
             assert time.monotonic() < give_up, f"the program never said {text!r}"
-            os.sched_yield()
+            self.clock.look()
 
     def ended(self) -> str:
         """Wait for the process, let the program notice, and return its status."""
-        self.program._process.wait(timeout=30)
+        while self.program._process.poll() is None:
+            self.clock.look()
         self.clock.advance(1)
         return str(self.status[0])
 
@@ -54,10 +47,12 @@ class Running:
         ("raise SystemExit(3)", "exit status 3"),
         ("import os; os.abort()", "signal SIGABRT"),
         ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
+        ("print('so\\nlong\\x1b[2J', 7)", "exit status 0: so long [2J 7"),
+        ("raise SystemExit('x' * 1000)", f"exit status 1: ...{'x' * 197}"),
     ],
 )
 def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) -> None:
-    """Exit status and signal are told apart."""
+    """Exit status and signal are told apart, and the last words stand behind them."""
     running = Running(tmp_path, script)
     assert status == running.ended()
 
@@ -77,16 +72,16 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
         "import os, signal, time\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "child = os.fork()\n"
-        "print('child', os.getpid(), flush=True) if child == 0 else None\n"
+        "print(f'child {os.getpid()} here', flush=True) if child == 0 else None\n"
         "while True: time.sleep(60)\n"
     )
     running = Running(tmp_path, script)
-    running.said("child")
-    child = int(running.output.read_text().split()[1])
+    running.said("here")
+    child = int(running.program._output.tail.content.split()[1])
     running.program.end()
     running.clock.advance(PATIENCE_S + 0.01)
     running.clock.advance(GRACE_S + 0.01)
-    assert running.ended() == "signal SIGKILL"
+    assert running.ended() == f"signal SIGKILL: child {child} here"
     give_up = time.monotonic() + 60
     while not _is_gone(child):  # killed with its parent, but the kernel takes its time
         assert time.monotonic() < give_up
@@ -105,15 +100,14 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     """The error names the command and the reason."""
     launch = Launch(name="p", argv=("no-such-program-anywhere",))
     with pytest.raises(PlayerError, match="no-such-program-anywhere: No such file"):
-        Program(launch, {}, tmp_path / "output", Clock())
+        Program(launch, {}, tmp_path / "output", Loop())
 
 
 def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
-    """An empty output is removed, words are kept."""
+    """Where nothing was printed there is no file, words are kept."""
     for script, stays in (("pass", False), ("print(1)", True)):
         running = Running(tmp_path, script)
         running.ended()
-        running.program.forget_silence()
         assert stays == running.output.exists()
 
 

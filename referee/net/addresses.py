@@ -1,0 +1,57 @@
+"""Addresses to listen on, and how players write them. Knows Twisted's endpoint strings; refuses to know who comes."""
+
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.endpoints import quoteStringArgument, serverFromString
+from twisted.internet.error import CannotListenError
+
+from .clock import Port
+
+
+class AddressError(Exception):
+    """An address that can't be listened on; the text names it and says why."""
+
+
+async def listen(reactor: Any, address: str, factory: Any) -> Port:
+    """Listen on an address.
+
+    Args:
+        reactor: Twisted's reactor.
+        address: Twisted endpoint string, e.g. `tcp:7777` or `ssl:7777:privateKey=key.pem:certKey=cert.pem`.
+        factory: makes what serves a connection.
+
+    Raises:
+        AddressError: it can't be listened on.
+    """
+    try:
+        port: Port = await serverFromString(reactor, address).listen(factory)
+    except CannotListenError as error:
+        raise AddressError(f"can't listen on {address}: {error.socketError}") from None
+    except OSError as error:
+        raise AddressError(f"can't listen on {address}: {error.strerror}: {error.filename}") from None
+    except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
+        text = str(error) or type(error).__name__
+        raise AddressError(f"{address!r} is no endpoint such as tcp:7777: {text}") from None
+    return port
+
+
+async def stopped(port: Port) -> None:
+    """Listen no more."""
+    stopping = port.stopListening()
+    if stopping is not None:
+        await stopping
+
+
+def address_of(port: Port) -> str:
+    """Return what a player writes to reach a port."""
+    host = port.getHost()
+    if hasattr(host, "port"):
+        name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
+        return f"tcp:{name}:{host.port}"
+    return f"unix:{getattr(host, 'name', b'').decode()}"
+
+
+def endpoint_of(socket: Path) -> str:
+    """Return the endpoint string of a socket; its folder is private, so it needs no lock."""
+    return f"unix:{quoteStringArgument(str(socket))}:lockfile=0"

@@ -1,0 +1,26 @@
+"""Launched programs: how a player is given, what it is held to, how it starts and ends. Refuses to know matches."""
+
+from .build import Builds
+from .groups import Ground, find_ground
+from .limits import ProgramLimits
+from .players import Launch, PlayerError, command_launch, house_launch, read_folder
+from .program import Confinement, Program
+from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
+
+__all__ = [
+    "SOCKET",
+    "Builds",
+    "Confinement",
+    "Ground",
+    "Launch",
+    "NoSandboxError",
+    "PlayerError",
+    "Program",
+    "ProgramLimits",
+    "Sandbox",
+    "command_launch",
+    "find_ground",
+    "find_sandbox",
+    "house_launch",
+    "read_folder",
+]

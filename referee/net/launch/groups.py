@@ -1,0 +1,179 @@
+"""Control groups: a group for each launched program, which holds all that it starts, and is removed with it.
+
+Knows versions 1 and 2 of the kernel's control groups as files, and where this process may make groups. Refuses to know
+programs. A group is made beneath the referee's own (or, where the kernel forbids that, beside it), so that what holds
+for the referee holds for what it starts.
+"""
+
+import contextlib
+import itertools
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from .limits import MIB, ProgramLimits
+
+ROOT = Path("/sys/fs/cgroup")
+OWN = Path("/proc/self/cgroup")
+CONTROLLERS = ("memory", "pids", "cpu")
+"""The last one has no limit: in a group of its own, a program with many threads gets no more of a core than another."""
+_RUNS_THE_PROGRAM = 3
+"""Processes that start a program and wait for it: they count, but are not the player's."""
+_PREFIX = "referee-"
+_numbers = itertools.count(1)
+
+JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
+"""Joins groups, then becomes the program: from the first instant, nothing of the program is outside."""
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """Where groups can be made."""
+
+    version: int
+    folders: dict[str, Path]
+    """Controller -> the group beneath which a program's group can be made; what is missing can't be enforced."""
+
+
+def find_ground(root: Path = ROOT, own: Path = OWN) -> Ground:
+    """Find out, by trying, where this process may make groups.
+
+    Args:
+        root: where the control groups are mounted.
+        own: the file that tells this process's groups.
+    """
+    try:
+        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+    except OSError:
+        lines = []
+    version = 2 if (root / "cgroup.controllers").exists() else 1
+    found = _second(root, lines) if version == 2 else _first(root, lines)
+    return Ground(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
+
+
+def _first(root: Path, lines: list[list[str]]) -> dict[str, Path]:
+    """Return this process's group of each controller; in a container, it is what is mounted."""
+    found = {}
+    for _, names, path in lines:
+        for name in set(names.split(",")) & set(CONTROLLERS):
+            inner = root / name / path.lstrip("/")
+            found[name] = inner if inner.is_dir() else root / name
+    return {name: folder for name, folder in found.items() if folder.is_dir()}
+
+
+def _second(root: Path, lines: list[list[str]]) -> dict[str, Path]:
+    """Return the nearest group that hands its controllers on: a group with processes of its own may not."""
+    paths = [path for _, names, path in lines if not names]
+    own = root / paths[0].lstrip("/") if paths else root
+    for folder in (own, own.parent) if own != root else (root,):
+        with contextlib.suppress(OSError):
+            handed_on = (folder / "cgroup.subtree_control").read_text().split()
+            if "memory" in handed_on or "pids" in handed_on:
+                return {name: folder for name in CONTROLLERS if name in handed_on}
+    return {}
+
+
+def _can_make(folder: Path) -> bool:
+    trial = folder / f"{_PREFIX}{os.getpid()}-trial"
+    try:
+        trial.mkdir()
+        trial.rmdir()
+    except OSError:
+        return False
+    return os.access(folder / "cgroup.procs", os.W_OK)
+
+
+class Group:
+    """The control groups of one program.
+
+    Args:
+        ground: where to make them.
+        limits: of the program.
+
+    Raises:
+        OSError: they can't be made.
+    """
+
+    def __init__(self, ground: Ground, limits: ProgramLimits) -> None:
+        self._version = ground.version
+        name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
+        self._folders = {controller: folder / name for controller, folder in ground.folders.items()}
+        self._paths = list(dict.fromkeys(self._folders.values()))
+        try:
+            for path in self._paths:
+                _remove_orphans(path.parent)
+                path.mkdir()
+            self._write_limits(limits)
+        except OSError:
+            self.remove()
+            raise
+
+    def _write_limits(self, limits: ProgramLimits) -> None:
+        memory, processes = str(limits.memory_mib * MIB), str(limits.processes + _RUNS_THE_PROGRAM)
+        if "memory" in self._folders:
+            folder = self._folders["memory"]
+            names = ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
+            limit, swap = names if self._version == 1 else ("memory.max", "memory.swap.max")
+            (folder / limit).write_text(memory)
+            with contextlib.suppress(OSError):  # a kernel that does not count swap
+                (folder / swap).write_text(memory if self._version == 1 else "0")
+        if "pids" in self._folders:
+            (self._folders["pids"] / "pids.max").write_text(processes)
+
+    def joined(self, argv: Sequence[str]) -> list[str]:
+        """Return a command line that joins the groups, then becomes the program."""
+        return ["/bin/sh", "-c", JOIN, "sh", *map(str, self._paths), "--", *argv]
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel has killed something in here for want of memory."""
+        if "memory" not in self._folders:
+            return False
+        file = self._folders["memory"] / ("memory.oom_control" if self._version == 1 else "memory.events")
+        with contextlib.suppress(OSError):
+            words = [line.split() for line in file.read_text().splitlines()]
+            return any(word[0] == "oom_kill" and word[1] != "0" for word in words)
+        return False
+
+    def kill(self) -> None:
+        """Kill everything in here, whoever started it."""
+        if "pids" in self._folders:
+            with contextlib.suppress(OSError):
+                (self._folders["pids"] / "pids.max").write_text("0")  # nothing is born while the others die
+        for path in self._paths:
+            at_once = path / "cgroup.kill"
+            if at_once.exists():
+                with contextlib.suppress(OSError):
+                    at_once.write_text("1")
+            for pid in _members(path):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+
+    def remove(self) -> bool:
+        """Remove the groups.
+
+        Returns:
+            Whether nothing is left; what is being killed may take a moment to be gone.
+        """
+        for path in self._paths:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        return not any(path.exists() for path in self._paths)
+
+
+def _members(path: Path) -> list[int]:
+    try:
+        return [int(line) for line in (path / "cgroup.procs").read_text().split()]
+    except OSError:
+        return []
+
+
+def _remove_orphans(folder: Path) -> None:
+    """Remove what a referee that was killed has left behind; a group with processes stays."""
+    for path in folder.glob(f"{_PREFIX}*-*"):
+        pid = path.name.split("-")[1]
+        if pid.isdecimal() and not Path("/proc", pid).exists():
+            with contextlib.suppress(OSError):
+                path.rmdir()

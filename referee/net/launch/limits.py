@@ -1,0 +1,65 @@
+"""How much of the machine a launched program may use.
+
+Knows the limits and their reasons, and the kernel's limits of one process. Refuses to know control groups (groups.py),
+which hold whole programs where the machine has them.
+"""
+
+import shutil
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+MIB = 1 << 20
+
+
+class ProgramLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one launched program may use, everything that it starts included."""
+
+    memory_mib: int = 512
+    """Node.js and Java start in less than 100 MiB; four players must fit into a small machine beside the referee."""
+    processes: int = 64
+    """Threads count, too: Java takes about thirty, Node.js about a dozen. DOMjudge allows 64 as well."""
+    cpu_s: int = 3600
+    """For each process. Longer than any match lasts: it ends what would spin for ever."""
+    file_mib: int = 64
+    """Of one file."""
+    tmp_mib: int = 64
+    """Of /tmp, and of the home folder, in a sandbox; both are memory, and count as such where groups are enforced."""
+    open_files: int = 256
+    """A player needs one connection and the files that it reads; Java opens its own archives besides."""
+
+
+BUILD_LIMITS = ProgramLimits(memory_mib=2048, processes=256, cpu_s=600, file_mib=1024, tmp_mib=1024, open_files=1024)
+"""Compilers take more than what they make; no match is being played meanwhile."""
+
+
+def limiter() -> str | None:
+    """Return the path of the program that sets a process's limits, or None if the machine has none."""
+    return shutil.which("prlimit")
+
+
+def limited(argv: Sequence[str], limits: ProgramLimits, *, holds_memory: bool, counts_processes: bool) -> list[str]:
+    """Return a command line that sets the limits of a process, then becomes the program.
+
+    Args:
+        argv: the program.
+        limits: what to allow.
+        holds_memory: whether the memory must be limited here, for want of a group: for each process by itself.
+        counts_processes: whether the processes must be. They are counted for each user in a user namespace, so that
+            this holds inside a sandbox alone.
+    """
+    program = limiter()
+    if program is None:
+        return list(argv)
+    settings = [
+        "--core=0",
+        f"--cpu={limits.cpu_s}",
+        f"--fsize={limits.file_mib * MIB}",
+        f"--nofile={limits.open_files}",
+    ]
+    if holds_memory:
+        # the data segment, not the address space: Node.js and Java reserve gigabytes of the latter and use little
+        settings.append(f"--data={limits.memory_mib * MIB}")
+    if counts_processes:
+        settings.append(f"--nproc={limits.processes}")
+    return [program, *settings, "--", *argv]

@@ -1,0 +1,148 @@
+"""What starts a player: a folder with player.toml, a house player's name, or a command line -> a Launch.
+
+Knows the forms in which players are given. Refuses to know how programs are run, and refuses folders that reach outside
+of themselves.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+
+class PlayerError(Exception):
+    """A player that can't be launched; the text says what to mend."""
+
+
+class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file player.toml of a player's folder."""
+
+    name: str
+    run: str
+    """Command line, split as a shell would, run in the folder; no shell is involved."""
+    games: list[str] = []
+    """Names of the games it plays; empty: any."""
+    version: str = ""
+    build: str = ""
+    """Command line, run in the folder once for each content of it, before `run`."""
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How to start one player's program."""
+
+    name: str
+    argv: tuple[str, ...]
+    folder: Path | None = None
+    """Working directory; None: the referee's own."""
+    games: tuple[str, ...] = ()
+    """Games it plays; empty: any."""
+    build: tuple[str, ...] = ()
+    """Command line to run before, in the folder; empty: none."""
+    is_house: bool = False
+    """Whether it comes with this installation, and reads nothing else."""
+
+    @property
+    def where(self) -> Path:
+        """The working directory, absolute."""
+        return Path.cwd() if self.folder is None else self.folder.absolute()
+
+
+def read_folder(folder: Path) -> Launch:
+    """Read a player's folder.
+
+    Raises:
+        PlayerError: it is no folder, its player.toml is missing or wrong, or a link in it points outside.
+    """
+    path = folder / "player.toml"
+    if not folder.is_dir():
+        raise PlayerError(f"there is no folder {folder}")
+    refuse_escapes(folder)
+    try:
+        text = path.read_bytes().decode()
+        toml = msgspec.convert(tomllib.loads(text), PlayerToml)
+    except OSError as error:
+        raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise PlayerError(f"{path} is no TOML: {error}") from None
+    except msgspec.ValidationError as error:
+        known = ", ".join(field.name for field in msgspec.structs.fields(PlayerToml))
+        raise PlayerError(f"{path}: {error}; a player.toml has the keys {known}, and needs name and run") from None
+    argv = _split(toml.run, f"{path}: `run`")
+    if not argv:
+        raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
+    build = _split(toml.build, f"{path}: `build`")
+    return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games), build=build)
+
+
+def _split(command: str, where: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise PlayerError(f"{where}: {error}; it is split into words as a shell would") from None
+
+
+def refuse_escapes(folder: Path) -> None:
+    """See to it that nothing in a player's folder leads out of it.
+
+    Raises:
+        PlayerError: a link points outside of the folder; the text names it and its target.
+    """
+    root = os.path.realpath(folder)
+    for path in entries(folder):
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
+            detail = f"{path} is a link to {path.readlink()}, outside of the player's folder"
+            remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
+            raise PlayerError(f"{detail}; {remedy}")
+
+
+def entries(folder: Path) -> Iterator[Path]:
+    """Yield everything in a folder and its subfolders in order, no link followed."""
+    for where, folders, files in os.walk(folder):
+        folders.sort()
+        yield from (Path(where, name) for name in sorted([*folders, *files]))
+
+
+def house_launch(name: str) -> Launch:
+    """Return how to start a house player: this program itself, as a program of its own."""
+    return Launch(name=name, argv=(sys.executable, "-m", "referee.cli.house", name), is_house=True)
+
+
+def command_launch(command: str, name: str) -> Launch:
+    """Return how to start a player given as a command line.
+
+    Raises:
+        PlayerError: the command line can't be split or is empty.
+    """
+    argv = _split(command, f"cmd:{command}")
+    if not argv:
+        raise PlayerError("cmd: needs a command behind the colon, e.g. cmd:'python3 my_player.py'")
+    return Launch(name=name, argv=argv)
+
+
+def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
+    """Return a command line whose program stands there by its whole path.
+
+    Args:
+        launch: the player; a program in its folder is found before one of PATH.
+        argv: the command line; the one that starts the player if none is given.
+
+    Raises:
+        PlayerError: there is no such program.
+    """
+    first, *rest = argv or launch.argv
+    # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
+    own = (launch.where / first).absolute()
+    is_own = own.is_file() and (launch.folder is not None or os.sep in first)
+    if is_own and os.access(own, os.X_OK):
+        return [str(own), *rest]
+    found = shutil.which(first) if os.sep not in first else None
+    if found is None:
+        why = "Permission denied: it is not executable" if is_own else "No such file or directory"
+        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}")
+    return [str(Path(found).absolute()), *rest]

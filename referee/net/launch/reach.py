@@ -1,0 +1,175 @@
+"""What of the file system a program must be able to read: the system, and the runtimes that its command line names.
+
+Knows how interpreters are laid out on a disk, and which files are records of matches. Refuses to know how anything is
+shown or hidden (sandbox.py).
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Container, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""What the distribution installs: the same for everybody, and no secret."""
+SETTINGS = (
+    "alternatives",
+    "java*",  # Debian keeps files there without which Java does not start
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "nsswitch.conf",
+    "ssl/openssl.cnf",
+)
+"""Of /etc, what programs need to start; the rest says who uses this machine and how."""
+_KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
+"""What a program is not shown, though its command line may name something in it."""
+_PROGRAMS = ("bin", "sbin", "shims")
+_RUNTIME = ("pyvenv.cfg", "lib", "libexec")
+"""What stands beside the programs of a runtime that is installed in a folder of its own."""
+_MAX_HOPS = 16
+"""From link to link and from script to interpreter; the kernel allows 40 links and 4 interpreters."""
+_RECORD = b'{"n":0,'
+"""How a match's record begins."""
+_DEPTH = 2
+"""Folders below the working directory in which records are looked for: those of --logs and of a tournament."""
+
+
+def is_within(path: Path, folders: Iterable[Path]) -> bool:
+    """Tell whether a path is one of some folders or inside of one."""
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def is_shared(folder: Path) -> bool:
+    """Tell whether a folder holds more than one thing's files: a home, a folder of homes, /tmp, the root."""
+    own = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]  # noqa: S108  # compared, not used
+    shared = {ancestor for path in own for real in (path, path.resolve()) for ancestor in (real, *real.parents)}
+    return folder.absolute() in shared or folder.resolve() in shared
+
+
+def runtimes(program: Path) -> list[Path]:
+    """Return what must be readable, besides the system, for a program to run: itself, its interpreter, its runtime.
+
+    Args:
+        program: absolute path.
+    """
+    found: dict[Path, None] = {}
+    for path in _hops(program):
+        if not is_within(path, map(Path, SYSTEM)):
+            found[_prefix(path) or path] = None
+    return list(found)
+
+
+def _hops(program: Path) -> Iterator[Path]:
+    """Yield a program, what it is a link to, and what runs it if it is a script, over again."""
+    waiting = [program]
+    for _ in range(_MAX_HOPS):
+        if not waiting:
+            return
+        path = waiting.pop()
+        yield path
+        if path.is_symlink():
+            waiting.append(Path(os.path.normpath(path.parent / path.readlink())))
+        else:
+            waiting.extend(_interpreter(path))
+        base = _base_of_environment(path)
+        if base is not None:
+            yield base
+
+
+def _interpreter(script: Path) -> list[Path]:
+    """Return what runs a script that names its interpreter in its first line."""
+    try:
+        with script.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return []
+    words = first[2:].decode(errors="replace").split() if first.startswith(b"#!") else []
+    if len(words) > 1 and Path(words[0]).name == "env":
+        words = [found for word in words[1:] if (found := shutil.which(word))]
+    return [Path(words[0]).absolute()] if words else []
+
+
+def _prefix(program: Path) -> Path | None:
+    """Return the folder of the runtime that a program belongs to, or None if it stands alone."""
+    prefix = program.parent.parent
+    if program.parent.name not in _PROGRAMS or prefix.name == ".local" or is_shared(prefix):
+        return None
+    return prefix if any((prefix / name).exists() for name in _RUNTIME) else None
+
+
+def _base_of_environment(program: Path) -> Path | None:
+    """Return the interpreter that a virtual environment was made from."""
+    try:
+        lines = (program.parent.parent / "pyvenv.cfg").read_text().splitlines()
+    except OSError:
+        return None
+    homes = [value.strip() for key, _, value in (line.partition("=") for line in lines) if key.strip() == "home"]
+    return Path(homes[0], program.name) if homes else None
+
+
+def named(words: Iterable[str], where: Path) -> list[Path]:
+    """Return the folders that words of a command line name, or name a file in; of a shared folder the file alone.
+
+    Args:
+        words: the command line without its program.
+        where: the working directory, absolute.
+    """
+    found = []
+    for word in words:
+        path = os.path.normpath(where / word)
+        if word.startswith("-") or not (os.path.isdir(path) or os.path.isfile(path)):  # noqa: PTH112, PTH113  # any text
+            continue
+        file = Path(path)
+        folder = file if file.is_dir() else file.parent
+        best = file if is_shared(folder) else folder
+        if not is_within(best, map(Path, (*SYSTEM, *_KERNEL))) and not is_shared(best):
+            found.append(best)
+    return found
+
+
+@cache
+def own_runtime() -> tuple[Path, ...]:
+    """Return what this very program runs from: its interpreter, and the packages that it and its plugins come from."""
+    interpreter = runtimes(Path(sys.executable).absolute())
+    within = [*map(Path, SYSTEM), *(path.resolve() for path in interpreter)]
+    packages: dict[Path, None] = {}
+    for name, module in list(sys.modules.items()):
+        places = [Path(place) for place in getattr(module, "__path__", ())]
+        if "." not in name and not name.startswith("_"):
+            packages.update(
+                (place, None) for place in places if place.is_dir() and not is_within(place.resolve(), within)
+            )
+    return (*interpreter, *packages)
+
+
+def records_in(folder: Path, left_out: Container[Path], depth: int = _DEPTH) -> Iterator[Path]:
+    """Yield the records of matches in a folder and the folders just below it.
+
+    Args:
+        folder: where to look.
+        left_out: folders not to look into, besides those whose name begins with a dot.
+        depth: how many folders deep to look.
+    """
+    if folder in left_out:
+        return
+    try:
+        inner = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in inner:
+        if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False) and _is_record(entry.path):
+            yield Path(entry.path)
+        elif depth and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            yield from records_in(Path(entry.path), left_out, depth - 1)
+
+
+def _is_record(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123  # scandir's entries are strings
+            return file.read(len(_RECORD)) == _RECORD
+    except OSError:
+        return False

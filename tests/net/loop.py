@@ -1,0 +1,31 @@
+"""A test's event loop: Twisted's clock, which the test moves, and real descriptors, read when the test looks."""
+
+import select
+from typing import Any
+
+from twisted.internet.task import Clock
+
+
+class Loop(Clock):
+    """What programs need of a reactor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._readers: list[Any] = []
+
+    def addReader(self, reader: Any) -> None:
+        """Take a reader; called by what is under test."""
+        self._readers.append(reader)
+
+    def removeReader(self, reader: Any) -> None:
+        """Leave a reader out from now on; called by what is under test."""
+        if reader in self._readers:
+            self._readers.remove(reader)
+
+    def look(self, wait_s: float = 0.01) -> None:
+        """Read once what is there to be read, waiting a moment for it."""
+        for reader in select.select(self._readers, [], [], wait_s)[0]:
+            lost = reader.doRead()
+            if lost is not None:
+                self.removeReader(reader)
+                reader.connectionLost(lost)
