@@ -7,6 +7,7 @@ from typing import Any
 
 import rich_click as click
 
+from ..games.base import seats_text
 from ..net.table import Played
 from .common import FAILED, find_game, find_launches, json_option, registry
 from .settings import find_sealer, resume_option, table_options, table_settings
@@ -50,7 +51,7 @@ def _play_anew(
         raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
     rules = find_game(game)
     if len(players) not in rules.seats:
-        raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {len(players)}")
+        raise click.UsageError(f"{game} takes {seats_text(rules.seats)} players, not {len(players)}")
     launches = find_launches(game, players, registry())
     settings, sealer = table_settings(values, players), find_sealer(values["key"])
     return run_table(rules, settings, sealer, lambda table: table.play_programs(launches, ADDRESS), is_quiet=is_quiet)

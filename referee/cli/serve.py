@@ -6,6 +6,7 @@ from typing import Any
 
 import rich_click as click
 
+from ..games.base import seats_text
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played
 from ..record.seal import Sealer
@@ -57,8 +58,9 @@ def serve(
     fewest = rules.seats[0] if min_players is None else min_players
     most = rules.seats[-1] if max_players is None else max_players
     if fewest not in rules.seats or most not in rules.seats or fewest > most:
-        raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
-    policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
+        raise click.UsageError(f"{game} takes {seats_text(rules.seats)} players, not {fewest} to {most}")
+    step = rules.seats.step
+    policy = SignUpPolicy(min_players=fewest, max_players=most, step=step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
     if resume is not None:

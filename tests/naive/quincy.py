@@ -24,10 +24,9 @@ def lines(board: dict[Square, int], team: int) -> list[list[Square]]:
     for (row, column), (down, right) in product(SQUARES, DIRECTIONS):
         if board.get((row - down, column - right)) == team:
             continue
-        run = []
-        while board.get((row, column)) == team:
-            run.append((row, column))
-            row, column = row + down, column + right
+        run = [(row, column)] if board.get((row, column)) == team else []
+        while run and board.get((run[-1][0] + down, run[-1][1] + right)) == team:
+            run.append((run[-1][0] + down, run[-1][1] + right))
         if len(run) >= 4:
             found.append(run)
     return found

@@ -101,7 +101,7 @@ def compare(state: State, table: Table, source: Random) -> list[Move]:
     if outcome is not None:
         winners = [seat for seat in table.playing if seat % 2 == table.winner]
         assert [int(seat in winners) for seat in range(len(table.hands))] == list(outcome.scores)
-        assert [sorted(level) for level in outcome.ranking][0] == (winners or table.playing)
+        assert sorted(outcome.ranking[0]) == (winners or table.playing)
         return []
     assert table.turn == GAME.to_move(state) == view["order"][0]
     legal = list(table.moves())
