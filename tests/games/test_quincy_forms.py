@@ -36,7 +36,7 @@ MALFORMED: tuple[Any, ...] = (
     *(None, True, 0, "add", [], ["add", [3, 5], [5, 3]], {}, {"action": None}, {"action": "pass"}, {"action": "Add"}),
     *({"action": "add", "domino": value, "square": [5, 3]} for value in WRONG_DOMINOES),
     *({"action": "remove", "domino": [0, value], "square": [5, 3]} for value in (None, 10, "5")),
-    *({"action": "remove", "domino": [5, 0], "square": [5, 3]} for _ in range(1)),
+    {"action": "remove", "domino": [5, 0], "square": [5, 3]},
     *({"action": "discard", "domino": value} for value in WRONG_DOMINOES),
     *({"action": "add", "domino": [3, 5], "square": value} for value in WRONG_SQUARES),
     *({"action": "remove", "domino": [0, 5], "square": value} for value in WRONG_SQUARES),
