@@ -70,11 +70,11 @@ def _in_words(event: Event | None) -> str:
 def _status(state: Drawn) -> str:
     """Return what there is to say about the whole table."""
     if state.end is None:
-        return f"{len(state.pile)} dominoes left to draw"
+        return "1 domino left to draw" if len(state.pile) == 1 else f"{len(state.pile)} dominoes left to draw"
     if state.winner is None:
         return "a wash: nobody wins"
-    how = "with two lines" if state.end == "quincy.end.lines" else "for no opponent is left"
-    return f"{STONES[state.winner]} wins {how}"
+    how = " with two lines" if state.end == "quincy.end.lines" else ": no opponent is left"
+    return f"{STONES[state.winner]} wins{how}"
 
 
 def _line_count(state: Drawn, seat: int) -> str:

@@ -24,7 +24,7 @@ CHOICES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("wins with a stone in two lines", {"a": [*row(4, 1, 3), *column(4, 5, 7)]}, "55 44 37", "44 +44"),
     ("makes a line rather than three", {"a": [*row(2, 5, 7), *row(6, 1, 2)]}, "36 28", "28 +28"),
     ("lengthens what is growing", {"a": row(3, 4, 5)}, "36 19", "36 +36"),
-    ("stops a second line", {"b": [*row(2, 1, 4), *column(9, 4, 6)]}, "12 39 79 29", "79 +79"),
+    ("stops a second line", {"b": [*row(2, 1, 4), *column(9, 7, 9)]}, "12 69 39 49", "69 +69"),
     ("keeps its blanks at the start", {}, "00 05 34", "34 +34"),
     ("discards for nothing", {"a": [(1, 1)], "pile": "99"}, "35 11", "11"),
     ("keeps what it can't replace", {"a": [(1, 1)]}, "35 11", "35 +35"),
