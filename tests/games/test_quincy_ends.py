@@ -204,6 +204,21 @@ def permuted(state: State, seat: int, source: Random) -> State:
     return msgspec.structs.replace(state, hands=tuple(hands), **mixed)
 
 
+def test_an_imagined_state_deals_what_is_hidden() -> None:
+    """The other hands change with the shuffle; who is to move without a pile can always play one of its dominoes."""
+    crowd = [(number, number) for number in range(1, 9)]
+    state = play(begun("35 12", "11 22 99", a=crowd[::2], b=crowd[1::2]), "35 +53")
+    seen = GAME.view(state, 0)
+    hands = set()
+    for number in range(60):
+        imagined = GAME.imagine(OPTIONS, seen, chance.Dealer(bytes([number] * 32)))
+        GAME.check_invariants(imagined)
+        assert plain(seen) == plain(GAME.view(imagined, 0))
+        assert {type(one).__name__ for one in GAME.legal_moves(imagined)} & {"Add", "Remove"}
+        hands.add(held(imagined, 1))
+    assert len(hands) > 50
+
+
 @settings(max_examples=40, deadline=None)
 @given(key=keys, seed=seeds, seats=st.sampled_from((2, 4)))
 def test_who_leaves_at_any_point_leaves_a_whole_game(key: bytes, seed: int, seats: int) -> None:
