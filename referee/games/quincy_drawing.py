@@ -47,7 +47,7 @@ class Drawn(Protocol):
 
 
 _SAID = {
-    "add": "stone on row {}, column {}, by {}",
+    "add": "on row {}, column {}, by {}",
     "remove": "took row {}, column {}, by {}",
     "discard": "discarded {}",
 }
@@ -204,7 +204,7 @@ def _bars(state: Drawn) -> list[str]:
 
 
 def _stones(state: Drawn) -> list[str]:
-    """Return every stone, and a bolt on it if it is part of a line."""
+    """Return every stone, those of lines with a thick edge."""
     found = []
     for stone, own, kept in zip(STONES, state.stones, state.unbreakable, strict=True):
         found += [
@@ -236,7 +236,7 @@ def _card(state: Drawn, seat: int, y: int, height: int) -> list[str]:
     content = [
         f'<use href="#quincy-{STONES[seat % 2]}" transform="translate(6 4) scale(.54)"/>',
         f'<text data-seat="{seat}" x="{name_x}" y="25" font-size="16" font-weight="600">seat {seat}</text>',
-        f'<text x="{width - 10}" y="25" font-size="14" text-anchor="end">{_line_count(state, seat)}</text>',
+        f'<text x="{width - 10}" y="{height - 8}" font-size="14" text-anchor="end">{_line_count(state, seat)}</text>',
     ]
     if is_next:
         content.append('<path d="M40 11L53 19L40 27Z"><title>to move</title></path>')

@@ -107,7 +107,7 @@ def test_each_seat_shows_its_last_move() -> None:
     """In words, the last one of all in bold."""
     root = drawn(play(MIDDLE, "35 +53", "00 -91"))
     words = [card.findall(f"{SVG}text")[-1] for card in cards(root)]
-    assert [text.text for text in words] == ["stone on row 5, column 3, by 3|5", "took row 9, column 1, by 0|0"]
+    assert [text.text for text in words] == ["on row 5, column 3, by 3|5", "took row 9, column 1, by 0|0"]
     assert [text.get("font-weight") for text in words] == [None, "700"]
 
 
