@@ -7,7 +7,7 @@ import msgspec
 import rich_click as click
 from rich.table import Table as RichTable
 
-from ..games.base import Game
+from ..games.base import Game, seats_text
 from .common import find_game, json_option, out, print_json, registry
 
 
@@ -58,7 +58,7 @@ def _list_all(as_json: bool) -> None:
     games = RichTable("game", "title", "seats", "options", title="Games", show_edge=False)
     for game in known.games.values():
         options = ", ".join(f"{name}={value}" for name, value in _described(game)["options"].items())
-        games.add_row(game.name, game.title, f"{game.seats[0]} to {game.seats[-1]}", options)
+        games.add_row(game.name, game.title, seats_text(game.seats), options)
     out.print(games)
     out.print()
     players_table = RichTable("player", "games", "how it plays", title="House players", show_edge=False)
@@ -68,7 +68,7 @@ def _list_all(as_json: bool) -> None:
 
 
 def _show_game(game: Game[Any, Any, Any]) -> None:
-    out.print(f"[bold]{game.title}[/] ({game.name}), {game.seats[0]} to {game.seats[-1]} seats\n")
+    out.print(f"[bold]{game.title}[/] ({game.name}), {seats_text(game.seats)} seats\n")
     for field in msgspec.structs.fields(game.options_type):
         out.print(f"  --option {field.name}={field.default}", highlight=False)
     table = RichTable("rule", "text", "source", show_edge=False)

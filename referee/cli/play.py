@@ -8,6 +8,7 @@ from typing import Any
 
 import rich_click as click
 
+from ..games.base import seats_text
 from ..net.launch import Builds, Confinement, Launch
 from ..net.table import Played
 from .common import FAILED, clear_errors, console, find_game, find_launches, json_option, registry
@@ -61,7 +62,7 @@ def _play_anew(
         raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
     rules = find_game(game)
     if len(players) not in rules.seats:
-        raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {len(players)}")
+        raise click.UsageError(f"{game} takes {seats_text(rules.seats)} players, not {len(players)}")
     launches = find_launches(game, players, registry())
     settings = table_settings(values, players)
     around = _surroundings(values, telling, settings.folder, is_quiet=is_quiet)

@@ -7,6 +7,7 @@ from typing import Any
 import rich_click as click
 from msgspec.structs import replace
 
+from ..games.base import seats_text
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played
 from ..net.tokens import BadTokens, read_tokens
@@ -81,10 +82,11 @@ def serve(
     fewest = rules.seats[0] if min_players is None else min_players
     most = rules.seats[-1] if max_players is None else max_players
     if fewest not in rules.seats or most not in rules.seats or fewest > most:
-        raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {fewest} to {most}")
+        raise click.UsageError(f"{game} takes {seats_text(rules.seats)} players, not {fewest} to {most}")
     players = None if players_file is None else _players(players_file, fewest)
     most = most if players is None else min(most, len(players))
-    policy = SignUpPolicy(min_players=fewest, max_players=most, wait_s=wait_s, tries=tries)
+    step = rules.seats.step
+    policy = SignUpPolicy(min_players=fewest, max_players=most, step=step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
     with watched(values["diagnostics"], values["metrics"]) as telling:

@@ -92,12 +92,20 @@ class News:
     """What the player was handed, plain; None if nothing was due (an empty hand-out is a hand-out)."""
 
 
+def seats_text(seats: range) -> str:
+    """Return numbers of seats in words: `2 to 4`, or `2 or 4` where some in between are none of them."""
+    if seats.step == 1:
+        return f"{seats[0]} to {seats[-1]}"
+    return " or ".join(filter(None, (", ".join(map(str, seats[:-1])), str(seats[-1]))))
+
+
 class Game(ABC, Generic[S, V, M]):
     """A game's rules, as a match needs them. S, V, M: its state, its view, its move."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     seats: ClassVar[range]
+    """By how many it can be played; those in between need not all be among them."""
     options_type: ClassVar[type[msgspec.Struct]]
     view_type: ClassVar[type[msgspec.Struct]]
     move_type: ClassVar[Any]
@@ -125,7 +133,7 @@ class Game(ABC, Generic[S, V, M]):
         try:
             return msgspec.convert(raw, self.options_type, strict=True)
         except msgspec.ValidationError as error:
-            known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type))
+            known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadSetup(f"options of {self.name}: {error} (it knows: {known})") from None
 
     def parse_move(self, raw: Any) -> M:

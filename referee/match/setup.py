@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from ..games.base import BadSetup, Game
+from ..games.base import BadSetup, Game, seats_text
 
 DEFAULT_PER_MOVE_MS = 6000.0
 """CS4500's limit for one call; Halite allows 2 s, Pelita 3 s, AI Arena 30 s."""
@@ -63,7 +63,7 @@ def restored(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:
     seats = len(setup.names)
     if setup.position is None:
         if seats not in game.seats:
-            raise BadSetup(f"{game.name} is played by {game.seats[0]} to {game.seats[-1]}, not by {seats}")
+            raise BadSetup(f"{game.name} is played by {seats_text(game.seats)}, not by {seats}")
         return None
     state = game.restore(options, setup.position)
     if game.seat_count(state) != seats:

@@ -49,11 +49,14 @@ class SignUpPolicy(Struct, frozen=True, kw_only=True):
     """When sign-up ends.
 
     After a waiting period with at least min_players the match begins; with fewer, the next period begins and those who
-    came stay. max_players end the wait at once.
+    came stay. max_players end the wait at once. Where a game is not played by every number in between, such a number
+    waits for more as too few do; after the last period, the last to come are refused.
     """
 
     min_players: Annotated[int, Meta(ge=1, le=12)] = 2
     max_players: Annotated[int, Meta(ge=1, le=12)] = 4
+    step: Annotated[int, Meta(ge=1, le=12)] = 1
+    """From one number of players that the game is played by to the next."""
     wait_s: Annotated[float, Meta(gt=0)] = 20.0
     """Length of one waiting period."""
     tries: Annotated[int, Meta(ge=1)] = 2
@@ -215,10 +218,24 @@ class SignUp(Door):
 
     def _period_over(self) -> None:
         self._tries_left -= 1
-        if len(self._links) >= self._policy.min_players or not self._tries_left:
+        surplus = self._surplus()
+        if surplus == 0 or not self._tries_left:
+            self._turn_down(max(surplus, 0))
             self._finish()
         else:
             self._period = self.clock.callLater(self._policy.wait_s, self._period_over)
+
+    def _surplus(self) -> int:
+        """Return how many of those seated are beyond the last number that can play; negative if too few are seated."""
+        beyond = len(self._links) - self._policy.min_players
+        return beyond % self._policy.step if beyond >= 0 else beyond
+
+    def _turn_down(self, count: int) -> None:
+        """Refuse the last ones to come."""
+        seats = len(self._links) - count
+        for link in self._links[seats:]:
+            self._links.remove(link)
+            self._refuse(link, "closed", f"sign-up is over, and the match is played by {seats}")
 
     def _finish(self) -> None:
         if self._period.active():

@@ -106,7 +106,7 @@ def test_replay_beyond_the_end(one_match: Path) -> None:
 def test_list_names_games_and_players(tmp_path: Path) -> None:
     """The overview has everything that `play` takes."""
     done = played(referee("list", "--json", cwd=tmp_path))
-    assert [game["name"] for game in done["games"]] == ["q"]
+    assert {game["name"] for game in done["games"]} >= {"q", "quincy"}
     assert {player["name"] for player in done["house_players"]} >= {"random", "dag", "ldasg", "greedy"}
     assert "house:greedy" in referee("list", cwd=tmp_path).stdout
     assert "q.fit.row" in referee("list", "q", cwd=tmp_path).stdout
@@ -123,6 +123,8 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
     [
         (("play", "chess", "house:dag", "house:dag"), "there is no game 'chess'; there are: q"),
         (("play", "q", "house:dag"), "q takes 2 to 4 players, not 1"),
+        (("play", "quincy", *["house:dag"] * 3), "quincy takes 2 or 4 players, not 3"),
+        (("serve", "quincy", "--min", "3"), "quincy takes 2 or 4 players, not 3 to 4"),
         (("play", "q", *["house:dag"] * 5), "not 5"),
         (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; there are: dag, greedy"),
         (("play", "q", "my_playr", "house:dag"), "there is no folder 'my_playr'"),

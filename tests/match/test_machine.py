@@ -243,6 +243,21 @@ BAD_SETUPS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
+@pytest.mark.parametrize(
+    ("seats", "words"), [(range(2, 5), "2 to 4"), (range(2, 5, 2), "2 or 4"), (range(2, 7, 2), "2, 4 or 6")]
+)
+def test_numbers_of_seats_are_listed_where_some_are_left_out(seats: range, words: str) -> None:
+    """Whoever comes in a number that can't play is told exactly which ones can."""
+
+    class Stepping(QGame):
+        """Q for other numbers of players."""
+
+    Stepping.seats = seats
+    with pytest.raises(BadSetup, match=f"played by {words}, not by 1$"):
+        Match(Stepping(), setup_of(1), SEED)
+    assert Match(Stepping(), setup_of(2), SEED).setup.names == ("a", "b")
+
+
 @pytest.mark.parametrize(("fields", "says"), BAD_SETUPS, ids=[row[1] for row in BAD_SETUPS])
 def test_a_bad_setup_is_refused(fields: dict[str, Any], says: str) -> None:
     """Options, positions and numbers of seats that are not the game's are refused before the match begins."""

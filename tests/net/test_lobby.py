@@ -78,6 +78,29 @@ def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str
     assert hall.names == names
 
 
+@pytest.mark.parametrize(
+    ("arrivals", "ends_after_s", "names"),
+    [
+        ([0, 0], 20, ["p0", "p1"]),
+        ([0, 0, 0], 40, ["p0", "p1"]),
+        ([0, 0, 0, 30], 30, ["p0", "p1", "p2", "p3"]),
+        ([0, 25, 0], 40, ["p0", "p1"]),
+    ],
+)
+def test_a_number_that_can_not_play_waits(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
+    """Where three can't play, three wait for a fourth; if none comes, the third is told that sign-up is over."""
+    hall = Hall(SignUpPolicy(min_players=2, max_players=4, step=2, wait_s=20.0, tries=2))
+    peers = []
+    for number, gap in enumerate(arrivals):
+        hall.clock.pump([1.0] * gap)
+        assert hall.names is None
+        peers.append(hall.enter(f"p{number}"))
+    hall.clock.pump([1.0] * (ends_after_s - sum(arrivals)))
+    assert hall.names == names
+    refused = [b"sign-up is over, and the match is played by 2" in peer.wire.written for peer in peers]
+    assert refused == [not peer.is_open for peer in peers] == [number >= len(names) for number in range(len(peers))]
+
+
 def test_a_name_that_is_taken_is_refused() -> None:
     """Names are unique; the first one keeps its own."""
     hall = Hall()

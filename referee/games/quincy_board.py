@@ -1,0 +1,131 @@
+"""Squares, dominoes and lines of Quincy. Knows what a domino reaches; refuses to know hands, turns and players.
+
+A set of squares is one integer, a bit for each: bit 10 * (row - 1) + (column - 1), so that the tenth bit of every row
+is always clear and a shift never carries a stone from one edge of the board to the other. Every question then costs a
+few shifts, however many stones there are.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+
+SIZE = 9
+"""Rows and columns, both numbered from 1."""
+LINE = 4
+"""Stones of the shortest line."""
+LINES_TO_WIN = 2
+
+Domino = tuple[int, int]
+"""(end, end), the smaller first; 0 is the blank."""
+Square = tuple[int, int]
+"""(row, column), 1 to 9 each; row 1 is the top one, column 1 the left one."""
+Squares = int
+"""A set of squares, as the module says."""
+Pair = tuple[Squares, Squares]
+"""The squares of each team; a seat's team is the seat modulo 2."""
+Stone = Literal["A", "B"]
+"""`A` for the stones of seat 0 and its partner, seat 2; `B` for those of seat 1 and its partner, seat 3."""
+STONES: tuple[Stone, Stone] = ("A", "B")
+"""By team."""
+
+DOMINOES: tuple[Domino, ...] = tuple((low, high) for low in range(10) for high in range(low, 10))
+"""The double-nine set; elsewhere a domino is its number in here."""
+NUMBERS = {domino: number for number, domino in enumerate(DOMINOES)}
+ALL_DOMINOES = tuple(range(len(DOMINOES)))
+SQUARES: tuple[Square, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
+BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for row, column in SQUARES}
+
+_STEPS = (1, 10, 11, 9)
+"""To the next square of a row, a column, a diagonal downwards to the right, and one downwards to the left."""
+
+
+def _reach(domino: Domino) -> Squares:
+    """Return the squares that a domino names.
+
+    Source: Quincy, Game Mechanics.
+    """
+    low, high = domino
+    if low:
+        return BITS[low, high] | BITS[high, low]
+    return sum(bit for square, bit in BITS.items() if high in square or not high)
+
+
+REACH: tuple[Squares, ...] = tuple(map(_reach, DOMINOES))
+"""By domino: where it may add a stone; one with a blank may remove one there too."""
+IS_WILD: tuple[bool, ...] = tuple(not low for low, _ in DOMINOES)
+"""By domino: whether it has a blank."""
+
+
+def by_bit(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares, T], ...], ...]:
+    """Return, by domino, (bit, what is made of the domino and the square) for each square that it names."""
+    return tuple(
+        tuple((bit, make(domino, square)) for square, bit in BITS.items() if bit & reach)
+        for domino, reach in zip(DOMINOES, REACH, strict=True)
+    )
+
+
+def rows_of(stones: Pair) -> tuple[str, ...]:
+    """Return the board as nine strings: `.` for an empty square, else a stone."""
+    first, second = stones
+    signs = "".join("A" if bit & first else "B" if bit & second else "." for bit in BITS.values())
+    return tuple(signs[start : start + SIZE] for start in range(0, SIZE * SIZE, SIZE))
+
+
+def stones_of(rows: Sequence[str]) -> Pair:
+    """Return the stones of a board that is given as nine strings."""
+    signs = "".join(rows)
+    first, second = (sum(bit for bit, sign in zip(BITS.values(), signs, strict=True) if sign == own) for own in STONES)
+    return first, second
+
+
+def squares_of(squares: Squares) -> list[Square]:
+    """Return the squares of a set, row by row."""
+    return [square for square, bit in BITS.items() if bit & squares]
+
+
+def survey(stones: Squares) -> tuple[Squares, int]:
+    """Return what lines the stones of one team form.
+
+    Four in a row begin on each square of `fours`. A longer run has several such squares, one beside the other: so the
+    lines of one direction are told apart by the gaps between them.
+
+    Returns:
+        The squares of all lines together, and the number of lines: longest straight runs of 4 or more stones, each
+        direction for itself.
+
+    Source: Quincy, Object of the Game. A run of 8 or 9 is one line.
+    """
+    found = count = 0
+    for step in _STEPS:
+        pairs = stones & stones >> step
+        fours = pairs & pairs >> 2 * step
+        if fours:
+            count += _firsts(fours, step).bit_count()
+            pairs = fours | fours << step
+            found |= pairs | pairs << 2 * step
+    return found, count
+
+
+def _firsts(fours: Squares, step: int) -> Squares:
+    return fours & ~(fours << step)
+
+
+def lines(stones: Squares) -> list[list[Square]]:
+    """Return the squares of every line, from its top or left end."""
+    found = []
+    for step in _STEPS:
+        pairs = stones & stones >> step
+        firsts = _firsts(pairs & pairs >> 2 * step, step)
+        if firsts:
+            found += [squares_of(_run(stones, bit, step)) for bit in BITS.values() if bit & firsts]
+    return found
+
+
+def _run(stones: Squares, bit: Squares, step: int) -> Squares:
+    """Return the run of stones from its first square on."""
+    run = 0
+    while bit & stones:
+        run |= bit
+        bit <<= step
+    return run

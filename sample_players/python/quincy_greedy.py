@@ -1,0 +1,120 @@
+"""Greedy for Quincy: the move that makes most of its square. Knows lines in the making; refuses to look ahead.
+
+A square is worth what the fours through it are worth: four squares side by side that can still become a line, the more
+the more stones they have. The numbers are guesses.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from referee.games.base import Game
+from referee.games.quincy import State
+from referee.games.quincy_board import BITS, LINE, SQUARES, Squares, survey
+from referee.games.quincy_forms import Add, Move, Remove
+
+T = TypeVar("T")
+
+_WORTH = (0, 1, 6, 36, 36)
+"""Of four squares that only one team has stones on, by their number; a whole line counts for itself."""
+_LINE_WORTH = 200
+_WIN = 100_000
+_DEFENCE = 0.9
+"""To spoil a four of the opponents, compared with a four of one's own."""
+_LAST_DEFENCE = 3.0
+"""The same once they have their first line: the next one wins."""
+_WILD_COST = 12
+"""A blank is kept for when it is needed; the double blank twice as much."""
+_DOUBLE_GAIN = 2
+"""A double is easily spoilt: it is played early."""
+
+
+def _fours() -> dict[Squares, tuple[Squares, ...]]:
+    """Return, by square, each four squares side by side that it is one of."""
+    found: dict[Squares, list[Squares]] = {bit: [] for bit in BITS.values()}
+    for row, column in SQUARES:
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+            four = [BITS.get((row + step * down, column + step * right)) for step in range(LINE)]
+            bits = [bit for bit in four if bit is not None]
+            if len(bits) == LINE:
+                for bit in bits:
+                    found[bit].append(sum(bits))
+    return {bit: tuple(fours) for bit, fours in found.items()}
+
+
+_FOURS = _fours()
+
+
+class InOrder:
+    """A shuffle that leaves everything as it is: what is hidden does not matter to who does not look ahead."""
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items in their order."""
+        return list(items)
+
+    def later(self, _deal: int) -> "InOrder":
+        """Return the same."""
+        return self
+
+
+def rating(state: State, move: Move) -> float:
+    """Return what a move is worth to the seat to move.
+
+    Args:
+        state: before the move.
+        move: a legal one.
+    """
+    team = state.order[0] % 2
+    own, other = state.stones[team], state.stones[1 - team]
+    low, high = move.domino
+    worth = -_WILD_COST * ((low == 0) + (high == 0)) + _DOUBLE_GAIN * (low == high)
+    if isinstance(move, Add):
+        return worth + _adding(own, other, BITS[move.square])
+    if isinstance(move, Remove):
+        return worth + _removing(own, other, BITS[move.square])
+    return _WIN if state.pile else -_WIN  # a new domino for nothing; without a pile, nothing for a domino
+
+
+def _adding(own: Squares, other: Squares, bit: Squares) -> float:
+    """Return what an own stone on a square is worth."""
+    lines = survey(own | bit)[1]
+    if lines >= 2:
+        return _WIN
+    gain: float = _LINE_WORTH * (lines - survey(own)[1])
+    defence = _defence(other)
+    for four in _FOURS[bit]:
+        mine, theirs = (own & four).bit_count(), (other & four).bit_count()
+        if not theirs:
+            gain += _WORTH[mine + 1] - _WORTH[mine]
+        elif not mine:
+            gain += defence * _WORTH[theirs]
+    return gain
+
+
+def _removing(own: Squares, other: Squares, bit: Squares) -> float:
+    """Return what it is worth to take a stone of the opponents."""
+    gain, defence = 0.0, _defence(other)
+    for four in _FOURS[bit]:
+        mine, theirs = (own & four).bit_count(), (other & four).bit_count()
+        if not mine:
+            gain += defence * (_WORTH[theirs] - _WORTH[theirs - 1])
+        elif theirs == 1:
+            gain += _WORTH[mine]
+    return gain
+
+
+def _defence(other: Squares) -> float:
+    """Return what it is worth to spoil a four of the opponents."""
+    return _LAST_DEFENCE if survey(other)[1] else _DEFENCE
+
+
+def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
+    """Make the greedy player for one match."""
+
+    def _choose(view: Any) -> Any:
+        state = game.imagine(options, msgspec.convert(view, game.view_type), InOrder())
+        move = max(game.legal_moves(state), key=lambda legal: rating(state, legal))
+        return msgspec.to_builtins(move)
+
+    return _choose
