@@ -52,7 +52,7 @@ def _play_anew(
     if len(players) not in rules.seats:
         raise click.UsageError(f"{game} takes {rules.seats[0]} to {rules.seats[-1]} players, not {len(players)}")
     launches = find_launches(game, players, registry())
-    settings, sealer = table_settings(values, players), find_sealer(values["key"])
+    settings, sealer = table_settings(rules, values, players), find_sealer(values["key"])
     return run_table(rules, settings, sealer, lambda table: table.play_programs(launches, ADDRESS), is_quiet=is_quiet)
 
 

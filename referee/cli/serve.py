@@ -64,7 +64,7 @@ def serve(
     if resume is not None:
         played, moves = _play_on(resume, rules.name, listen, sealer, is_quiet=as_json)
     else:
-        settings = table_settings(values)
+        settings = table_settings(rules, values)
         played, moves = run_table(
             rules, settings, sealer, lambda table: table.play_signed_up(listen, policy), is_quiet=as_json
         )

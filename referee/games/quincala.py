@@ -199,14 +199,14 @@ class QuincalaGame(Game[State, View, Move]):
         )
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
-        """Return the state itself, the wording of the last play apart: a view shows all of it."""
-        field = boards.field_of(options.board_layout.map)
+        """Return the state itself, the wording of the last play apart: a view shows all of it, the options too."""
+        field = boards.field_of(view.layout)
         towers = _marks(field, view.board)
         seat = view.order[0]
         return State(
             field=field,
-            sizes=options.sizes,
-            max_turns=options.max_turns,
+            sizes=view.sizes,
+            max_turns=view.max_turns,
             board=tuple(towers.get(dot, 0) for dot in range(len(field.places))),
             hands=_hands(view.hands),
             seat=seat,

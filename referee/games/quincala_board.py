@@ -166,7 +166,12 @@ def bits(pieces: Sequence[int]) -> int:
 
 def names(tower: int) -> list[str]:
     """Return the names of a tower's pieces, smallest first."""
-    return [NAMES[piece] for piece in _BY_SIZE if tower >> piece & 1]
+    return [NAMES[piece] for piece in by_size(tower)]
+
+
+def by_size(tower: int) -> list[int]:
+    """Return a tower's pieces, smallest first."""
+    return [piece for piece in _BY_SIZE if tower >> piece & 1]
 
 
 def pieces(tower: int) -> list[int]:

@@ -1,13 +1,13 @@
 """Quincala Mixing as text for a terminal, in the markup of rich, and as SVG. Knows looks; refuses to know rules.
 
-Row 1, White's edge, is at the bottom. A piece's size shows by its figure, and in SVG by its length and its level in the
-tower, too; its colour by dark or light, and in text by digit (White) or letter (Black): read both without colours.
+Row 1, White's edge, is at the bottom. A piece's size shows by its figure, and in SVG by its length, too; its colour by
+dark or light, and in text by digit (White) or letter (Black). So both can be read without colours.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 
-from .quincala_board import COLOURS, MAX_SIZES, NAMES, OWN, mixed, mixed_counts, names, pieces
+from .quincala_board import COLOURS, MAX_SIZES, NAMES, OWN, by_size, mixed, mixed_counts, names, pieces
 from .quincala_turns import State
 
 _SIGNS = "12345abcde"
@@ -79,13 +79,17 @@ def _status(state: State, seat: int) -> str:
 
 # --- SVG. Lengths are in units of the drawing; neighbouring dots are _STEP apart.
 
-_STEP = 54
+_STEP = 56
 _MARGIN = 24
 """Room for the row and column numbers."""
-_SIDE = 182
+_SIDE = 178
 """Width of the column with the seats' cards."""
-_CARD = 300
+_CARD = 292
 """Height of a card."""
+_BETWEEN = 56
+"""Height of what stands between the cards."""
+_HEIGHTS = (16.0, 16.0, 16.0, 13.0, 10.4)
+"""Of a piece, by the number of pieces in its tower: few ones are larger, all of them fit on the dot."""
 _LIGHT, _DARK = "#fffdf7", "#1b2430"
 _FILLS, _INKS = (_LIGHT, _DARK), (_DARK, _LIGHT)
 """By seat: a piece, and the figure on it."""
@@ -98,7 +102,7 @@ _GUARD = "#f28c0f"
 def draw_svg(state: State) -> str:
     """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG."""
     width = state.field.width * _STEP + 2 * _MARGIN + _SIDE
-    height = max(state.field.height * _STEP + 2 * _MARGIN, 2 * _CARD + _MARGIN)
+    height = max(state.field.height * _STEP + 2 * _MARGIN, 2 * _CARD + _BETWEEN + _MARGIN)
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="Quincala Mixing: the board and the hands" color="{_DARK}" '
@@ -125,31 +129,13 @@ def _middle(state: State, dot: int) -> tuple[int, int]:
     return _MARGIN + (column - 1) * _STEP + _STEP // 2, _MARGIN + (state.field.height - row) * _STEP + _STEP // 2
 
 
-def _level_height(sizes: int) -> int:
-    """Return the height of one piece, so that a full tower fills a square."""
-    return (_STEP - 4) // sizes
-
-
 def _definitions(sizes: int) -> Iterator[str]:
-    """Yield one symbol for each piece, its middle at the origin, and for each area."""
+    """Yield symbols, their middle at the origin: for each piece in each height, for the dot, and for each area."""
     yield "<defs>"
-    tall = _level_height(sizes)
-    for piece, name in enumerate(NAMES):
-        seat, size = piece // MAX_SIZES, piece % MAX_SIZES + 1
-        if size > sizes:
-            continue
-        wide = 20 + (_STEP - 24) * (size - 1) // (sizes - 1)
-        bar = f'<rect x="{-wide / 2}" y="{-tall / 2 + 0.5}" width="{wide}" height="{tall - 1}" rx="3"'
-        yield (
-            f'<symbol id="n-{name}" overflow="visible"><title>{COLOURS[seat]} {size}</title>'
-            f'{bar} fill="{_FILLS[seat]}" stroke="{_DARK if seat == 0 else _LIGHT}" stroke-width="1.2"/>'
-            f'<text y="{tall * 0.36:.1f}" font-size="{min(tall + 1, 14)}" font-weight="700" fill="{_INKS[seat]}" '
-            f'text-anchor="middle">{size}</text></symbol>'
-        )
-        yield (
-            f'<symbol id="n-{name}-immune" overflow="visible"><title>immune</title>{bar} fill="none" stroke="{_DARK}" '
-            f'stroke-width="5.5"/>{bar} fill="none" stroke="{_GUARD}" stroke-width="3"/></symbol>'
-        )
+    for piece in range(len(NAMES)):
+        if piece % MAX_SIZES < sizes:
+            for tall in sorted(set(_HEIGHTS[:sizes])):
+                yield from _piece(piece, tall, sizes)
     diamond = '<path d="M0-5L5 0L0 5L-5 0Z" fill="currentColor" opacity=".4"/>'
     yield f'<symbol id="n-dot" overflow="visible">{diamond}</symbol>'
     square = f'<rect x="{-_STEP // 2}" y="{-_STEP // 2}" width="{_STEP}" height="{_STEP}"'
@@ -159,6 +145,29 @@ def _definitions(sizes: int) -> Iterator[str]:
             f'{square} fill="{_TINTS[seat]}" fill-opacity=".17"/></symbol>'
         )
     yield "</defs>"
+
+
+def _piece(piece: int, tall: float, sizes: int) -> Iterator[str]:
+    """Yield the symbol of a piece, and that of its outline when it is immune."""
+    seat, size = piece // MAX_SIZES, piece % MAX_SIZES + 1
+    wide = 20 + (_STEP - 24) * (size - 1) // (sizes - 1)
+    bar = f'<rect x="{-wide / 2:g}" y="{0.5 - tall / 2:g}" width="{wide}" height="{tall - 1:g}" rx="3"'
+    yield (
+        f'<symbol id="n-{_symbol(piece, tall)}" overflow="visible"><title>{COLOURS[seat]} {size}</title>'
+        f'{bar} fill="{_FILLS[seat]}" stroke="{_INKS[seat]}" stroke-width="1.2"/>'
+        f'<text y="{tall * 0.34:.1f}" font-size="{min(tall - 0.4, 14):g}" font-weight="700" fill="{_INKS[seat]}" '
+        f'text-anchor="middle">{size}</text></symbol>'
+    )
+    yield (
+        f'<symbol id="n-{_symbol(piece, tall)}-immune" overflow="visible"><title>immune</title>'
+        f'{bar} fill="none" stroke="{_DARK}" stroke-width="5"/>'
+        f'{bar} fill="none" stroke="{_GUARD}" stroke-width="3"/></symbol>'
+    )
+
+
+def _symbol(piece: int, tall: float) -> str:
+    """Return the name of a piece's symbol in one height."""
+    return f"{NAMES[piece]}-{_HEIGHTS.index(tall) + 1}"
 
 
 def _use(name: str, x: float, y: float) -> str:
@@ -184,7 +193,8 @@ def _dots(state: State) -> Iterator[str]:
         if is_dot:
             x, y = _middle(state, dot)
             yield from (_use(f"area-{'wb'[seat]}", x, y) for seat in (0, 1) if dot in state.field.areas[seat])
-            yield _use("dot", x, y)
+            if not state.board[dot]:
+                yield _use("dot", x, y)
 
 
 def _trace(state: State) -> Iterator[str]:
@@ -215,13 +225,14 @@ def _trace(state: State) -> Iterator[str]:
 
 
 def _tower(state: State, dot: int) -> Iterator[str]:
-    """Yield the pieces of a tower, each on the level of its size, the smallest on top."""
+    """Yield the pieces of a tower, the smallest on top; those that are or will be immune in the next turn outlined."""
     x, y = _middle(state, dot)
-    tall = _level_height(state.sizes)
+    stack = by_size(state.board[dot])
+    tall = _HEIGHTS[len(stack) - 1]
     guarded = state.immune.get(dot, 0) | state.fresh.get(dot, 0)
-    levels = [(piece, y + (piece % MAX_SIZES - (state.sizes - 1) / 2) * tall) for piece in pieces(state.board[dot])]
-    yield from (_use(NAMES[piece], x, level) for piece, level in levels)
-    yield from (_use(f"{NAMES[piece]}-immune", x, level) for piece, level in levels if guarded >> piece & 1)
+    levels = [(piece, y + (index - (len(stack) - 1) / 2) * tall) for index, piece in enumerate(stack)]
+    yield from (_use(_symbol(piece, tall), x, level) for piece, level in levels)
+    yield from (_use(f"{_symbol(piece, tall)}-immune", x, level) for piece, level in levels if guarded >> piece & 1)
 
 
 def _card(state: State, seat: int, left: int, height: int) -> Iterator[str]:
@@ -241,7 +252,7 @@ def _card(state: State, seat: int, left: int, height: int) -> Iterator[str]:
         'stroke="currentColor" stroke-opacity=".6"/>'
     )
     yield f'<text x="33" y="52" font-size="14">{COLOURS[seat].capitalize()}</text>'
-    yield f'<text x="{_SIDE - 24}" y="52" font-size="14" text-anchor="end">{_status(state, seat)}</text>'
+    yield f'<text x="12" y="73" font-size="14" font-style="italic">{_status(state, seat)}</text>'
     yield from _progress(state, seat)
     yield from _hand(state, seat)
     yield "</g>"
@@ -250,33 +261,33 @@ def _card(state: State, seat: int, left: int, height: int) -> Iterator[str]:
 def _progress(state: State, seat: int) -> Iterator[str]:
     """Yield which sizes of a seat stand in mixed towers: framed boldly for those, faintly for the rest."""
     count = mixed_counts(state.board)[seat]
-    yield f'<text x="12" y="80" font-size="13">mixed sizes: {count} of {state.sizes}</text>'
+    yield f'<text x="12" y="98" font-size="13">mixed sizes: {count} of {state.sizes}</text>'
     found = mixed(state.board) & OWN[seat]
     for size in range(1, state.sizes + 1):
         x = 12 + (size - 1) * 29
         is_there = found >> (seat * MAX_SIZES + size - 1) & 1
         frame = 'fill-opacity=".2" stroke-width="2.5"' if is_there else 'fill="none" stroke-opacity=".25"'
-        yield f'<rect x="{x}" y="88" width="25" height="24" rx="4" stroke="currentColor" {frame}/>'
+        yield f'<rect x="{x}" y="105" width="25" height="24" rx="4" stroke="currentColor" {frame}/>'
         paint = 'font-weight="700"' if is_there else 'fill-opacity=".5"'
-        yield f'<text x="{x + 12.5}" y="105" font-size="14" text-anchor="middle" {paint}>{size}</text>'
+        yield f'<text x="{x + 12.5}" y="122" font-size="14" text-anchor="middle" {paint}>{size}</text>'
 
 
 def _hand(state: State, seat: int) -> Iterator[str]:
     """Yield the pieces in hand: White's kinds on the left, Black's on the right, with how many there are of each."""
     held = Counter(state.hands[seat])
-    yield f'<text x="12" y="138" font-size="13">in hand: {held.total() or "nothing"}</text>'
+    yield f'<text x="12" y="153" font-size="13">in hand: {held.total() or "nothing"}</text>'
     for piece in sorted(held):
         column, row = divmod(piece, MAX_SIZES)
-        x, y = 40 + column * 80, 160 + row * 26
-        yield _use(NAMES[piece], x, y)
-        yield f'<text x="{x + 28}" y="{y + 5}" font-size="13">x {held[piece]}</text>'
+        x, y = 36 + column * 74, 174 + row * 24
+        yield _use(_symbol(piece, _HEIGHTS[0]), x, y)
+        yield f'<text x="{x + 29}" y="{y + 5}" font-size="13">x{held[piece]}</text>'
 
 
 def _footer(state: State, left: int, height: int) -> Iterator[str]:
     """Yield how far the game is, between the cards."""
     texts = [f"{state.turns} of {state.max_turns} turns over"]
     if state.ending is not None:
-        texts.append("the game is over" if state.ending.winner is not None else "the game ended without a winner")
+        texts.append("the game is over")
     for index, text in enumerate(texts):
         y = height // 2 + (index if len(texts) == 2 else 0.5) * 18 - 3
         yield (
