@@ -8,8 +8,9 @@ import gc
 import json
 import sys
 import time
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -66,22 +67,43 @@ def print_json(value: Any) -> None:
     print(json.dumps(msgspec.to_builtins(value), ensure_ascii=False), flush=True)
 
 
-def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
+def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:
     """Turn `NAME=VALUE` pairs into options; a value that is JSON is taken as such, anything else as text.
 
+    Args:
+        pairs: from the command line.
+        file_options: the names whose value is the path of a TOML file; what stands in the file is the option.
+
     Raises:
-        click.UsageError: a pair has no equals sign.
+        click.UsageError: a pair has no equals sign, or its file can't be read as TOML.
     """
     options: dict[str, Any] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign:
             raise click.UsageError(f"--option takes NAME=VALUE, e.g. --option q_bonus=8, not {pair!r}")
+        if name in file_options:
+            options[name] = _read_toml(name, Path(text))
+            continue
         try:
             options[name] = json.loads(text)
         except ValueError:
             options[name] = text
     return options
+
+
+def _read_toml(name: str, path: Path) -> dict[str, Any]:
+    """Return what stands in the file of an option.
+
+    Raises:
+        click.UsageError: there is no such file, or it is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise click.UsageError(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
+    except ValueError as error:  # TOML that is none, or no UTF-8
+        raise click.UsageError(f"--option {name}: {path} is no TOML: {error}") from None
 
 
 def find_launches(game: str, players: Sequence[str], known: Registry) -> list[Launch]:

@@ -70,7 +70,8 @@ def _list_all(as_json: bool) -> None:
 def _show_game(game: Game[Any, Any, Any]) -> None:
     out.print(f"[bold]{game.title}[/] ({game.name}), {seats_text(game.seats)} seats\n")
     for field in msgspec.structs.fields(game.options_type):
-        out.print(f"  --option {field.name}={field.default}", highlight=False)
+        value = "FILE.toml" if field.name in game.file_options else field.default
+        out.print(f"  --option {field.name}={value}", highlight=False)
     table = RichTable("rule", "text", "source", show_edge=False)
     for rule in game.rules.values():
         table.add_row(rule.id, rule.text, rule.source)

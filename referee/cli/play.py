@@ -64,7 +64,7 @@ def _play_anew(
     if len(players) not in rules.seats:
         raise click.UsageError(f"{game} takes {seats_text(rules.seats)} players, not {len(players)}")
     launches = find_launches(game, players, registry())
-    settings = table_settings(values, players)
+    settings = table_settings(rules, values, players)
     around = _surroundings(values, telling, settings.folder, is_quiet=is_quiet)
     _build(launches, settings.folder, around.confinement)
     return run_table(rules, settings, around, lambda table: table.play_programs(launches, ADDRESS))

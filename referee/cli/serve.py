@@ -95,7 +95,7 @@ def serve(
             resumed = _reopened(resume, rules.name, sealer)
             played, moves = play_on(resumed, around, (), listen, come_back_s=come_back_s)
         else:
-            settings = replace(table_settings(values), players=players, come_back_s=come_back_s)
+            settings = replace(table_settings(rules, values), players=players, come_back_s=come_back_s)
             played, moves = run_table(rules, settings, around, lambda table: table.play_signed_up(listen, policy))
     if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import rich_click as click
 
+from ..games.base import Game
 from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ..net.table_settings import TableSettings
 from ..record.key_file import BadKey, default_path, load_or_make
@@ -119,17 +120,18 @@ def find_sealer(path: Path | None) -> Sealer:
     return sealer
 
 
-def table_settings(values: dict[str, Any], programs: tuple[str, ...] = ()) -> TableSettings:
+def table_settings(rules: Game[Any, Any, Any], values: dict[str, Any], programs: tuple[str, ...] = ()) -> TableSettings:
     """Return the settings of a table from the values of the shared options.
 
     Args:
+        rules: of the game that is played.
         values: of the options above.
         programs: how the players' programs were given, by seat, if the referee starts them.
     """
     if values["increment_s"] and values["bank_s"] is None:
         raise click.UsageError("--increment adds to a bank: give one with --bank SECONDS")
     return TableSettings(
-        options=parse_options(values["options"]),
+        options=parse_options(values["options"], rules.file_options),
         per_move_ms=values["time_s"] * _MILLISECONDS,
         bank_ms=None if values["bank_s"] is None else values["bank_s"] * _MILLISECONDS,
         increment_ms=values["increment_s"] * _MILLISECONDS,

@@ -6,6 +6,7 @@ from typing import Any
 from ..hookspecs import hookimpl
 from .base import Game
 from .q import QGame
+from .quincala import QuincalaGame
 from .quincy import QuincyGame
 
 
@@ -14,5 +15,6 @@ def referee_games() -> Iterable[Game[Any, Any, Any]]:
     """Return the built-in games."""
     return [
         QGame(),
+        QuincalaGame(),
         QuincyGame(),
     ]
