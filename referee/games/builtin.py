@@ -6,9 +6,13 @@ from typing import Any
 from ..hookspecs import hookimpl
 from .base import Game
 from .q import QGame
+from .quadominos import QuadOminos
 
 
 @hookimpl
 def referee_games() -> Iterable[Game[Any, Any, Any]]:
     """Return the built-in games."""
-    return [QGame()]
+    return [
+        QGame(),
+        QuadOminos(),
+    ]
