@@ -110,9 +110,13 @@ class FixedDeals(Struct, frozen=True):
     deal: int = 0
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
-        """Return the items in the order of this deal: sorted by multiples of a number, modulo a prime."""
-        factor = 3571 * (self.deal + 1)
-        return [items[index] for index in sorted(range(len(items)), key=lambda index: (index + 1) * factor % 8191)]
+        """Return the items in the order of this deal: as by chance, from the generator of Park and Miller."""
+        result, number = list(items), self.deal + 1
+        for last in range(len(result) - 1, 0, -1):
+            number = number * 48271 % 2147483647
+            chosen = number % (last + 1)
+            result[last], result[chosen] = result[chosen], result[last]
+        return result
 
     def later(self, deal: int) -> "FixedDeals":
         """Return another deal."""
