@@ -33,7 +33,7 @@ def gained(events: list[dict[str, Any]], seats: int) -> list[int]:
     points = [0] * seats
     for event in events:
         if event["event"] in POINTS:
-            points[event["seat"]] += POINTS[event["event"]] * event.get("points", event.get("lost"))
+            points[event["seat"]] += POINTS[event["event"]] * event["points" if "points" in event else "lost"]
     return points
 
 
@@ -141,11 +141,11 @@ def test_whoever_is_asked_for_whatever_can_be_imagined() -> None:
         source, seats = Random(number), 2 + number % 4
         state = dealt(number, seats, chain_bonus=True)
         for _ in range(25):
-            for seat in range(seats):
+            met[state.step] += 1
+            for seat in range(seats if met[state.step] < 30 else 0):
                 shuffle = chance.Dealer(source.randbytes(chance.SEED_BYTES))
                 imagined = GAME.imagine(state.options, GAME.view(state, seat), shuffle)
                 assert GAME.legal_moves(imagined)
-            met[state.step] += 1
             state = GAME.deliver(GAME.play(state, any_move(state, source)))
     assert met.keys() == {"open", "lay", "bonus", "second", "extra"}
 
