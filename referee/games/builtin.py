@@ -6,6 +6,7 @@ from typing import Any
 from ..hookspecs import hookimpl
 from .base import Game
 from .q import QGame
+from .quadominos import QuadOminos
 from .quincala import QuincalaGame
 from .quincy import QuincyGame
 
@@ -15,6 +16,7 @@ def referee_games() -> Iterable[Game[Any, Any, Any]]:
     """Return the built-in games."""
     return [
         QGame(),
+        QuadOminos(),
         QuincalaGame(),
         QuincyGame(),
     ]

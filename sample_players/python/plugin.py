@@ -1,19 +1,38 @@
 """The plugin of the house players that come with the referee."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
+from referee.games.base import Game
 from referee.hookspecs import HousePlayer, hookimpl
 
-from .q_greedy import make_greedy
-from .q_simple import make_dag, make_ldasg, make_random
+from . import any_random, q_greedy, q_simple, quadominos_greedy, quincala_greedy, quincy_greedy
+
+Make = Callable[[Game[Any, Any, Any], Any, bytes], Callable[[Any], Any]]
+GREEDY: dict[str, Make] = {
+    "q": q_greedy.make_greedy,
+    "quincy": quincy_greedy.make_greedy,
+    "quincala": quincala_greedy.make_greedy,
+    "quadominos": quadominos_greedy.make_greedy,
+}
+RANDOM: dict[str, Make] = {
+    "q": q_simple.make_random,
+    "quincy": any_random.make_random,
+    "quincala": any_random.make_random,
+    "quadominos": any_random.make_random,
+}
+
+
+def _by_game(makers: dict[str, Make]) -> Make:
+    return lambda game, options, seed: makers[game.name](game, options, seed)
 
 
 @hookimpl
 def referee_house_players() -> Iterable[HousePlayer]:
-    """Return the house players of the Q game."""
+    """Return the house players: two for every game, and the course's two for the Q game."""
     return [
-        HousePlayer("random", ("q",), make_random, "Anything legal, by chance."),
-        HousePlayer("dag", ("q",), make_dag, "The smallest tile that fits, on its first spot, again and again."),
-        HousePlayer("ldasg", ("q",), make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
-        HousePlayer("greedy", ("q",), make_greedy, "The placement with the most points this turn."),
+        HousePlayer("random", tuple(RANDOM), _by_game(RANDOM), "Anything legal, by chance."),
+        HousePlayer("greedy", tuple(GREEDY), _by_game(GREEDY), "What looks best this turn."),
+        HousePlayer("dag", ("q",), q_simple.make_dag, "The smallest tile that fits, on its first spot; repeated."),
+        HousePlayer("ldasg", ("q",), q_simple.make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
     ]

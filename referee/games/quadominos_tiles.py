@@ -1,0 +1,191 @@
+"""Tiles and table of Quad-Ominos. Knows corners, rotations and where a tile fits; refuses to know players and turns.
+
+A tile is an index into TILES; a face is a tile in one of its rotations, an index into FACES. A set of faces is an int
+with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. So whether
+any tile of a hand fits on a cell is one look-up and one AND, and laying a tile changes eight patterns at most.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations_with_replacement
+from typing import NamedTuple
+
+NUMBERS = "012345"
+MISSING = "0245"
+"""The one combination of four numbers that was never made."""
+
+Tile = int
+"""0 to 124, by ascending numbers."""
+Face = int
+"""0 to 481: a tile as it lies; a quad has one face, every other tile has four."""
+Faces = int
+"""A set of faces: bit f stands for face f."""
+Cell = tuple[int, int]
+"""(row, column); the first tile of a round lies on (0, 0), rows grow downwards, columns to the right."""
+Pattern = int
+"""Three bits a corner, clockwise from the top left, lowest first: its number, 7 if open. Bit 12: no side touches."""
+
+TILES = tuple("".join(four) for four in combinations_with_replacement(NUMBERS, 4) if "".join(four) != MISSING)
+"""The numbers of each tile, ascending clockwise from the top left, as they are printed."""
+BY_NAME: Mapping[str, Tile] = {name: tile for tile, name in enumerate(TILES)}
+TOTALS = tuple(sum(map(int, name)) for name in TILES)
+"""By tile: what it scores."""
+IS_QUAD = tuple(len(set(name)) == 1 for name in TILES)
+QUAD_ZERO: Tile = BY_NAME["0000"]
+
+FACES = tuple(dict.fromkeys(name[turn:] + name[:turn] for name in TILES for turn in range(4)))
+"""The numbers of each face, clockwise from the top left; a tile's faces follow one another."""
+FACE_BY_NAME: Mapping[str, Face] = {name: face for face, name in enumerate(FACES)}
+TILE_OF = tuple(BY_NAME["".join(sorted(name))] for name in FACES)
+"""By face."""
+_FACES_OF = tuple(sum(1 << face for face, other in enumerate(TILE_OF) if other == tile) for tile in range(len(TILES)))
+
+_OPEN = 7
+_BLANK = 0x1FFF
+"""The pattern of a cell that no tile touches."""
+_NO_SIDE = 1 << 12
+_TOUCHED = (
+    *((-1, 0, True, ((3, 0), (2, 1))), (0, 1, True, ((0, 1), (3, 2)))),
+    *((1, 0, True, ((1, 2), (0, 3))), (0, -1, True, ((1, 0), (2, 3)))),
+    *((-1, -1, False, ((2, 0),)), (-1, 1, False, ((3, 1),)), (1, 1, False, ((0, 2),)), (1, -1, False, ((1, 3),))),
+)
+"""Step to a neighbour, whether a side is shared, and which corner of it is which corner of the tile in the middle."""
+
+
+def _effects(name: str) -> tuple[tuple[int, int, int], ...]:
+    """Return the step to each neighbour, and what its pattern is ANDed with once the face lies here."""
+    effects = []
+    for down, right, is_side, shared in _TOUCHED:
+        keep = _BLANK & ~_NO_SIDE if is_side else _BLANK
+        for theirs, ours in shared:
+            keep &= ~((_OPEN ^ int(name[ours])) << 3 * theirs)
+        effects.append((down, right, keep))
+    return tuple(effects)
+
+
+def _fitting() -> tuple[Faces, ...]:
+    """Return the faces that fit, by pattern; none where no side touches a tile."""
+    every = (1 << len(FACES)) - 1
+    with_number = [
+        [sum(1 << face for face, name in enumerate(FACES) if name[corner] == number) for number in NUMBERS] + [0, every]
+        for corner in range(4)
+    ]
+    first, second, third, fourth = with_number
+    table = (
+        first[pattern & 7] & second[pattern >> 3 & 7] & third[pattern >> 6 & 7] & fourth[pattern >> 9]
+        for pattern in range(_NO_SIDE)
+    )
+    return (*table, *(0,) * _NO_SIDE)
+
+
+_EFFECTS = tuple(map(_effects, FACES))
+FITTING = _fitting()
+"""By pattern."""
+_MET = tuple(sum(pattern >> 3 * corner & 7 != _OPEN for corner in range(4)) for pattern in range(2 * _NO_SIDE))
+
+
+class Table(NamedTuple):
+    """What lies on the table; never changed."""
+
+    board: Mapping[Cell, Face]
+    """In the order in which they were laid; at most 125 entries."""
+    around: Mapping[Cell, Pattern]
+    """The free cells that touch a tile, by a side or a corner alone."""
+
+
+EMPTY = Table({}, {})
+
+
+def laid(table: Table, cell: Cell, face: Face) -> Table:
+    """Return the table with one more tile, on a cell where it fits."""
+    board = {**table.board, cell: face}
+    around = {**table.around}
+    around.pop(cell, None)
+    row, column = cell
+    for down, right, keep in _EFFECTS[face]:
+        other = (row + down, column + right)
+        if other not in board:
+            around[other] = around.get(other, _BLANK) & keep
+    return Table(board, around)
+
+
+def met(table: Table, cell: Cell) -> int:
+    """Count the corners of a free cell at which tiles lie, 0 to 4."""
+    return _MET[table.around.get(cell, _BLANK)]
+
+
+def touches(table: Table, cell: Cell) -> bool:
+    """Tell whether a side of a free cell touches a tile."""
+    return table.around.get(cell, _BLANK) < _NO_SIDE
+
+
+def fits(table: Table, cell: Cell, face: Face) -> bool:
+    """Tell whether a face may be laid on a free cell of which a side touches a tile."""
+    return bool(FITTING[table.around[cell]] >> face & 1)
+
+
+def clashes(table: Table, cell: Cell, face: Face) -> str:
+    """Return in words where a face shows another number than the tiles that it would meet."""
+    pattern, name = table.around[cell], FACES[face]
+    names = ("top left", "top right", "bottom right", "bottom left")
+    wanted = [pattern >> 3 * corner & 7 for corner in range(4)]
+    wrong = [
+        f"{names[corner]} {name[corner]} meets {want}"
+        for corner, want in enumerate(wanted)
+        if want not in (_OPEN, int(name[corner]))
+    ]
+    return ", ".join(wrong)
+
+
+def faces_of(tiles: Iterable[Tile]) -> Faces:
+    """Return all faces of some tiles."""
+    faces = 0
+    for tile in tiles:
+        faces |= _FACES_OF[tile]
+    return faces
+
+
+def each_face(faces: Faces) -> Iterator[Face]:
+    """Yield the faces of a set, ascending."""
+    while faces:
+        lowest = faces & -faces
+        yield lowest.bit_length() - 1
+        faces ^= lowest
+
+
+def can_lay(table: Table, faces: Faces) -> bool:
+    """Tell whether any of some faces fits anywhere."""
+    return any(FITTING[pattern] & faces for pattern in table.around.values())
+
+
+def lays(table: Table, faces: Faces) -> Iterator[tuple[Cell, Face]]:
+    """Yield every cell and face that fits there."""
+    for cell, pattern in table.around.items():
+        for face in each_face(FITTING[pattern] & faces):
+            yield cell, face
+
+
+def can_follow(table: Table, faces: Faces, cell: Cell, face: Face) -> bool:
+    """Tell whether another tile can be laid after this one.
+
+    Args:
+        table: before this one.
+        faces: of the tiles in hand, this one among them or not.
+        cell: where this one is to be laid; it fits there.
+        face: this one.
+    """
+    rest = faces & ~_FACES_OF[TILE_OF[face]]
+    (row, column), around = cell, table.around
+    changed = {cell}
+    for down, right, keep in _EFFECTS[face]:
+        other = (row + down, column + right)
+        if other not in table.board:
+            if FITTING[around.get(other, _BLANK) & keep] & rest:
+                return True
+            changed.add(other)
+    return any(FITTING[pattern] & rest and other not in changed for other, pattern in around.items())
+
+
+def firsts_of_two(table: Table, hand: Sequence[Tile]) -> Iterator[tuple[Cell, Face]]:
+    """Yield every cell and face after which a second tile of the hand can be laid."""
+    faces = faces_of(hand)
+    return ((cell, face) for cell, face in lays(table, faces) if can_follow(table, faces, cell, face))

@@ -1,0 +1,42 @@
+"""What a player that looks ahead needs of any game: typed views, plain moves, and chance of its own. Knows no game."""
+
+import random
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from referee.games.base import Game
+
+T = TypeVar("T")
+
+
+class Shuffler:
+    """A player's own chance in the form in which games take it.
+
+    Args:
+        chance: where it comes from.
+    """
+
+    def __init__(self, chance: random.Random) -> None:
+        self._seed = chance.getrandbits(64)
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items in a random order; called again, in the same one."""
+        mixed = list(items)
+        random.Random(self._seed).shuffle(mixed)
+        return mixed
+
+    def later(self, deal: int) -> "Shuffler":
+        """Return the shuffle of another deal."""
+        return Shuffler(random.Random(self._seed + deal))
+
+
+def view_of(game: Game[Any, Any, Any], view: Any) -> Any:
+    """Return a plain view as the game's own type."""
+    return msgspec.convert(view, game.view_type, strict=True)
+
+
+def plain(move: Any) -> Any:
+    """Return a move as it stands on the wire."""
+    return msgspec.to_builtins(move)
