@@ -135,7 +135,7 @@ def read_line(data: bytes) -> PlainLine:
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
             raise BadLine("not the one form of such a line")
-        shown = unveil(line, opened)
+        shown = unveil(line, opened) if opened else {}
     except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
         raise BadLine(str(error) or type(error).__name__) from None
     return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(VEIL) > len(opened))
