@@ -25,6 +25,7 @@ SETTINGS = (
     "ssl/openssl.cnf",
 )
 """Of /etc, what programs need to start; the rest says who uses this machine and how."""
+_FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
 """What a program is not shown, though its command line may name something in it."""
 _PROGRAMS = ("bin", "sbin", "shims")
@@ -44,10 +45,10 @@ def is_within(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def is_shared(folder: Path) -> bool:
-    """Tell whether a folder holds more than one thing's files: a home, a folder of homes, /tmp, the root."""
-    own = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]  # noqa: S108  # compared, not used
-    shared = {ancestor for path in own for real in (path, path.resolve()) for ancestor in (real, *real.parents)}
-    return folder.absolute() in shared or folder.resolve() in shared
+    """Tell whether a folder holds more than one thing's files: a home, what holds a home, /tmp, the root."""
+    home = Path.home().resolve()
+    shared = {home, *home.parents, Path(tempfile.gettempdir()).resolve(), *_FOR_ALL}
+    return folder.resolve() in shared or folder.name == ".local"
 
 
 def runtimes(program: Path) -> list[Path]:
@@ -96,7 +97,7 @@ def _interpreter(script: Path) -> list[Path]:
 def _prefix(program: Path) -> Path | None:
     """Return the folder of the runtime that a program belongs to, or None if it stands alone."""
     prefix = program.parent.parent
-    if program.parent.name not in _PROGRAMS or prefix.name == ".local" or is_shared(prefix):
+    if program.parent.name not in _PROGRAMS or is_shared(prefix):
         return None
     return prefix if any((prefix / name).exists() for name in _RUNTIME) else None
 
