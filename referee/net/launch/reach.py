@@ -9,8 +9,9 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Container, Iterable, Iterator
-from functools import cache
 from pathlib import Path
+
+import protocol
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """What the distribution installs: the same for everybody, and no secret."""
@@ -132,19 +133,13 @@ def named(words: Iterable[str], where: Path) -> list[Path]:
     return found
 
 
-@cache
 def own_runtime() -> tuple[Path, ...]:
     """Return what this very program runs from: its interpreter, and the packages that it and its plugins come from."""
     interpreter = runtimes(Path(sys.executable).absolute())
-    within = [*map(Path, SYSTEM), *(path.resolve() for path in interpreter)]
-    packages: dict[Path, None] = {}
-    for name, module in list(sys.modules.items()):
-        places = [Path(place) for place in getattr(module, "__path__", ())]
-        if "." not in name and not name.startswith("_"):
-            packages.update(
-                (place, None) for place in places if place.is_dir() and not is_within(place.resolve(), within)
-            )
-    return (*interpreter, *packages)
+    shown = tuple(f"{path}{os.sep}" for path in (*SYSTEM, *interpreter))
+    top_level = [module for name, module in sys.modules.items() if "." not in name and not name.startswith("_")]
+    places = {place for module in (protocol, *top_level) for place in getattr(module, "__path__", ())}
+    return (*interpreter, *(Path(place) for place in places if not place.startswith(shown) and Path(place).is_dir()))
 
 
 def records_in(folder: Path, left_out: Container[Path], depth: int = _DEPTH) -> Iterator[Path]:
