@@ -138,9 +138,13 @@ def test_the_runtime_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert {environment, base} == set(runtimes(environment / "bin" / "python3"))
     player = script(tmp_path / "player", "#!/usr/bin/env python3\n")
     assert {player, environment, base} == set(runtimes(player))
+    proxy = script(tmp_path / "cargo" / "bin" / "rustup", "")
+    (proxy.parent / "cargo").symlink_to("rustup")
+    monkeypatch.setenv("RUSTUP_HOME", str(tmp_path / "compilers"))
+    assert {proxy.parent, tmp_path / "compilers"} <= set(runtimes(proxy.parent / "cargo"))
     alone = script(tmp_path / "tools" / "bin" / "alone", "")
-    assert [alone] == runtimes(alone)
-    assert runtimes(Path("/bin/sh")) == []
+    assert (alone,) == runtimes(alone)
+    assert runtimes(Path("/bin/sh")) == ()
 
 
 @pytest.mark.parametrize(

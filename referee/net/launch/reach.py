@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import protocol
@@ -28,7 +29,7 @@ SETTINGS = (
 """Of /etc, what programs need to start; the rest says who uses this machine and how."""
 _FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
-"""What a program is not shown, though its command line may name something in it."""
+"""What a program is not shown, though its command line may name or lead through something in it."""
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
 """What stands beside the programs of a runtime that is installed in a folder of its own."""
@@ -47,22 +48,36 @@ def is_within(path: Path, folders: Iterable[Path]) -> bool:
 
 def is_shared(folder: Path) -> bool:
     """Tell whether a folder holds more than one thing's files: a home, what holds a home, /tmp, the root."""
-    home = Path.home().resolve()
-    shared = {home, *home.parents, Path(tempfile.gettempdir()).resolve(), *_FOR_ALL}
-    return folder.resolve() in shared or folder.name == ".local"
+    return folder.resolve() in _shared(Path.home(), tempfile.gettempdir()) or folder.name == ".local"
 
 
-def runtimes(program: Path) -> list[Path]:
+@cache
+def _shared(home: Path, temporary: str) -> set[Path]:
+    real = home.resolve()
+    return {real, *real.parents, Path(temporary).resolve(), *_FOR_ALL}
+
+
+@cache
+def runtimes(program: Path) -> tuple[Path, ...]:
     """Return what must be readable, besides the system, for a program to run: itself, its interpreter, its runtime.
+
+    Runtimes stay where they are while matches are played, and every program of a match may have the same one.
 
     Args:
         program: absolute path.
     """
     found: dict[Path, None] = {}
     for path in _hops(program):
-        if not is_within(path, map(Path, SYSTEM)):
+        if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))):
             found[_prefix(path) or path] = None
-    return list(found)
+        if path.name == "rustup":  # `cargo` starts `rustc`, its neighbour
+            found |= dict.fromkeys((path.parent, rustup_home()))
+    return tuple(found)
+
+
+def rustup_home() -> Path:
+    """Return where rustup keeps the compilers that `cargo` and `rustc` stand for; it is no folder of theirs."""
+    return Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup").absolute()
 
 
 def _hops(program: Path) -> Iterator[Path]:
