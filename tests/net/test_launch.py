@@ -10,7 +10,7 @@ import pytest
 
 from referee.net.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
 from referee.net.launch.players import resolved
-from referee.net.launch.program import GRACE_S, PATIENCE_S
+from referee.net.launch.program import GRACE_S, PATIENCE_S, POLL_S
 
 from .loop import Loop
 from .wires import fired
@@ -87,6 +87,29 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
     while not _is_gone(child):  # killed with its parent, but the kernel takes its time
         assert time.monotonic() < give_up
         os.sched_yield()
+
+
+def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> None:
+    """Without sandbox and control groups, a child in a session of its own is found by the token in its environment."""
+    script = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    print(f'child {os.getpid()} here', flush=True)\n"
+        "    time.sleep(1000)\n"
+        "os.wait()\n"
+    )
+    running = Running(tmp_path, script, REFEREE_TOKEN=f"of {tmp_path}")
+    running.said("here")
+    child = int(running.program._output.tail.content.split()[1])
+    gone = fired(running.program.end())
+    running.clock.advance(PATIENCE_S + 0.01)
+    assert running.ended().startswith("signal SIGTERM")
+    give_up = time.monotonic() + 60
+    while not gone:
+        assert time.monotonic() < give_up
+        running.clock.advance(POLL_S)
+    assert _is_gone(child)
 
 
 def _is_gone(pid: int) -> bool:

@@ -39,7 +39,6 @@ MATCHES: tuple[tuple[str, tuple[Row, ...]], ...] = (
         (
             ("escape bare", None, ""),
             ("fill", "crashed", "exit status 1: .*No space left on device"),
-            ("spin", "timeout", ""),
         ),
     ),
     ("off", (("escape" if not HELD else "escape bare", None, ""), ("deaf", "timeout", ""), ("mute", None, ""))),
