@@ -7,7 +7,7 @@ dark or light, and in text by digit (White) or letter (Black). So both can be re
 from collections import Counter
 from collections.abc import Iterator
 
-from .quincala_board import COLOURS, MAX_SIZES, NAMES, OWN, by_size, mixed, mixed_counts, names, pieces
+from .quincala_board import COLOURS, MAX_SIZES, NAMES, OWN, mixed, mixed_counts, names, pieces
 from .quincala_turns import State
 
 _SIGNS = "12345abcde"
@@ -227,7 +227,7 @@ def _trace(state: State) -> Iterator[str]:
 def _tower(state: State, dot: int) -> Iterator[str]:
     """Yield the pieces of a tower, the smallest on top; those that are or will be immune in the next turn outlined."""
     x, y = _middle(state, dot)
-    stack = by_size(state.board[dot])
+    stack = pieces(state.board[dot])
     tall = _HEIGHTS[len(stack) - 1]
     guarded = state.immune.get(dot, 0) | state.fresh.get(dot, 0)
     levels = [(piece, y + (index - (len(stack) - 1) / 2) * tall) for index, piece in enumerate(stack)]
