@@ -256,8 +256,8 @@ def _needed(step: Step, table: Table, unseen: Sequence[Tile]) -> tuple[Tile, ...
     if step == "open":
         return rounds.opening_quad(tuple(unseen)), QUAD_ZERO
     if step != "bonus":
-        return (next(tile for tile in unseen if tiles.can_lay(table, tiles.faces_of((tile,)))),)
+        return (next(tile for tile in unseen if tiles.can_lay(table, (tile,))),)
     cell, face = next(tiles.firsts_of_two(table, unseen))
     after, first = tiles.laid(table, cell, face), TILE_OF[face]
-    second = next(tile for tile in unseen if tile != first and tiles.can_lay(after, tiles.faces_of((tile,))))
+    second = next(tile for tile in unseen if tile != first and tiles.can_lay(after, (tile,)))
     return first, second

@@ -171,9 +171,17 @@ def each_face(faces: Faces) -> Iterator[Face]:
         faces ^= lowest
 
 
-def can_lay(table: Table, faces: Faces) -> bool:
-    """Tell whether any of some faces fits anywhere."""
-    return any(FITTING[pattern] & faces for pattern in table.around.values())
+def wanted(table: Table) -> Faces:
+    """Return the faces that fit anywhere."""
+    found = 0
+    for pattern in table.around.values():
+        found |= FITTING[pattern]
+    return found
+
+
+def can_lay(table: Table, hand: Iterable[Tile]) -> bool:
+    """Tell whether any tile of a hand fits anywhere."""
+    return bool(wanted(table) & faces_of(hand))
 
 
 def lays(table: Table, faces: Faces) -> Iterator[tuple[Cell, Face]]:
