@@ -43,12 +43,18 @@ async def stopped(port: Port) -> None:
         await stopping
 
 
-def address_of(port: Port) -> str:
-    """Return what a player writes to reach a port."""
+def address_of(port: Port, endpoint: str) -> str:
+    """Return what a player writes to reach a port.
+
+    Args:
+        port: it listens.
+        endpoint: the endpoint string that it was opened with.
+    """
     host = port.getHost()
     if hasattr(host, "port"):
+        kind = "tls" if endpoint.startswith("ssl:") else "tcp"
         name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
-        return f"tcp:{name}:{host.port}"
+        return f"{kind}:{name}:{host.port}"
     return f"unix:{getattr(host, 'name', b'').decode()}"
 
 
