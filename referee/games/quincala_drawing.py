@@ -14,6 +14,8 @@ _SIGNS = "12345abcde"
 """By piece, in text."""
 _STYLES = ("black on bright_white", "bright_white on grey23")
 """By seat, in the markup of rich."""
+_MAX_SHOWN = 8
+"""Dots of the last move that a line of 80 characters has room for."""
 
 
 def draw_text(state: State) -> str:
@@ -26,14 +28,17 @@ def draw_text(state: State) -> str:
         dots = range((row - 1) * field.width, row * field.width)
         lines.append(f"[dim]{row:>3}[/] " + " ".join(_text_cell(state, dot) for dot in dots))
     lines += [f"[dim]    {numbers}[/]", "", *(_text_seat(state, seat) for seat in (0, 1))]
-    lines.append("[dim]1 to 5: White's pieces, a to e: Black's; w, b, x: dots for placing of White, Black, both[/]")
+    lines.append("[dim]1-5: White's pieces, a-e: Black's; w, b, x: White, Black, both place there[/]")
     if state.path:
-        lines.append("last move: " + " > ".join(_where(state, dot) for dot in state.path))
+        shown = [_where(state, dot) for dot in state.path]
+        if len(shown) > _MAX_SHOWN:
+            shown[1 : 2 - _MAX_SHOWN] = ["..."]
+        lines.append("last move: " + " > ".join(shown))
     if state.placed:
         lines.append("placed on: " + ", ".join(_where(state, dot) for dot in state.placed))
     if state.immune:
-        shown = (f"{'+'.join(names(tower))} on {_where(state, dot)}" for dot, tower in sorted(state.immune.items()))
-        lines.append(f"immune: {', '.join(shown)}")
+        guarded = (f"{'+'.join(names(tower))} on {_where(state, dot)}" for dot, tower in sorted(state.immune.items()))
+        lines.append(f"immune: {', '.join(guarded)}")
     return "\n".join(lines)
 
 

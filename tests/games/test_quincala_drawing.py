@@ -206,6 +206,16 @@ def test_the_text_tells_of_the_last_turn() -> None:
     assert text.splitlines()[-3:] == ["last move: 2,4 > 4,4", "placed on: 1,1", "immune: w3 on 4,4"]
 
 
+def test_a_long_move_fits_on_a_line() -> None:
+    """Of a move of many legs the text shows where it began and the last six ends of legs."""
+    state = position({(5, 5): "w1 w3", (5, 6): "w2", (11, 1): "b1"})
+    for number in range(9):
+        state = played(state, leg(5, 5 + number % 2, 5, 6 - number % 2))
+    expected = "last move: 5,5 > ... > 5,5 > 5,6 > 5,5 > 5,6 > 5,5 > 5,6"
+    assert text_of(state).splitlines()[-1] == expected
+    assert max(len(line) for line in text_of(state).splitlines()) < 80
+
+
 def test_a_drawing_stays_small() -> None:
     """A drawing of the start takes no more than its parts need: pages hold hundreds."""
     assert len(GAME.draw_svg(GAME.new(Options(), 2, Dealer(bytes(32))))) < 40_000
