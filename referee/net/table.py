@@ -272,6 +272,7 @@ class Table:
         records = self._settings.folder
         records.mkdir(parents=True, exist_ok=True)
         output = records / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
+        self._telemetry.note("program-started", match=self.match_name, seat=seat, name=launch.name)
         return Program(
             launch,
             environment,
@@ -285,6 +286,7 @@ class Table:
 
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""
+        self._telemetry.note("program-ended", match=self.match_name, seat=seat, status=status)
         words = f"; its last words are in {program.output_path}" if program.output_path.exists() else ""
         door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
         return status
