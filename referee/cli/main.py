@@ -5,6 +5,7 @@ import rich_click as click
 from .. import __version__
 from .audit import audit_command
 from .explain import explain_command
+from .fairness import fairness_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
@@ -29,6 +30,7 @@ main.add_command(play)
 main.add_command(serve)
 main.add_command(audit_command)
 main.add_command(explain_command)
+main.add_command(fairness_command)
 main.add_command(replay)
 main.add_command(manifest)
 main.add_command(key)
