@@ -14,12 +14,12 @@ from ..record.reader import RecordError, read_record
 from .audit import find_records
 from .common import FAILED, harmless, json_option, out, print_json
 
-_COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "void")
+_COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
 _KEY = """
 50 % to most: the referee's lag in ms, the time of an answer in which it was busy elsewhere; nobody is charged for it
 stills, longest: requests during which it stood still, and the longest standstill in ms
 close: answers in the last tenth of their limit; late: expulsions for time
-void: too late, but the referee had stood still for too long to say whose fault that was
+unsure: too late, but the referee had stood still for too long to say whose fault that was
 """
 
 
