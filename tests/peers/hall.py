@@ -91,7 +91,7 @@ class Hall(LineOnlyReceiver):
         self._say(record=str(played.record), opened_s=watch.opened_s, stalls=watch.stalls)
 
     def _say(self, **facts: Any) -> None:
-        self.sendLine(json.dumps(facts).encode())
+        self.sendLine(json.dumps(facts).encode())  # type: ignore[no-untyped-call]  # Twisted's own
 
 
 class Halls(Factory):

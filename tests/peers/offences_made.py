@@ -26,7 +26,7 @@ POSITION: dict[str, Any] = {
     "pile": ["red-clover", "green-star", "yellow-star", "red-star", "blue-8star", "red-diamond"],
     "players": [{"score": 0, "hand": hand} for hand in (HAND, *OTHERS)],
 }
-_EMPTY = {"position": {**POSITION, "pile": []}}
+_NO_PILE = {**POSITION, "pile": []}
 _MALFORMED = Cause.MALFORMED_MESSAGE
 
 
@@ -115,7 +115,7 @@ def _laid(*tiles: tuple[int, int, str]) -> dict[str, Any]:
 
 
 ILLEGAL = (
-    _moved("exchanges more than there is", {"action": "exchange"}, "q.exchange.pile", **_EMPTY),
+    _moved("exchanges more than there is", {"action": "exchange"}, "q.exchange.pile", position=_NO_PILE),
     _moved("lays nothing", _laid(), "q.place.some"),
     _moved("lays what it has not", _laid((0, 1, "red-clover")), "q.place.owned"),
     _moved("lays a tile twice", _laid((0, 1, "red-circle"), (0, 2, "red-circle")), "q.place.owned"),

@@ -161,6 +161,21 @@ class Rogue:
         asked = self.last(Turn).turn if turn is None else turn
         return frame(Move(match=self.match, turn=asked, move=move))
 
+    def until_asked(self) -> None:
+        """Be honest up to the first turn."""
+        self.until(Offer)
+        self.accept()
+        self.until(Turn)
+
+    def play_on(self) -> None:
+        """Be honest from the turn that is asked to the end."""
+        choose = make_dag()
+        message: Message = self.last(Turn)
+        while not isinstance(message, End):
+            self.send(self.move(choose(self.last(Turn).view)))
+            message = self.until(Turn, End)
+        self.last_words()
+
     def reset(self) -> None:
         """End the connection with a reset."""
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NOW)
@@ -172,7 +187,12 @@ class Rogue:
     @property
     def match(self) -> str:
         """Name of the match it was offered."""
-        return self.last(Offer).match
+        return str(self.last(Offer).match)
+
+    @property
+    def resume(self) -> str:
+        """The token to come back with into that match."""
+        return str(self.last(Offer).resume)
 
     def last(self, kind: type[Any]) -> Any:
         """Return the last message of a kind."""

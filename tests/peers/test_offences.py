@@ -9,6 +9,7 @@ from protocol.messages import Offer, Start, Turn
 from referee.cli.main import main
 from referee.match import events as e
 
+from ..counting import count
 from . import offences, offences_made
 from .halls import Halls, Outcome
 from .offences import Offence, Stage
@@ -80,3 +81,22 @@ def test_a_foul_hits_its_author_alone_and_at_once(halls: Halls, offence: Offence
     assert f"expelled in turn {outcome.result.fouls[0].turn}: {offence.cause}" in explained.output
     assert offence.code is None or offence.code in explained.output
     assert halls.grown_kib <= MAX_GROWTH_KIB
+
+
+def test_who_reads_nothing_is_expelled_before_the_referee_is_full(halls: Halls) -> None:
+    """What is sent piles up to a limit and no further; the player that reads plays on to the end."""
+    options = {"alone": True, "talk": 100, "limit": 40}
+    address = halls.open("deaf", "counting", 2, options=options)
+    player = Honest(address, "ada", choose=count)
+    rogue = Rogue(address, buffer_bytes=4096)
+    rogue.hello()
+    player.start()
+    rogue.until(Offer)
+    rogue.accept()
+    end = player.finish()
+    outcome = halls.outcome()
+    assert outcome.fouls == [(1, "not-reading", "not-reading")]
+    assert end.winners == [0]
+    assert outcome.result.turns == options["limit"]
+    assert halls.grown_kib <= MAX_GROWTH_KIB
+    rogue.sock.close()
