@@ -6,6 +6,7 @@ from .. import __version__
 from .audit import audit_command
 from .doctor import doctor
 from .explain import explain_command
+from .fairness import fairness_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
@@ -30,6 +31,7 @@ main.add_command(play)
 main.add_command(serve)
 main.add_command(audit_command)
 main.add_command(explain_command)
+main.add_command(fairness_command)
 main.add_command(replay)
 main.add_command(manifest)
 main.add_command(key)

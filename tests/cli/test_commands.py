@@ -156,7 +156,7 @@ def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complain
 
 
 @pytest.mark.parametrize(
-    "command", ["play", "serve", "audit", "explain", "replay", "manifest", "key", "list", "doctor"]
+    "command", ["play", "serve", "audit", "explain", "fairness", "replay", "manifest", "key", "token", "list", "doctor"]
 )
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     """Every command's help shows how it is used."""

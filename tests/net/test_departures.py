@@ -171,6 +171,21 @@ def test_a_player_that_does_not_read_is_expelled(sitting: Sitting, monkeypatch: 
     assert MAX_UNREAD_BYTES > 100
 
 
+def test_what_is_unread_adds_up(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twisted tells again at every write that the player reads too slowly: that is no new beginning."""
+    sitting = sit(seats=3)
+    sitting.ready()
+    peer = sitting.peers[1]
+    peer.heard()
+    peer.link.pauseProducing()
+    sitting.answer(0)
+    sent_bytes = len(peer.wire.written)
+    monkeypatch.setattr("referee.net.player_protocol.MAX_UNREAD_BYTES", sent_bytes)
+    peer.link.pauseProducing()
+    sitting.answer(1)
+    assert sitting.fouls() == [(1, Cause.NOT_READING)]
+
+
 def test_who_catches_up_is_forgiven(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow reader is no foul as long as it reads."""
     monkeypatch.setattr("referee.net.player_protocol.MAX_UNREAD_BYTES", 2000)
