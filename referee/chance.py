@@ -70,15 +70,6 @@ def player_seed(seed: bytes, seat: int) -> bytes:
     return derive(seed, f"player:{seat}")
 
 
-def resume_token(seed: bytes, seat: int) -> str:
-    """Derive the token by which a seat's player identifies itself when it comes back.
-
-    Returns:
-        64 hex digits; whoever resumes the match knows the seed and can derive them again.
-    """
-    return derive(seed, f"resume:{seat}").hex()
-
-
 def seated(seed: bytes, names: Iterable[str]) -> tuple[str, ...]:
     """Draw lots for the seats.
 

@@ -71,15 +71,15 @@ def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
     number = _find_seat(chain.lines, seat)
     if any(line.is_redacted for line in chain.lines):
         lines = check_redacted(record).lines
-        if not all(_is_shown(line, number) for line in lines):
+        if not all(_is_shown(line, number, lines[0].fields["format"]) for line in lines):
             raise click.UsageError(f"{record} is redacted for another seat than {number}")
         return number, record.read_bytes().splitlines()
     return number, redacted_lines(record, find_game, number)
 
 
-def _is_shown(line: PlainLine, seat: int) -> bool:
+def _is_shown(line: PlainLine, seat: int, form: int) -> bool:
     """Tell whether a line of a redacted record shows all that the seat may know."""
-    return all(place.seat != seat or place.path in line.opened for place in places(line.fields))
+    return all(place.seat != seat or place.path in line.opened for place in places(line.fields, form))
 
 
 def _find_seat(lines: Sequence[PlainLine], seat: str | None) -> int:

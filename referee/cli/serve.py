@@ -88,6 +88,8 @@ def serve(
     played: Played | None
     with watched(values["diagnostics"], values["metrics"]) as telling:
         around = Surroundings(sealer=sealer, watched=telling, is_quiet=as_json)
+        if resume is not None and players_file is not None:
+            raise click.UsageError("--resume takes each player back by the token of its offer; leave --players out")
         if resume is not None:
             resumed = _reopened(resume, rules.name, sealer)
             played, moves = play_on(resumed, around, (), listen, come_back_s=come_back_s)

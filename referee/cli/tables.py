@@ -9,6 +9,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ..games.base import Game
+from ..net.addresses import stopped
 from ..net.launch import Confinement, Launch
 from ..net.table import Played, Table
 from ..net.table_settings import TableSettings
@@ -75,7 +76,7 @@ def run_table(
                 return await play(table)
             finally:
                 if monitor is not None:
-                    await monitor.stopListening()
+                    await stopped(monitor)
 
         with clear_errors():
             return run_reactor(_main), watcher.moves

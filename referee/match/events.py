@@ -94,11 +94,15 @@ class ProgramExited(SeatEvent, frozen=True, kw_only=True, tag="program-exited"):
     """`exit status N` or `signal NAME`, and the last of what it printed, if it printed anything."""
 
 
-class SeatReturned(SeatEvent, frozen=True, kw_only=True, tag="seat-returned"):
+class SeatReturned(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-returned"):
     """The seat's player came back with its resume token after its connection had been lost; its clock went on."""
 
     gone_ms: float
     """How long it was away."""
+    lag_ms: float = 0.0
+    """Of its open request, as of an answer."""
+    stalled_ms: float = 0.0
+    """Of its open request, as of an answer."""
 
 
 class SeatVacant(SeatEvent, frozen=True, kw_only=True, tag="seat-vacant"):

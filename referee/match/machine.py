@@ -355,7 +355,7 @@ class Match:
     def _returned(self, event: e.SeatReturned) -> None:
         """Take a seat back whose connection was lost; meanwhile its clock went on."""
         if event.seat not in self._done:
-            self._time.run_on(event.seat, event.at_ms)
+            self._time.run_on(event)
             self._take_back(event.seat)
 
     def _take_back(self, seat: int) -> None:

@@ -12,6 +12,7 @@ ROUNDING_MS = 0.001
 
 
 MIN_LEFT_MS = 1000.0
+"""Of a limit, after the referee was started again: a player has to find its bearings."""
 
 
 class ImpossibleEvent(Exception):
@@ -84,6 +85,10 @@ def check_event(
         if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
             raise ImpossibleEvent(f"{name}: sent, first byte and completion are not in order")
         _check_request(event, awaiting.get(event.seat))
+    elif isinstance(event, e.SeatReturned):
+        request = awaiting.get(event.seat)
+        span_ms = (event.at_ms - request.asked_ms if request else 0.0) + ROUNDING_MS
+        _check_lags(event, span_ms)
     elif isinstance(event, e.DeadlinePassed):
         _check_request(event, awaiting.get(event.seat))
         limit_ms, used_ms = awaiting[event.seat].limit_ms, e.used_ms(event)
@@ -98,5 +103,10 @@ def _check_request(event: e.Answer | e.DeadlinePassed, request: Request | None) 
     if event.sent_ms < request.asked_ms:
         raise ImpossibleEvent(f"{name}: a request sent at {event.sent_ms} ms, which was made at {request.asked_ms} ms")
     span_ms = max(event.at_ms - event.sent_ms, 0) + ROUNDING_MS
+    _check_lags(event, span_ms)
+
+
+def _check_lags(event: e.Answer | e.DeadlinePassed | e.SeatReturned, span_ms: float) -> None:
     if not (0 <= event.lag_ms <= span_ms and 0 <= event.stalled_ms <= span_ms):
+        name = type(event).__name__
         raise ImpossibleEvent(f"{name}: a lag of {event.lag_ms} ms, a standstill of {event.stalled_ms} ms")

@@ -81,8 +81,7 @@ class Timekeeper:
         self.used_ms[event.seat] += max(used_ms, 0.0)
         if used_ms <= request.limit_ms:
             return Lateness.IN_TIME
-        is_unsure = event.stalled_ms > self._setup.lag_margin_ms and request.extensions < MAX_EXTENSIONS
-        return Lateness.UNSURE if is_unsure else Lateness.LATE
+        return Lateness.UNSURE if self._is_unsure(event.stalled_ms, request) else Lateness.LATE
 
     def charge(self, seat: int, used_ms: float) -> None:
         """Take a move that counts off its turn and off the seat's bank."""
@@ -106,13 +105,21 @@ class Timekeeper:
         if seat in self.requests:
             self._renew(seat, self.requests[seat].left_ms(last_ms), at_ms)
 
-    def run_on(self, seat: int, at_ms: float) -> None:
-        """Ask what is open again, after the seat was away: all the time since counts as used."""
-        request = self.requests.get(seat)
-        if request is not None:
-            left_ms = round(max(request.limit_ms - (at_ms - request.asked_ms), 0.0), _DIGITS)
-            self.used_ms[seat] += request.limit_ms - left_ms
-            self._renew(seat, left_ms, at_ms)
+    def run_on(self, event: e.SeatReturned) -> None:
+        """Ask what is open again, after the seat was away: the time since counts as used, but for the referee's own."""
+        request = self.requests.get(event.seat)
+        if request is None:
+            return
+        if self._is_unsure(event.stalled_ms, request):
+            self.extend(event.seat, event.at_ms)
+            return
+        used_ms = event.at_ms - request.asked_ms - event.lag_ms
+        left_ms = round(min(max(request.limit_ms - used_ms, 0.0), request.limit_ms), _DIGITS)
+        self.used_ms[event.seat] += request.limit_ms - left_ms
+        self._renew(event.seat, left_ms, event.at_ms)
+
+    def _is_unsure(self, stalled_ms: float, request: Request) -> bool:
+        return stalled_ms > self._setup.lag_margin_ms and request.extensions < MAX_EXTENSIONS
 
     def _renew(self, seat: int, left_ms: float, at_ms: float) -> None:
         old = self.requests[seat]

@@ -48,12 +48,12 @@ class LoopLag:
             self._beat.stop()
 
     def _note(self) -> None:
-        now = self._now()
-        if now - self._last > BEAT_S + _SLACK_S:
-            self._stalls.append((self._last, now))
-            del self._stalls[:-_KEPT]
-            self.note("loop-stalled", stalled_s=round(now - self._last, 6))
+        now, before = self._now(), self._last
         self._last = now
+        if now - before > BEAT_S + _SLACK_S:
+            self._stalls.append((before, now))
+            del self._stalls[:-_KEPT]
+            self.note("loop-stalled", stalled_s=round(now - before, 6))
 
     def of_sending(self, sent: float) -> float:
         """Return how long a request written at `sent` may have waited for the loop, in seconds."""

@@ -223,6 +223,12 @@ class SignUp(Door):
             self._links.remove(link)
             self._on_change([other.name for other in self._links])
 
+    def close(self) -> None:
+        """Wait for nobody any more, either."""
+        if self._period.active():
+            self._period.cancel()
+        super().close()
+
     def _period_over(self) -> None:
         self._tries_left -= 1
         surplus = self._surplus()
@@ -245,8 +251,6 @@ class SignUp(Door):
             self._refuse(link, "closed", f"sign-up is over, and the match is played by {seats}")
 
     def _finish(self) -> None:
-        if self._period.active():
-            self._period.cancel()
         self.close()
         self.done.callback(list(self._links))
 
@@ -310,10 +314,12 @@ class ReservedSeats(Door):
         clock: the reactor, or a test's clock.
         tokens: by seat.
         start_s: how long until a seat nobody took stays vacant.
+        may_return: whether a player whose connection ended is waited for, and a new one takes the place of the old.
     """
 
-    def __init__(self, clock: Clock, tokens: Sequence[str], start_s: float) -> None:
+    def __init__(self, clock: Clock, tokens: Sequence[str], start_s: float, *, may_return: bool = False) -> None:
         super().__init__(clock, hello_s=start_s)
+        self._may_return = may_return
         self._tokens = list(tokens)
         self._links: list[PlayerLink | None] = [None] * len(tokens)
         self.done: Deferred[list[PlayerLink | None]] = Deferred()
@@ -325,8 +331,12 @@ class ReservedSeats(Door):
         seat = self._seat_of(link)
         if seat is None:
             return "token", "the token is not one of this match"
-        if self._links[seat] is not None or seat in self.vacancies:
+        older = self._links[seat]
+        if seat in self.vacancies or (older is not None and not self._may_return):
             return "seat-taken", "the seat of this token is taken or given up"
+        if older is not None:
+            self._links[seat] = None
+            self._refuse(older, "replaced", "the same token came again on another connection")
         return None
 
     def seated(self, link: PlayerLink) -> None:
@@ -341,13 +351,20 @@ class ReservedSeats(Door):
         seat = self._seat_of(link)
         if seat is not None and self._links[seat] is link:
             self._links[seat] = None
-            self.give_up(seat, "its connection ended before the match began")
+            if not self._may_return:
+                self.give_up(seat, "its connection ended before the match began")
 
     def give_up(self, seat: int, why: str) -> None:
         """Expect nobody on a seat any more."""
         if self.is_open and self._links[seat] is None:
             self.vacancies.setdefault(seat, why)
             self._check_full()
+
+    def close(self) -> None:
+        """Wait for nobody any more, either."""
+        if self._limit.active():
+            self._limit.cancel()
+        super().close()
 
     def _seat_of(self, link: PlayerLink) -> int | None:
         given = (link.token or "").encode()
@@ -362,7 +379,5 @@ class ReservedSeats(Door):
 
     def _check_full(self) -> None:
         if self.is_open and all(link is not None or seat in self.vacancies for seat, link in enumerate(self._links)):
-            if self._limit.active():
-                self._limit.cancel()
             self.close()
             self.done.callback(list(self._links))

@@ -5,7 +5,7 @@ sent before the line that says so is written.
 """
 
 import hmac
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +18,6 @@ from protocol.connection import TRANSITIONS
 from protocol.limits import MAX_EVIDENCE_BYTES
 from protocol.messages import Ack, Message, Move, Paused, Ready
 
-from .. import chance
 from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match, Phase
@@ -32,6 +31,9 @@ from .wording import message_of
 
 EXIT_S = 0.5
 """How long after a launched program's connection broke its exit is awaited, to tell a crash from a disconnection."""
+MAX_RETURNS = 20
+"""How often a seat may come back: each time costs lines of the record, and nobody's cable is that bad."""
+
 OnStep = Callable[[e.Event, tuple[c.Command, ...], Match], None]
 
 
@@ -57,6 +59,7 @@ class MatchRunner:
         clock: the reactor, or a test's clock.
         now: monotonic seconds.
         lag: the loop's beat.
+        tokens: by seat, what its player comes back with.
         vacancies: seat -> why nobody sits there.
         programs: seat -> the launched program that sits there.
         last_ms: instant of the match's last event, if it is not new but resumed.
@@ -73,6 +76,7 @@ class MatchRunner:
         now: Callable[[], float],
         lag: LoopLag,
         *,
+        tokens: Sequence[str],
         vacancies: Mapping[int, str] | None = None,
         programs: Mapping[int, Program] | None = None,
         last_ms: float = 0.0,
@@ -84,6 +88,8 @@ class MatchRunner:
         """Fires with the result; fails: OSError if the record can't be written, MatchPaused if it was stopped."""
         self._links = list(links)
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
+        self._tokens = tokens
+        self._returns = Counter[int]()
         self._writer = writer
         self._clock = clock
         self._watch = Stopwatch(clock, now, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
@@ -194,15 +200,17 @@ class MatchRunner:
         """Return the seat that a resume token is for; None if there is none that may come back."""
         found = None
         for seat in range(len(self._links)):
-            own = chance.resume_token(self.match.seed, seat)
-            if hmac.compare_digest(own.encode(), token.encode()) and self._may_come_back(seat) and self._is_in(seat):
-                found = seat
+            is_own = hmac.compare_digest(self._tokens[seat].encode(), token.encode())
+            found = seat if is_own and self._may_return(seat) else found
         return found
 
     def seat_named(self, name: str) -> int | None:
         """Return the seat of a player whose name is certain; None if there is none that may come back."""
         seats = [seat for seat, other in enumerate(self.match.setup.names) if other == name]
-        return next((seat for seat in seats if self._may_come_back(seat) and self._is_in(seat)), None)
+        return next((seat for seat in seats if self._may_return(seat)), None)
+
+    def _may_return(self, seat: int) -> bool:
+        return self._may_come_back(seat) and self._is_in(seat) and self._returns[seat] < MAX_RETURNS
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
@@ -214,7 +222,8 @@ class MatchRunner:
             del self._seats[old]
             old.cut_off()
         link.owner, self._links[seat], self._seats[link] = self, link, seat
-        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms))
+        self._returns[seat] += 1
+        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **self._watch.lags(seat)))
 
     def _left(self, seat: int, detail: str) -> None:
         self._departures.pop(seat, None)
@@ -252,7 +261,7 @@ class MatchRunner:
     def _feed(self, event: e.Event) -> None:
         """Take an event; one that carrying out a command brings about waits for its turn."""
         self._events.append(event)
-        if self._is_busy:
+        if self._is_busy or self.done.called:
             return
         self._is_busy = True
         try:
@@ -297,7 +306,7 @@ class MatchRunner:
         if isinstance(command, c.ExtendLimit):
             self._watch.begin(command.seat, command.limit_ms)
             return
-        message = message_of(command, self.match, self._writer.head)
+        message = message_of(command, self.match, self._tokens, self._writer.head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
             link.say_goodbye(message)
@@ -309,7 +318,8 @@ class MatchRunner:
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]
-        return self.match.phase is not Phase.OVER and (link is None or link.owner is self)
+        is_gone = self.match.phase is Phase.OVER or self.match.is_out(seat)
+        return not is_gone and (link is None or link.owner is self)
 
     def _forget(self, seat: int) -> None:
         self._watch.forget(seat)

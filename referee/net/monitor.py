@@ -45,9 +45,8 @@ async def open_monitor(reactor: Any, address: str, registry: CollectorRegistry) 
     """
     root: Any = Resource()
     root.putChild(b"metrics", _Page(lambda: generate_latest(registry), CONTENT_TYPE_LATEST))
-    root.putChild(
-        b"health", _Page(lambda: b"ok\n", "text/plain; charset=utf-8")
-    )  # a loop that stands still says nothing
+    health = _Page(lambda: b"ok\n", "text/plain; charset=utf-8")  # a loop that stands still says nothing
+    root.putChild(b"health", health)
     site = Site(root)
     site.displayTracebacks = False
     site.noisy = False

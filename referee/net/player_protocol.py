@@ -92,6 +92,7 @@ class PlayerLink(Protocol):
             first_byte, self._first_byte = self._first_byte or at, None
             if self.owner is not None:
                 self.owner.message_received(self, event, first_byte, at)
+                at = self._now()  # what follows in the same bytes is taken now: it may answer what was asked just then
         if not self.connection.is_mid_frame:
             self._first_byte = None
         elif self._first_byte is None:

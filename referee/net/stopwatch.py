@@ -92,6 +92,15 @@ class Stopwatch:
             **self._standstill(request, at, at_ms - sent_ms),
         }
 
+    def lags(self, seat: int) -> dict[str, float]:
+        """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any."""
+        request, now = self._open.get(seat), self._now()
+        if request is None:
+            return {}
+        sent_ms, at_ms = self.ms(request.sent), self.ms(now)
+        lag_ms = self._granted_ms(request, sent_ms, now, at_ms)
+        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, now, at_ms - sent_ms)}
+
     def forget(self, seat: int) -> None:
         """Expect nothing of a seat any more."""
         self._open.pop(seat, None)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred
 
 from .. import __version__, chance
 from ..games.base import Game
@@ -29,7 +29,7 @@ from .clock import Port
 from .lag import LoopLag
 from .launch import SOCKET, Confinement, Launch, PlayerError, Program
 from .lobby import Door, KnownPlayers, ReservedSeats, SignUp, SignUpPolicy
-from .match_runner import MatchRunner, OnStep
+from .match_runner import MatchPaused, MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
 from .table_settings import TableSettings
 from .telemetry import Silence, Telemetry
@@ -148,9 +148,7 @@ class Table:
     ) -> Played:
         """Play between programs that have a token for their seat."""
         seats = range(len(match.setup.names))
-        door = ReservedSeats(
-            self._reactor, [chance.resume_token(match.seed, seat) for seat in seats], match.setup.start_ms / 1000
-        )
+        door = ReservedSeats(self._reactor, self._tokens(match), match.setup.start_ms / 1000, may_return=not launches)
         programs: dict[int, Program] = {}
         with self._private_socket(is_wanted=bool(launches)) as socket:
             port = await self._listen(address if socket is None else endpoint_of(socket), door)
@@ -160,7 +158,7 @@ class Table:
                     if match.is_out(seat):
                         door.give_up(seat, "expelled before")
                     elif launches:
-                        programs[seat] = self._start_program(launches, seat, match.seed, reached, socket)
+                        programs[seat] = self._start_program(launches, seat, match, reached, socket)
                         programs[seat].exited.addCallback(self._vacate, door, seat, programs[seat])
                 self._report(f"{len(programs)} programs started; the referee listens on {self._address}")
                 links = await door.done
@@ -173,7 +171,7 @@ class Table:
                 for program in programs.values():
                     program.end()
                 for program in programs.values():
-                    await program.gone
+                    await _gone(program)
                 await stopped(port)
 
     @contextlib.contextmanager
@@ -246,6 +244,11 @@ class Table:
         )
         return Match(self._game, setup, self._seed)
 
+    def _tokens(self, match: Match) -> list[str]:
+        """Return by seat what its player comes back with."""
+        setup = match.setup
+        return [self._sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
+
     async def _listen(self, address: str, door: Door) -> Port:
         door.note = self._telemetry.note
         port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now))
@@ -258,16 +261,16 @@ class Table:
         self,
         launches: Sequence[Launch],
         seat: int,
-        seed: bytes,
+        match: Match,
         address: str,
         socket: Path | None,
     ) -> Program:
         launch = launches[seat]
         environment = {
             "REFEREE_ADDRESS": address,
-            "REFEREE_TOKEN": chance.resume_token(seed, seat),
+            "REFEREE_TOKEN": self._tokens(match)[seat],
             "REFEREE_NAME": launch.name,
-            "REFEREE_PLAYER_SEED": chance.player_seed(seed, seat).hex(),
+            "REFEREE_PLAYER_SEED": chance.player_seed(match.seed, seat).hex(),
         }
         records = self._settings.folder
         records.mkdir(parents=True, exist_ok=True)
@@ -316,6 +319,7 @@ class Table:
             self._reactor,
             self._now,
             self._lag,
+            tokens=self._tokens(match),
             vacancies=door.vacancies,
             programs=programs,
             last_ms=0.0 if resumed is None else resumed.last_ms,
@@ -325,6 +329,9 @@ class Table:
         door.returns = runner
         try:
             result = await _uncancelled(runner)
+        except MatchPaused:
+            self._telemetry.note("match-paused", match=match.setup.match)
+            raise
         finally:
             self._lag.stop()
         return Played(names=match.setup.names, result=result, record=writer.path, match=match)
@@ -348,6 +355,22 @@ class Table:
             programs=list(self._programs) or None,
             folder=str(Path.cwd()) if self._programs else None,
         )
+
+
+async def _gone(program: Program) -> None:
+    """Wait until nothing is left of a program, however impatient the organiser is."""
+    waiting: Deferred[None] = Deferred()
+
+    def _told(value: Any) -> Any:
+        if not waiting.called:
+            waiting.callback(None)
+        return value
+
+    program.gone.addCallback(_told)
+    try:
+        await waiting
+    except CancelledError:
+        await _gone(program)
 
 
 async def _uncancelled(runner: MatchRunner) -> Result:

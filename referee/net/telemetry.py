@@ -3,6 +3,7 @@
 Knows events' names and what is measured. Refuses to influence anything: who notes something gets no answer.
 """
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -83,8 +84,9 @@ class DiagnosticLog:
         )
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Write a line."""
-        self._log.info(event, **facts)
+        """Write a line; one that can't be written is lost, and nothing else."""
+        with contextlib.suppress(OSError, ValueError):
+            self._log.info(event, **facts)
 
     def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Write a line for what is out of the ordinary: the record has all the rest."""
@@ -103,7 +105,8 @@ class DiagnosticLog:
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 class Metrics:
@@ -135,6 +138,8 @@ class Metrics:
             self._connections.labels(event.removeprefix("connection-")).inc()
         elif event == "loop-stalled":
             self._stalls.observe(facts["stalled_s"])
+        elif event == "match-paused":
+            self._running.dec()
 
     def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Count what a step means."""

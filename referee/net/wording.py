@@ -1,11 +1,10 @@
 """Commands of a match -> messages of the wire. Knows both vocabularies; refuses to know when anything is sent."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from protocol.messages import End, Expelled, Message, Offer, Resumed, Start, TimeControl, Told, Turn
 
-from .. import chance
 from ..match.commands import (
     AskMove,
     Command,
@@ -20,21 +19,13 @@ from ..match.commands import (
 from ..match.machine import Match
 
 
-def _offer(command: OfferMatch, match: Match, _head: str) -> Message:
-    return Offer(**_terms(match, command.seat))
-
-
-def _resumed(command: ResumeSeat, match: Match, _head: str) -> Message:
-    return Resumed(**_terms(match, command.seat), turn=command.turn, view=command.view)
-
-
-def _terms(match: Match, seat: int) -> dict[str, Any]:
+def _terms(command: OfferMatch | ResumeSeat, match: Match, token: str) -> Message:
     setup = match.setup
-    return {
+    terms: Any = {
         "match": setup.match,
         "game": setup.game,
         "options": setup.options,
-        "seat": seat,
+        "seat": command.seat,
         "names": list(setup.names),
         "time": TimeControl(
             per_move_ms=setup.per_move_ms,
@@ -47,8 +38,11 @@ def _terms(match: Match, seat: int) -> dict[str, Any]:
         "acknowledge": setup.acknowledge,
         "commitment": setup.commitment,
         "nonces": setup.nonces,
-        "resume": chance.resume_token(match.seed, seat),
+        "resume": token,
     }
+    if isinstance(command, OfferMatch):
+        return Offer(**terms)
+    return Resumed(**terms, turn=command.turn, view=command.view)
 
 
 def _start(command: StartSeat, match: Match, _head: str) -> Message:
@@ -98,8 +92,6 @@ def _end(command: EndSeat, match: Match, head: str) -> Message:
 
 
 _WORDING: dict[type[Command], Callable[[Any, Match, str], Message]] = {
-    OfferMatch: _offer,
-    ResumeSeat: _resumed,
     StartSeat: _start,
     AskMove: _turn,
     TellSeat: _told,
@@ -108,12 +100,15 @@ _WORDING: dict[type[Command], Callable[[Any, Match, str], Message]] = {
 }
 
 
-def message_of(command: SeatCommand, match: Match, head: str) -> Message:
+def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: str) -> Message:
     """Return what a command says to its seat.
 
     Args:
         command: one that is sent to a seat.
         match: the match that gave it.
+        tokens: by seat, what its player comes back with.
         head: hash of the last line of the match's record.
     """
+    if isinstance(command, OfferMatch | ResumeSeat):
+        return _terms(command, match, tokens[command.seat])
     return _WORDING[type(command)](command, match, head)

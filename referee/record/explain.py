@@ -109,7 +109,7 @@ def explain(lines: Sequence[PlainLine], seat: int, rules: Mapping[str, Rule]) ->
             limit_ms = None
         for said in _said(number, line, seat):
             conversation.append(said)
-            limit_ms = said.content.get("limit_ms") or limit_ms
+            limit_ms = limit_ms if said.content.get("limit_ms") is None else said.content["limit_ms"]
             if said.command == "expel-seat":
                 verdict = _verdict(said, rules)
     result = next(line.fields["result"] for line in lines if line.fields["kind"] == "result")

@@ -39,14 +39,15 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
     for number, data in enumerate(path.read_bytes().splitlines()):
         is_step = 0 < number <= len(record.steps)
         commands = match.handle(record.steps[number - 1].event) if is_step else ()
-        lines.append(_redacted(data, record.chain.lines[number].fields, commands, seat))
+        fields = record.chain.lines[number].fields
+        mine = {place.path for place in places(fields, record.header.format) if place.seat == seat}
+        lines.append(_redacted(data, commands, mine))
     return lines
 
 
-def _redacted(data: bytes, fields: dict[str, Any], commands: tuple[Command, ...], seat: int) -> bytes:
+def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str]) -> bytes:
     core = msgspec.json.decode(data)
     opened = core.pop(OPEN, {})
-    mine = {place.path for place in places(fields) if place.seat == seat}
     kept = {path: entry for path, entry in opened.items() if path in mine}
     for index, command in enumerate(commands):
         if isinstance(command, AskMove | StartSeat | ResumeSeat) and command.view and f"commands.{index}.view" in kept:
@@ -72,14 +73,14 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     check_seal(chain)
     check_heads(chain, heads)
     for number, line in enumerate(chain.lines, 1):
-        _check_opened(path, number, line)
+        _check_opened(path, number, line, chain.lines[0].fields.get("format"))
     return chain
 
 
-def _check_opened(path: Path, number: int, line: PlainLine) -> None:
+def _check_opened(path: Path, number: int, line: PlainLine, form: Any) -> None:
     """Check that nothing else is opened than such a line hides: a player's move may look like a hidden field."""
     try:
-        hidden = {place.path for place in places(line.fields)}
+        hidden = {place.path for place in places(line.fields, form)}
     except (KeyError, TypeError, AttributeError, IndexError):
         raise RecordError(path, number, "a line of a record", "other fields") from None
     if not hidden.issuperset(line.opened):

@@ -161,7 +161,7 @@ def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
         found: AnyLine = msgspec.convert(fields, AnyLine, strict=True)
         if line.shown:
             raise BadLine("a view: only a redacted record shows one")
-        if form != UNSEALED_FORMAT and line.opened != tuple(place.path for place in places(fields)):
+        if form != UNSEALED_FORMAT and line.opened != tuple(place.path for place in places(fields, form)):
             raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None

@@ -3,6 +3,7 @@
 What is signed is a text that begins with its purpose, so that no signature can be used for anything else.
 """
 
+import hmac
 import os
 from typing import Self
 
@@ -16,6 +17,7 @@ RECORD_PURPOSE = "referee record 2"
 MANIFEST_PURPOSE = "referee manifest 1"
 _NONCE_BYTES = 12
 _LOCK_INFO = b"referee seed of a running match"
+_TOKEN_INFO = b"referee tokens to come back with"
 
 
 class WrongKey(Exception):
@@ -33,7 +35,11 @@ class Sealer:
         self._key = key
         self.public = key.public_key().public_bytes_raw().hex()
         """The public key: 32 bytes in hex."""
-        self._cipher = ChaCha20Poly1305(HKDF(SHA256(), 32, None, _LOCK_INFO).derive(key.private_bytes_raw()))
+        self._cipher = ChaCha20Poly1305(self._derived(_LOCK_INFO))
+        self._token_key = self._derived(_TOKEN_INFO)
+
+    def _derived(self, info: bytes) -> bytes:
+        return HKDF(SHA256(), 32, None, info).derive(self._key.private_bytes_raw())
 
     @classmethod
     def new(cls) -> Self:
@@ -52,6 +58,21 @@ class Sealer:
         """
         nonce = os.urandom(_NONCE_BYTES)
         return (nonce + self._cipher.encrypt(nonce, secret, context.encode())).hex()
+
+    def token(self, match: str, commitment: str, seat: int) -> str:
+        """Derive the token by which a seat's player identifies itself when it comes back.
+
+        It follows from this key alone: no seed that is revealed, and no player, tells of another seat's.
+
+        Args:
+            match: the match's name.
+            commitment: to its seed.
+            seat: whose.
+
+        Returns:
+            64 hex digits; whoever takes up the match with this key can derive them again.
+        """
+        return hmac.digest(self._token_key, f"{match} {commitment} {seat}".encode(), "sha256").hex()
 
     def unlock(self, locked: str, context: str) -> bytes:
         """Decrypt what `lock` returned.

@@ -71,12 +71,16 @@ class _Book:
             if limit_ms != old.limit_ms:
                 raise RecordError(self._path, number, f"a limit of {old.limit_ms} ms again", f"{limit_ms} ms")
         elif isinstance(event, e.SeatReturned) and old is not None:
-            extensions = old.extensions
-            left_ms = round(max(old.limit_ms - (event.at_ms - old.at_ms), 0.0), 3)
+            is_unsure = self._is_unsure(event.stalled_ms, old)
+            extensions = old.extensions + is_unsure
+            left_ms = old.limit_ms if is_unsure else self._left_ms(event, old)
             if limit_ms != left_ms:
                 raise RecordError(self._path, number, f"a limit of {left_ms} ms, which was left", f"{limit_ms} ms")
-        elif is_move:
-            self._check_move(number, command, old if isinstance(event, e.MatchResumed) else None)
+        else:
+            again = old if isinstance(event, e.MatchResumed) else None
+            extensions = 0 if again is None else again.extensions
+            if is_move:
+                self._check_move(number, command, again)
         self._asked[seat] = _Asked(event.at_ms, limit_ms, is_move, extensions)
 
     def _check_move(self, number: int, command: dict[str, Any], old: _Asked | None) -> None:
@@ -113,11 +117,20 @@ class _Book:
     def _run_on(self, event: e.SeatReturned) -> None:
         """Charge what passed while a seat was away."""
         asked = self._asked.get(event.seat)
-        if asked is not None:
-            passed_ms = asked.limit_ms - round(max(asked.limit_ms - (event.at_ms - asked.at_ms), 0.0), 3)
+        if asked is not None and not self._is_unsure(event.stalled_ms, asked):
+            passed_ms = asked.limit_ms - self._left_ms(event, asked)
             self.used_ms[event.seat] += passed_ms
             if asked.is_move:
                 self._charge(event.seat, passed_ms)
+
+    def _is_unsure(self, stalled_ms: float, asked: _Asked) -> bool:
+        return stalled_ms > self._setup.lag_margin_ms and asked.extensions < _MOST_EXTENSIONS
+
+    @staticmethod
+    def _left_ms(event: e.SeatReturned, asked: _Asked) -> float:
+        """Return what is left of a limit when its seat comes back."""
+        left_ms = asked.limit_ms - (event.at_ms - asked.at_ms - event.lag_ms)
+        return round(min(max(left_ms, 0.0), asked.limit_ms), 3)
 
     def _charge(self, seat: int, used_ms: float) -> None:
         left_ms = self._bank_ms[seat]
@@ -137,7 +150,7 @@ class _Book:
         if isinstance(event, e.MoveReceived):
             self._charge(event.seat, min(max(used_ms, 0.0), asked.limit_ms))
         is_late = used_ms > asked.limit_ms
-        is_unsure = event.stalled_ms > self._setup.lag_margin_ms and asked.extensions < _MOST_EXTENSIONS
+        is_unsure = self._is_unsure(event.stalled_ms, asked)
         is_judged = expelled.get(event.seat, {}).get("cause") in _LATE
         if (is_late and not is_unsure) != is_judged:
             verdict = "no expulsion for time" if is_judged else "an expulsion for time"

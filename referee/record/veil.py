@@ -24,10 +24,18 @@ VEILED = "veiled"
 VEIL = b'{"veiled":'
 """How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
 
-_OF_EVENTS = {
+_OF_OLD_EVENTS = {
     "move-received": ("move", "frame"),
     "deadline-passed": ("pending",),
     "protocol-broken": ("detail", "evidence"),
+}
+_LAST_WORDS_OPEN = 2
+"""The last format in which everybody could read what a program printed before it ended."""
+_OF_EVENTS = {
+    **_OF_OLD_EVENTS,
+    "program-exited": ("status",),
+    "seat-vacant": ("detail",),
+    "connection-lost": ("detail",),
 }
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 _OF_FOULS = ("detail", "evidence")
@@ -52,12 +60,18 @@ class BadVeil(Exception):
     """A line whose hidden fields are not what its core says; the text says how."""
 
 
-def places(line: dict[str, Any]) -> Iterator[Place]:
-    """Yield the fields of a plain line that are to be hidden; what is null has nothing to hide."""
+def places(line: dict[str, Any], form: int) -> Iterator[Place]:
+    """Yield the fields of a plain line that are to be hidden; what is null has nothing to hide.
+
+    Args:
+        line: with nothing hidden.
+        form: format of its record.
+    """
     kind = line["kind"]
     if kind == "step":
         event = line["event"]
-        yield from _fields("event", event, _OF_EVENTS.get(event["event"], ()), event.get("seat"))
+        hidden = _OF_EVENTS if form > _LAST_WORDS_OPEN else _OF_OLD_EVENTS
+        yield from _fields("event", event, hidden.get(event["event"], ()), event.get("seat"))
         for index, command in enumerate(line["commands"]):
             name = _OF_COMMANDS.get(command["command"])
             if name is None:
@@ -90,14 +104,14 @@ def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int
             yield Place(f"{path}.{name}" if path else name, holder, name, seat)
 
 
-def veil(line: dict[str, Any]) -> dict[str, list[Any]]:
+def veil(line: dict[str, Any], form: int) -> dict[str, list[Any]]:
     """Replace the fields of a plain line that are to be hidden by their hashes, in place.
 
     Returns:
         What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
     """
     opened: dict[str, list[Any]] = {}
-    for path, holder, name, _ in list(places(line)):
+    for path, holder, name, _ in list(places(line, form)):
         salt = secrets.token_hex(SALT_BYTES)
         opened[path] = [salt, holder[name]]
         holder[name] = {VEILED: _digest(salt, holder[name])}

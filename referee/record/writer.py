@@ -140,7 +140,7 @@ class RecordWriter:
         if "event" in fields:
             core["event"] = fields.pop("event")  # structlog puts it last
         core.update(fields)
-        opened = veil(core)
+        opened = veil(core, FORMAT)
         line, self.head = encode_line(core, opened)
         self._count += 1
         return line

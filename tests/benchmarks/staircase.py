@@ -55,7 +55,7 @@ def referee_frames(match: str) -> list[bytes]:
     fold = Match(QGame(), setup(match), SEED)
     for event in events():
         said = [
-            frame(message_of(command, fold, FIRST_PREV))
+            frame(message_of(command, fold, (), FIRST_PREV))
             for command in fold.handle(event)
             if isinstance(command, c.AskMove | c.TellSeat)
         ]

@@ -81,7 +81,7 @@ class Tables(Door):
         writer = RecordWriter(self._folder / f"{self._count}.jsonl", self._sealer)
         writer.write_header(setup, staircase.SEED, is_fixed=True, referee="benchmark", opened="")
         match = Match(_GAME, setup, staircase.SEED)
-        MatchRunner(match, [link], writer, _reactor, time.monotonic, self._lag).start()
+        MatchRunner(match, [link], writer, _reactor, time.monotonic, self._lag, tokens=[""]).start()
 
 
 def main() -> None:

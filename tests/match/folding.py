@@ -95,9 +95,9 @@ def overdue(
     return e.DeadlinePassed(seat=seat, at_ms=at, sent_ms=sent, lag_ms=lag, pending=pending, **standstill)
 
 
-def returned(seat: int, at: float, gone: float = 1.0) -> e.SeatReturned:
+def returned(seat: int, at: float, gone: float = 1.0, **lags: float) -> e.SeatReturned:
     """Return the event of a player that came back."""
-    return e.SeatReturned(seat=seat, at_ms=at, gone_ms=gone)
+    return e.SeatReturned(seat=seat, at_ms=at, gone_ms=gone, **lags)
 
 
 def lost(seat: int, at: float) -> e.ConnectionLost:

@@ -29,11 +29,18 @@ NONCE = "00" * 16
 PASS = {"action": "pass"}
 
 
+def token(seat: int) -> str:
+    """Return what a seat's player comes back with."""
+    return f"{seat + 1:064x}"
+
+
 class Sitting:
     """A match of Q between peers that speak when the test says so."""
 
-    def __init__(self, folder: Path, seats: int = 2, *, come_back_s: float = 0.0, **setup: Any) -> None:
-        self.clock = Clock()
+    def __init__(
+        self, folder: Path, seats: int = 2, *, come_back_s: float = 0.0, clock: Clock | None = None, **setup: Any
+    ) -> None:
+        self.clock = clock or Clock()
         names = [f"p{seat}" for seat in range(seats)]
         self.door = door = SignUp(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
         seated = fired(door.done)
@@ -55,8 +62,16 @@ class Sitting:
         self.match = Match(QGame(), self.setup, SEED)
         self.lag = LoopLag(self.clock, self.clock.seconds)
         self.lag.start()
+        tokens = [token(seat) for seat in range(seats)]
         self.runner = MatchRunner(
-            self.match, seated[0], writer, self.clock, self.clock.seconds, self.lag, come_back_s=come_back_s
+            self.match,
+            seated[0],
+            writer,
+            self.clock,
+            self.clock.seconds,
+            self.lag,
+            tokens=tokens,
+            come_back_s=come_back_s,
         )
         door.returns = self.runner
         self.result = fired(self.runner.start())

@@ -5,23 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from twisted.internet.task import Clock
 
+from protocol.frames import encode_frame
 from protocol.limits import MAX_UNREAD_BYTES
-from protocol.messages import Expelled, Move, Paused, Ready, Refused, Resumed, Turn
-from referee import chance
+from protocol.messages import Expelled, Move, Paused, Ready, Refused, Resumed, Turn, encode
 from referee.games.q import QGame
 from referee.match.fouls import Cause
 from referee.net.lobby import KnownPlayers, SignUpPolicy
-from referee.net.match_runner import MatchPaused
+from referee.net.match_runner import MAX_RETURNS, MatchPaused
 from referee.record.resume import reopen
 
-from .sittings import LIMIT_S, NONCE, PASS, SEED, Sit, Sitting
+from .sittings import LIMIT_S, NONCE, PASS, Sit, Sitting, token
 from .wires import Peer, kinds
-
-
-def token(seat: int) -> str:
-    """Return a seat's resume token."""
-    return chance.resume_token(SEED, seat)
 
 
 @pytest.fixture
@@ -114,7 +110,7 @@ def test_before_the_deal_the_offer_comes_again(sit: Sit) -> None:
     assert sitting.match.open_requests.keys() == {1}
 
 
-@pytest.mark.parametrize("given", ["", "x", chance.resume_token(SEED, 2), chance.resume_token(b"\0" * 32, 0)])
+@pytest.mark.parametrize("given", ["", "x", token(2), token(0)[:-1], token(0) + "0"])
 def test_no_other_token_opens_a_seat(patient: Sitting, given: str) -> None:
     """Names count for nothing, and other matches' tokens neither."""
     patient.peers[0].wire.drop()
@@ -138,6 +134,36 @@ def test_a_program_that_was_started_anew_has_its_own_token_only(patient: Sitting
     assert kinds(Peer(door, patient.clock).hello("x", "secret")) == ["Welcome", "Resumed", "Turn"]
     assert kinds(Peer(door, patient.clock).hello("p1", "guessed")) == ["Refused"]
     assert kinds(Peer(door, patient.clock).hello("p1", token(1))) == ["Welcome", "Resumed"]
+
+
+def test_who_is_out_does_not_come_back(patient: Sitting) -> None:
+    """A token opens nothing once its seat has fouled, and the match goes on."""
+    patient.peers[0].raw(b"\0\0\0\x01\xc1")
+    assert patient.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
+    assert kinds(Peer(patient.door, patient.clock).hello("p0", token(0))) == ["Refused"]
+    patient.answer(1)
+    assert patient.end().ranking == ((1,), (0,))
+
+
+def test_a_seat_comes_back_so_often_and_no_more(patient: Sitting) -> None:
+    """Each return costs lines of the record: whoever comes and goes without end is left out at last."""
+    for _ in range(MAX_RETURNS):
+        assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1)))[0] == "Welcome"
+    assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1))) == ["Refused"]
+
+
+def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: Sitting) -> None:
+    """What the loop stood still in between is not taken off the limit; over the margin, the limit begins anew."""
+    patient.run(0.05)
+    patient.clock.advance(0.1)
+    *_, turn = Peer(patient.door, patient.clock).hello("p0", token(0))
+    assert isinstance(turn, Turn)
+    assert turn.left_ms == pytest.approx(LIMIT_S * 1000 - 50.0, abs=15.0)
+    patient.clock.advance(0.3)
+    *_, turn = Peer(patient.door, patient.clock).hello("p0", token(0))
+    assert isinstance(turn, Turn)
+    assert turn.left_ms >= LIMIT_S * 1000 - 70.0
+    assert patient.fouls() == []
 
 
 # --- a referee that stops
@@ -211,3 +237,29 @@ def test_an_expulsion_says_which_bytes_were_refused(sitting: Sitting, tmp_path: 
     assert isinstance(expelled, Expelled)
     assert expelled.evidence == data[4:].hex()
     assert sitting.end().ranking == ((0,), (1,))
+
+
+# --- several frames in one piece
+
+
+class TickingClock(Clock):
+    """A clock that goes on a little whenever somebody looks at it, as real ones do."""
+
+    def seconds(self) -> float:
+        self.rightNow += 1e-6
+        return super().seconds()
+
+
+def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
+    """Whoever sends its next answer ahead, in the same packet, is judged like everybody; nothing is void."""
+    sitting = Sitting(tmp_path, clock=TickingClock())
+    for peer in sitting.peers:
+        peer.heard()
+    sitting.peers[1].say(Ready(match="m1", nonce=NONCE))
+    ready = sitting.peers[0].connection.send(Ready(match="m1", nonce=NONCE))
+    move = encode_frame(encode(Move(match="m1", turn=1, move=PASS)), 1000)
+    sitting.peers[0].raw(ready + move)
+    assert sitting.match.turn == 2
+    sitting.answer(1)
+    assert sitting.result[0].void is None
+    sitting.lag.stop()

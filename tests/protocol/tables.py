@@ -48,7 +48,7 @@ OFFER: Plain = {
     "acknowledge": False,
     "commitment": chance.commitment(SEED),
     "nonces": True,
-    "resume": chance.resume_token(SEED, 0),
+    "resume": hashlib.sha256(b"a token of seat 0").hexdigest(),
 }
 RESUMED: Plain = {**OFFER, "type": "resumed", "turn": 1, "view": VIEW}
 TURN: Plain = {
@@ -108,7 +108,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
             "options": {"q_bonus": 8},
             "acknowledge": True,
             "seat": 1,
-            "resume": chance.resume_token(SEED, 1),
+            "resume": hashlib.sha256(b"a token of seat 1").hexdigest(),
         },
     ),
     (
@@ -295,7 +295,7 @@ PURPOSES = (
     (SEED, "player:0"),
     (SEED, "player:1"),
     (OTHER_SEED, "player:11"),
-    (SEED, "resume:0"),
+    (SEED, "seating"),
     (SEED, ""),
     (SEED, "a purpose with spaces, \u00e4 and \u732b"),
 )

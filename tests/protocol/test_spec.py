@@ -20,7 +20,7 @@ from referee.games import q_tiles
 from referee.games.q import Exchange, Pass, Place, QGame
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
-from referee.record.schema import encode_line
+from referee.record.schema import FORMAT, encode_line
 from referee.record.veil import unveil, veil
 
 from . import make_spec, make_vectors
@@ -204,7 +204,7 @@ LINES: tuple[dict[str, Any], ...] = (
 def test_a_core_is_cut_out_as_described(line: dict[str, Any]) -> None:
     """What SPEC.md says of the core gives the hash that the record's writer puts into the chain."""
     core = copy.deepcopy(line)
-    opened = veil(core)
+    opened = veil(core, FORMAT)
     data, expected = encode_line(core, opened)
     before, comma, _ = data.decode().partition(',"open":')
     assert bool(opened) is bool(comma)

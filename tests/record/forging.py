@@ -34,10 +34,11 @@ REGISTRY = load()
 _FOULS = r"(?:commands\.\d+\.foul|(?:commands\.\d+\.)?result\.fouls\.\d+)\.(?:detail|evidence)"
 _HIDDEN = {
     "header": re.compile(r"seed|programs|setup\.position"),
-    "step": re.compile(rf"event\.(?:move|frame|pending|evidence)|commands\.\d+\.(?:view|draws)|{_FOULS}"),
+    "step": re.compile(rf"event\.(?:move|frame|pending|evidence|status)|commands\.\d+\.(?:view|draws)|{_FOULS}"),
     "result": re.compile(rf"seed|{_FOULS}"),
 }
-"""Kind of a line -> the paths that are hidden in it; the detail of broken protocol comes on top."""
+_WITH_DETAIL = ("protocol-broken", "seat-vacant", "connection-lost")
+"""Kind of a line -> the paths that are hidden in it; the detail of these events comes on top."""
 
 
 # --- lines
@@ -83,7 +84,7 @@ def _veiled(body: bytes) -> bytes:
 def is_hidden(core: Line, path: str) -> bool:
     """Tell whether what stands at a path of a line is hidden."""
     pattern = _HIDDEN.get(str(core.get("kind")))
-    is_broken = path == "event.detail" and core["event"].get("event") == "protocol-broken"
+    is_broken = path == "event.detail" and core["event"].get("event") in _WITH_DETAIL
     return pattern is not None and (is_broken or pattern.fullmatch(path) is not None)
 
 

@@ -187,14 +187,26 @@ def too_late_after_stalls() -> Story:
     return cut(tell("clean"), 5, *waited, *rest)
 
 
-def come_back(name: str) -> Story:
+def stalled_resumed_and_late() -> Story:
+    """Let a request be extended as often as it may be, the referee die, and the limit pass in a third standstill."""
+    begun = cut(tell("clean"), 5)
+    (seat, request), asked = next(iter(begun.match.open_requests.items())), begun.steps[-1][0].at_ms
+    span = request.limit_ms + 2.0
+    waited = [overdue(seat, asked + n * span, sent=asked + (n - 1) * span, stalled=STALL) for n in (1, 2)]
+    died = asked + 2 * span
+    late = overdue(seat, died + span, sent=died, stalled=STALL)
+    rest = [lost(other, died + 2 * span + other) for other in range(3) if other != seat]
+    return cut(tell("clean"), 5, *waited, resumed(died), late, *rest)
+
+
+def come_back(name: str, **lags: float) -> Story:
     """Let the seat that is asked lose its connection, and come back half a second later."""
     whole = tell(name)
     index = next(index for index, (event, _) in enumerate(whole.steps) if isinstance(event, e.MoveReceived))
     answer, asked = whole.steps[index][0], whole.steps[index - 1][0].at_ms
     assert isinstance(answer, e.MoveReceived)
     later = [_postponed(event, 500.0) for event, _ in whole.steps[index:]]
-    return cut(whole, index, returned(answer.seat, asked + 400.0, 300.0), *later)
+    return cut(whole, index, returned(answer.seat, asked + 400.0, 300.0, **lags), *later)
 
 
 def _postponed(event: e.Event, by_ms: float) -> e.Event:
@@ -300,7 +312,10 @@ STORIES: dict[str, Callable[[], Story]] = {
     "late for a stall": lambda: late_for_a_stall("clean"),
     "late for a stall, acknowledged": lambda: late_for_a_stall("acknowledged"),
     "too late after stalls": too_late_after_stalls,
+    "stalled, resumed and late": stalled_resumed_and_late,
     "returned": lambda: come_back("clean"),
+    "returned after a standstill": lambda: come_back("clean", lag_ms=100.0, stalled_ms=100.0),
+    "returned after a long standstill": lambda: come_back("clean", lag_ms=300.0, stalled_ms=STALL),
     "returned, acknowledged": lambda: come_back("acknowledged"),
     "seats by lot": by_lot,
     "unfinished": lambda: cut(tell("acknowledged"), 12),

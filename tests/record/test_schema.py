@@ -143,7 +143,7 @@ def test_the_first_line_follows_zeros() -> None:
 def test_an_event_is_read_as_it_was_written(event: e.AnyEvent) -> None:
     """Every event comes out of its line equal, down to the last bit of its instants."""
     core = step_line(msgspec.to_builtins(event))
-    entries = veil(core)
+    entries = veil(core, FORMAT)
     data, found = encode_line(core, entries)
     assert found == digest(encoded(core))
     assert line_of(data) == Step(n=1, prev=ZEROS, event=event, commands=[])
@@ -165,7 +165,7 @@ def test_a_command_in_a_line(command: c.Command, plain: dict[str, Any]) -> None:
     assert plain_commands((command,)) == expected
     assert json.loads(encoded([plain_command(command)])) == expected
     core = step_line(msgspec.to_builtins(opened()), [plain_command(command)])
-    assert line_of(encode_line(core, veil(core))[0]).commands == expected
+    assert line_of(encode_line(core, veil(core, FORMAT))[0]).commands == expected
 
 
 def test_every_command_is_tried() -> None:
@@ -206,7 +206,7 @@ HIDDEN: tuple[tuple[str, Line, dict[str, Any]], ...] = (
         step_line(msgspec.to_builtins(EVENTS[5])),
         {"event.detail": '"\\\n\u2028\U0001f600', "event.evidence": "c1"},
     ),
-    ("nothing of a loss", step_line(msgspec.to_builtins(EVENTS[6])), {}),
+    ("why a connection ended", step_line(msgspec.to_builtins(EVENTS[6])), {"event.detail": "gone"}),
     (
         "a view and draws",
         step_line({"event": "match-opened", "at_ms": 0.0}, [COMMANDS[2][1], COMMANDS[6][1]]),
@@ -230,7 +230,7 @@ HIDDEN: tuple[tuple[str, Line, dict[str, Any]], ...] = (
 def test_what_concerns_one_seat_is_not_in_the_core(line: Line, hidden: dict[str, Any]) -> None:
     """The core holds the salted hash, `open` the salt and the value; every salt is another one."""
     core = deepcopy(line)
-    entries = veil(core)
+    entries = veil(core, FORMAT)
     assert {path: value for path, (_, value) in entries.items()} == hidden
     assert len({salt for salt, _ in entries.values()}) == len(entries)
     data, found = encode_line(core, entries)
