@@ -87,14 +87,26 @@ class Door(ABC):
 
     def link_opened(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
-        same = [other for other in self._greeting if other.address == link.address]
-        if len(same) >= MAX_GREETING_OF_ADDRESS or len(self._greeting) >= MAX_GREETING:
-            oldest = same[0] if len(same) >= MAX_GREETING_OF_ADDRESS else next(iter(self._greeting))
+        self.note("connection-opened", address=link.address)
+        self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
+        if self._surplus_greeting(link.address) is not None:
+            # Two turns of the loop, and every socket of a crowd that came at once was read: who has said hello is in.
+            self.clock.callLater(0, self.clock.callLater, 0, self._make_room, link.address)
+
+    def _surplus_greeting(self, address: str) -> PlayerLink | None:
+        """Return who has to make room: the oldest of an address, or of all; None if there are not too many."""
+        same = [other for other in self._greeting if other.address == address]
+        if len(same) > MAX_GREETING_OF_ADDRESS:
+            return same[0]
+        return next(iter(self._greeting)) if len(self._greeting) > MAX_GREETING else None
+
+    def _make_room(self, address: str) -> None:
+        """Push out who has to make room, if there are still too many."""
+        oldest = self._surplus_greeting(address)
+        if oldest is not None:
             self._stop_waiting(oldest)
             oldest.cut_off()
             self.note("connection-pushed-out", address=oldest.address)
-        self.note("connection-opened", address=link.address)
-        self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Take a hello; after it nothing may come before the match."""
