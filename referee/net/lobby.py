@@ -77,6 +77,8 @@ class Door(ABC):
         self._hello_s = hello_s
         self._referee = referee
         self._greeting: dict[PlayerLink, Timer] = {}
+        self._leaving: set[PlayerLink] = set()
+        """Those of them that are pushed out, unless they say hello at once."""
         self.is_open = True
         self.returns: Returns | None = None
         """The match that takes its players back, once the door is closed."""
@@ -89,24 +91,27 @@ class Door(ABC):
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
         self.note("connection-opened", address=link.address)
         self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
-        if self._surplus_greeting(link.address) is not None:
-            # Two turns of the loop, and every socket of a crowd that came at once was read: who has said hello is in.
-            self.clock.callLater(0, self.clock.callLater, 0, self._make_room, link.address)
+        oldest = self._one_too_many(link.address)
+        if oldest is not None:
+            self._leaving.add(oldest)
+            # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
+            self.clock.callLater(0, self.clock.callLater, 0, self._push_out, oldest)
 
-    def _surplus_greeting(self, address: str) -> PlayerLink | None:
+    def _one_too_many(self, address: str) -> PlayerLink | None:
         """Return who has to make room: the oldest of an address, or of all; None if there are not too many."""
-        same = [other for other in self._greeting if other.address == address]
+        staying = [link for link in self._greeting if link not in self._leaving]
+        same = [link for link in staying if link.address == address]
         if len(same) > MAX_GREETING_OF_ADDRESS:
             return same[0]
-        return next(iter(self._greeting)) if len(self._greeting) > MAX_GREETING else None
+        return staying[0] if len(staying) > MAX_GREETING else None
 
-    def _make_room(self, address: str) -> None:
-        """Push out who has to make room, if there are still too many."""
-        oldest = self._surplus_greeting(address)
-        if oldest is not None:
-            self._stop_waiting(oldest)
-            oldest.cut_off()
-            self.note("connection-pushed-out", address=oldest.address)
+    def _push_out(self, link: PlayerLink) -> None:
+        """Cut off a connection that still has said no hello."""
+        self._leaving.discard(link)
+        if link in self._greeting:
+            self._stop_waiting(link)
+            link.cut_off()
+            self.note("connection-pushed-out", address=link.address)
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Take a hello; after it nothing may come before the match."""
