@@ -80,6 +80,8 @@ class Door(ABC):
         self._hello_s = hello_s
         self._referee = referee
         self._greeting: dict[PlayerLink, Timer] = {}
+        self._leaving: set[PlayerLink] = set()
+        """Those of them that are pushed out, unless they say hello at once."""
         self.is_open = True
         self.returns: Returns | None = None
         """The match that takes its players back, once the door is closed."""
@@ -90,14 +92,29 @@ class Door(ABC):
 
     def link_opened(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
-        same = [other for other in self._greeting if other.address == link.address]
-        if len(same) >= MAX_GREETING_OF_ADDRESS or len(self._greeting) >= MAX_GREETING:
-            oldest = same[0] if len(same) >= MAX_GREETING_OF_ADDRESS else next(iter(self._greeting))
-            self._stop_waiting(oldest)
-            oldest.cut_off()
-            self.note("connection-pushed-out", address=oldest.address)
         self.note("connection-opened", address=link.address)
         self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
+        oldest = self._one_too_many(link.address)
+        if oldest is not None:
+            self._leaving.add(oldest)
+            # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
+            self.clock.callLater(0, self.clock.callLater, 0, self._push_out, oldest)
+
+    def _one_too_many(self, address: str) -> PlayerLink | None:
+        """Return who has to make room: the oldest of an address, or of all; None if there are not too many."""
+        staying = [link for link in self._greeting if link not in self._leaving]
+        same = [link for link in staying if link.address == address]
+        if len(same) > MAX_GREETING_OF_ADDRESS:
+            return same[0]
+        return staying[0] if len(staying) > MAX_GREETING else None
+
+    def _push_out(self, link: PlayerLink) -> None:
+        """Cut off a connection that still has said no hello."""
+        self._leaving.discard(link)
+        if link in self._greeting:
+            self._stop_waiting(link)
+            link.cut_off()
+            self.note("connection-pushed-out", address=link.address)
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Take a hello; after it nothing may come before the match."""

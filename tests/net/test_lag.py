@@ -81,6 +81,41 @@ def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
     assert watch.lag.of_sending(watch.clock.seconds()) == 0.0
 
 
+def test_a_request_written_before_a_beat_may_wait_for_the_stall_behind_it() -> None:
+    """Between two beats the loop need not have sent anything: the stall of the next gap counts, one after that not."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(BEAT_S / 2)
+    sent = watch.clock.seconds()
+    watch.clock.advance(BEAT_S / 2)
+    watch.stall(0.1)
+    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.of_sending(sent)
+    watch.run(0.02)
+    watch.stall(0.1)
+    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.of_sending(sent)
+
+
+def test_a_stall_two_beats_after_a_request_is_no_lag_of_sending() -> None:
+    """Between the beats, the loop has sent what there was."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(BEAT_S / 2)
+    sent = watch.clock.seconds()
+    watch.clock.advance(BEAT_S / 2)
+    watch.run(BEAT_S)
+    watch.stall(0.1)
+    assert watch.lag.of_sending(sent) == 0.0
+
+
+def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
+    """What a loop reads that is busy again may have come when it was busy before."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.15)
+    watch.freeze(0.05)
+    assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
 def test_a_stopped_beat_leaves_no_timer() -> None:
     """Nothing keeps the loop awake after the last match."""
     watch = Watch()

@@ -238,7 +238,8 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
     """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
     hall = Hall()
     elsewhere = Peer(hall.door, hall.clock, "192.0.2.7")
-    silent = [Peer(hall.door, hall.clock) for _ in range(MAX_GREETING_OF_ADDRESS)]
+    silent = [Peer(hall.door, hall.clock) for _ in range(MAX_GREETING_OF_ADDRESS + 1)]
+    hall.clock.advance(0)
     hall.enter("ada")
     assert not silent[0].is_open
     assert all(peer.is_open for peer in [*silent[1:], elsewhere])
@@ -248,7 +249,18 @@ def test_too_many_in_all_push_out_the_oldest() -> None:
     """However many addresses there are, so many connections wait for their hello and no more."""
     hall = Hall()
     silent = [Peer(hall.door, hall.clock, f"192.0.2.{number}") for number in range(MAX_GREETING + 3)]
+    hall.clock.advance(0)
     assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MAX_GREETING
+
+
+def test_who_came_in_a_crowd_is_heard_first() -> None:
+    """Hellos that were not read yet, of many that connected at once, count before anybody is pushed out."""
+    hall = Hall()
+    crowd = [Peer(hall.door, hall.clock) for _ in range(2 * MAX_GREETING_OF_ADDRESS)]
+    assert crowd[0].hello("ada") == [WELCOME]
+    hall.clock.advance(0)
+    assert crowd[0].is_open
+    assert sum(peer.is_open for peer in crowd[1:]) == MAX_GREETING_OF_ADDRESS
 
 
 def test_who_has_said_hello_is_not_pushed_out() -> None:
@@ -257,6 +269,7 @@ def test_who_has_said_hello_is_not_pushed_out() -> None:
     ada = hall.enter("ada")
     for _ in range(2 * MAX_GREETING):
         Peer(hall.door, hall.clock)
+    hall.clock.advance(0)
     assert ada.is_open
     hall.enter("bob")
     hall.clock.advance(20.0)

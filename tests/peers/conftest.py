@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -26,9 +25,3 @@ def halls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Halls]:
         assert running.outcome().fouls == []
         running.settle()
         yield running
-
-
-@pytest.fixture
-def folder(halls: Halls) -> Path:
-    """Return where the hall's records are."""
-    return halls.folder

@@ -1,0 +1,119 @@
+"""The referee of the fairness benchmark, a process of its own: `FOLDER MATCHES TURNS STALL_MS`; prints its port.
+
+Seats whoever comes, two at a table, and lets them count. Its loop stands still on purpose at random instants, while it
+refereees; how often and for how long it tells at the end, in one line of JSON.
+"""
+
+import gc
+import json
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from twisted.internet import reactor
+from twisted.internet.task import LoopingCall
+
+from referee import chance
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.net.lag import LoopLag
+from referee.net.lobby import Door
+from referee.net.match_runner import MatchRunner
+from referee.net.player_protocol import LinkFactory, PlayerLink
+from referee.record.seal import Sealer
+from referee.record.writer import RecordWriter
+
+from ..counting import CountingGame
+
+LIMIT_MS = 200.0
+SEATS = 2
+_STALL_EVERY_S = 0.5
+_reactor: Any = reactor
+_GAME = CountingGame()
+_SEED = chance.seed_from_number(0)
+
+
+class Tables(Door):
+    """Seats whoever comes, and begins when all are there; a player's name tells its table: `p17s0`."""
+
+    def __init__(self, folder: Path, matches: int, turns: int, stall_ms: float) -> None:
+        super().__init__(_reactor, hello_s=60.0)
+        self._folder = folder
+        self._turns = turns
+        self._matches = self._running = matches
+        self._stall_ms = stall_ms
+        self._links: dict[str, PlayerLink] = {}
+        self._sealer = Sealer.new()
+        self._lag = LoopLag(_reactor, time.monotonic)
+        self._source = Random(0)
+        self._lag.note = self._note
+        self._opened_s: dict[str, float] = {}
+        self._stalls: list[tuple[float, float]] = []
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Take everybody."""
+
+    def left(self, link: PlayerLink) -> None:
+        """Nothing is kept of anybody."""
+
+    def seated(self, link: PlayerLink) -> None:
+        """Begin with the last one."""
+        self._links[link.name] = link
+        if len(self._links) == SEATS * self._matches:
+            self._lag.start()
+            for number in range(self._matches):
+                self._play(number)
+            LoopingCall(self._perhaps_stand_still).start(_STALL_EVERY_S, now=False)
+
+    def _play(self, number: int) -> None:
+        names = tuple(f"p{number}s{seat}" for seat in range(SEATS))
+        setup = MatchSetup(
+            match=f"m{number}",
+            game=_GAME.name,
+            options={"limit": self._turns},
+            names=names,
+            per_move_ms=LIMIT_MS,
+            nonces=False,
+            commitment=chance.commitment(_SEED),
+        )
+        writer = RecordWriter(self._folder / f"m{number}.jsonl", self._sealer)
+        writer.write_header(setup, _SEED, is_fixed=True, referee="benchmark", opened="")
+        links = [self._links[name] for name in names]
+        runner = MatchRunner(Match(_GAME, setup, _SEED), links, writer, _reactor, time.monotonic, self._lag)
+        self._opened_s[setup.match] = runner._watch._opened
+        runner.start().addBoth(self._ended)
+
+    def _ended(self, _result: Any) -> None:
+        self._running -= 1
+        if not self._running:
+            print(json.dumps({"opened_s": self._opened_s, "stalls": self._stalls}), flush=True)
+            _reactor.callLater(0.1, _reactor.stop)
+
+    def _perhaps_stand_still(self) -> None:
+        """Stand still at a random instant of the next period, as a slow disk or a busy machine makes a loop stand."""
+        _reactor.callLater(self._source.uniform(0, _STALL_EVERY_S), self._stand_still)
+
+    def _stand_still(self) -> None:
+        time.sleep(self._source.uniform(0, self._stall_ms) / 1000)
+
+    def _note(self, event: str, **facts: float) -> None:
+        """Keep a standstill, one that was not on purpose, too."""
+        now = time.monotonic()
+        self._stalls.append((now - facts["stalled_s"], now))
+
+
+def main() -> None:
+    """Referee all matches."""
+    folder, matches, turns, stall_ms = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+    door = Tables(folder, matches, turns, stall_ms)
+    port = _reactor.listenTCP(0, LinkFactory(door, _reactor, time.monotonic), interface="127.0.0.1", backlog=4096)
+    gc.collect()
+    gc.freeze()  # as the command line does
+    print(port.getHost().port, flush=True)
+    _reactor.run()
+
+
+if __name__ == "__main__":
+    main()
