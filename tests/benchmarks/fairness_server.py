@@ -81,7 +81,9 @@ class Tables(Door):
         writer = RecordWriter(self._folder / f"m{number}.jsonl", self._sealer)
         writer.write_header(setup, _SEED, is_fixed=True, referee="benchmark", opened="")
         links = [self._links[name] for name in names]
-        runner = MatchRunner(Match(_GAME, setup, _SEED), links, writer, _reactor, time.monotonic, self._lag)
+        runner = MatchRunner(
+            Match(_GAME, setup, _SEED), links, writer, _reactor, time.monotonic, self._lag, tokens=[""] * len(links)
+        )
         self._opened_s[setup.match] = runner._watch._opened
         runner.start().addBoth(self._ended)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from protocol import Role, State
 from protocol.messages import Ack, Hello, Message, Move, Offer, Ready, Turn
-from referee import chance
 from referee.match.commands import Result
 from referee.testing import JUNK
 from sample_players.python.q_simple import make_dag
@@ -18,7 +17,8 @@ from sample_players.python.q_simple import make_dag
 from ..peers.offences_made import POSITION
 from ..peers.rogues import NONCE, frame
 from ..protocol.fuzzing import Fuzzer
-from .sittings import LIMIT_S, PASS, SEED, Sitting
+from .sittings import LIMIT_S, PASS, Sitting
+from .sittings import token as resume
 from .wires import Peer
 
 SEATS = 3
@@ -136,7 +136,7 @@ class Fray:
         peer = Peer(self.sitting.door, self.sitting.clock)
         self._strangers.append(peer)
         seat = self.source.choice(sorted(self.rogues))
-        token = self.source.choice((None, "x", chance.resume_token(SEED, seat), chance.resume_token(SEED, SEATS)))
+        token = self.source.choice((None, "x", resume(seat), resume(SEATS)))
         if self.source.random() < 0.8:
             peer.raw(frame(Hello(version=self.source.choice((1, 1, 1, 2)), name="p0", token=token)))
 
