@@ -102,16 +102,19 @@ def planned(entrants: Sequence[int], seats: int, rounds: int, kept: Plan | None 
     met, byes = [[0] * size for _ in range(size)], [0] * size
     for pairing in (pairing for done in old for pairing in done if set(pairing.seats) <= set(entrants)):
         _count(met, byes, pairing.seats)
-    sittings: list[list[Sequence[int]]] = []
+    gathered: list[list[list[int]]] = []
+    resting: list[tuple[int, ...]] = []
     for index in range(len(old), rounds if len(entrants) >= seats else len(old)):
         turn = index % len(entrants)
         order = [*entrants[turn:], *entrants[:turn]]
-        resting = tables.fewest(order, byes, len(order) % seats)
-        gathered = tables.gather([one for one in order if one not in resting], seats, met)
-        sittings.append([*gathered, *((one,) for one in resting)])
-        for table in sittings[-1]:
+        rest = tables.fewest(order, byes, len(order) % seats)
+        together = tables.gather([one for one in order if one not in rest], seats, met)
+        for table in (*together, *((one,) for one in rest)):
             _count(met, byes, table)
-    return _written(old, _seated(sittings, seats))
+        gathered.append(together)
+        resting.append(rest)
+    tables.sweep(gathered, met)
+    return _written(old, _seated(gathered, resting, seats))
 
 
 def _count(met: list[list[int]], byes: list[int], seats: Sequence[int]) -> None:
@@ -121,10 +124,13 @@ def _count(met: list[list[int]], byes: list[int], seats: Sequence[int]) -> None:
         tables.count_meetings(met, seats)
 
 
-def _seated(sittings: list[list[Sequence[int]]], seats: int) -> list[list[tables.Table]]:
-    """Seat all tables of all rounds at once; byes stay as they are."""
-    whole = iter(tables.seat_all([table for one in sittings for table in one if len(table) > 1], seats))
-    return [[next(whole) if len(table) > 1 else tuple(table) for table in one] for one in sittings]
+def _seated(gathered: list[list[list[int]]], resting: list[tuple[int, ...]], seats: int) -> list[list[tables.Table]]:
+    """Seat all tables of all rounds at once, and put each round's byes behind its tables."""
+    whole = iter(tables.seat_all([table for together in gathered for table in together], seats))
+    return [
+        [*(next(whole) for _ in together), *((one,) for one in rest)]
+        for together, rest in zip(gathered, resting, strict=True)
+    ]
 
 
 def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[tables.Table]]) -> Plan:

@@ -12,8 +12,14 @@ Table = tuple[int, ...]
 """Entrants by seat."""
 Counts = Sequence[Sequence[int]]
 """Entrant -> entrant (or seat) -> how often."""
-_EXCHANGES = 4
+_PASSES = 4
 """Passes over a round in search of exchanges; later ones find next to nothing (a guess that was tried)."""
+_PAIRS = 400
+"""So many pairs of tables are tried in a pass, about: all of a small round, of a large one those in which the tables
+with the most repeated meetings are. All of them would take 200 entrants at tables of 4 a quarter of a minute."""
+_SWEEPS = 12
+_SWEPT = 400
+"""A schedule of so many tables at most is swept over once it is whole, as often as that helps: `_SWEEPS` times."""
 
 
 class Spread(Struct, frozen=True, kw_only=True):
@@ -52,12 +58,13 @@ def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Spread:
     )
 
 
-def count_meetings(met: list[list[int]], table: Sequence[int]) -> None:
-    """Add the meetings of one table."""
+def count_meetings(met: list[list[int]], table: Sequence[int], times: int = 1) -> None:
+    """Add the meetings of one table, or take them back with -1 times."""
     for one in table:
         row = met[one]
         for other in table:
-            row[other] += one != other
+            if one != other:
+                row[other] += times
 
 
 def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
@@ -85,27 +92,52 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
             table.append(chosen)
             strain = [count + met[chosen][other] for count, other in zip(strain, free, strict=True)]
         tables.append(table)
-    return better(tables, met)
+    better(tables, met, len(tables))
+    return tables
 
 
-def better(tables: list[list[int]], met: Counts, reach: int | None = None) -> list[list[int]]:
+def better(tables: list[list[int]], met: Counts, reach: int) -> bool:
     """Exchange entrants between tables as long as that makes fewer repeated meetings.
 
     Args:
-        tables: in their order.
+        tables: in their order; they are changed.
         met: meetings so far.
-        reach: exchange only between tables that are so near in the order; None: any.
+        reach: exchange only between tables that are so near in the order.
+
+    Returns:
+        Whether there was anything to better.
     """
-    tables = [list(table) for table in tables]
-    for _ in range(_EXCHANGES):
+    focus = max(2, _PAIRS // len(tables))
+    for done in range(_PASSES):
         changed = False
-        for first in range(len(tables)):
-            last = len(tables) if reach is None else min(len(tables), first + reach + 1)
-            for second in range(first + 1, last):
-                changed |= _exchange(tables[first], tables[second], met)
+        strained = sorted(range(len(tables)), key=lambda index: -_strain(tables[index], met))
+        for first in strained[:focus]:
+            for second in range(max(0, first - reach), min(len(tables), first + reach + 1)):
+                changed |= first != second and _exchange(tables[first], tables[second], met)
         if not changed:
-            break
-    return tables
+            return done > 0
+    return True
+
+
+def sweep(rounds: list[list[list[int]]], met: list[list[int]]) -> None:
+    """Better each round of a schedule, now that all others are known; a large schedule is left as it is.
+
+    Args:
+        rounds: of tables; they are changed.
+        met: all meetings, those of the schedule included; they are kept up to date.
+    """
+    if sum(map(len, rounds)) > _SWEPT:
+        return
+    for _ in range(_SWEEPS):
+        changed = False
+        for tables in rounds:
+            for table in tables:
+                count_meetings(met, table, -1)
+            changed |= better(tables, met, len(tables))
+            for table in tables:
+                count_meetings(met, table)
+        if not changed:
+            return
 
 
 def _exchange(first: list[int], second: list[int], met: Counts) -> bool:
@@ -122,6 +154,10 @@ def _exchange(first: list[int], second: list[int], met: Counts) -> bool:
         return False
     first[at[0]], second[at[1]] = second[at[1]], first[at[0]]
     return True
+
+
+def _strain(table: list[int], met: Counts) -> int:
+    return sum([met[one][other] for one in table for other in table])
 
 
 def _loads(member: int, own: list[int], away: list[int], met: Counts) -> tuple[int, int]:
@@ -186,10 +222,10 @@ def _colour(
     """Give a run a seat at a table, moving others along an alternating path if it must."""
     wanted, free = runs[run].index(None), by_table[index].index(None)
     path: list[tuple[tuple[int, int], int]] = []
-    at, colour, other = index, wanted, free
-    while (sitting := by_table[at][colour]) is not None:
+    at = index
+    while (sitting := by_table[at][wanted]) is not None:
         path.append((sitting, at))
-        onward = runs[sitting][other]
+        onward = runs[sitting][free]
         if onward is None:
             break
         path.append((sitting, onward))
