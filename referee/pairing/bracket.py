@@ -133,11 +133,12 @@ def withdraw(state: State, entrant: int) -> State:
 
 def places(state: State) -> tuple[tuple[int, ...], ...]:
     """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
-    went_out: dict[int, int] = {}
-    for node, result in zip(state.graph.nodes, state.results, strict=True):
-        for entrant, place in zip(result or (), (node.winner_place, node.loser_place), strict=False):
-            if entrant != NOBODY and place is not None:
-                went_out[entrant] = place
+    went_out = {
+        entrant: place
+        for node, result in zip(state.graph.nodes, state.results, strict=True)
+        for entrant, place in zip(result or (), (node.winner_place, node.loser_place), strict=False)
+        if entrant != NOBODY and place is not None
+    }
     groups: dict[int, list[int]] = {}
     for entrant in state.seeds:
         groups.setdefault(went_out.get(entrant, 0), []).append(entrant)

@@ -78,14 +78,18 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[Node]:
     last = len(winners) + len(losers) - 1
     champion = Source("winner", len(winners) - 1)
     challenger = Source("winner", last) if losers else Source("loser", len(winners) - 1)
-    places: dict[str, int] = {"winner_place": 1, "loser_place": 2}
-    final = Node(
-        table="grand final", round=2 * rounds, sources=(champion, challenger), **({} if reset else places)
+    sources = (champion, challenger)
+    yield Node(
+        table="grand final",
+        round=2 * rounds,
+        sources=sources,
+        winner_place=None if reset else 1,
+        loser_place=None if reset else 2,
     )
-    yield final
     if reset:
         sources = (Source("winner", last + 1), Source("loser", last + 1))
-        yield Node(table="grand final, reset", round=2 * rounds + 1, sources=sources, is_reset=True, **places)
+        again, number = "grand final, reset", 2 * rounds + 1
+        yield Node(table=again, round=number, sources=sources, winner_place=1, loser_place=2, is_reset=True)
 
 
 def _winners(rounds: int) -> list[Node]:

@@ -1,8 +1,8 @@
 """Who meets whom in a round of a Swiss tournament. Knows what each entrant has had so far; refuses to know results.
 
-Two seats: the best of all pairings, weighed in the order of `_costs`. Source: FIDE Handbook C.04.1, basic rules for Swiss
-systems, and C.04.3, FIDE (Dutch) system, in spirit: nobody meets twice, nobody has two byes, the lowest has the bye,
-equal scores meet, upper half against lower half, seats alternate. What differs:
+Two seats: the best of all pairings, weighed in the order of `_costs`. Source: FIDE Handbook C.04.1, basic rules for
+Swiss systems, and C.04.3, FIDE (Dutch) system, in spirit: nobody meets twice, nobody has two byes, the lowest has the
+bye, equal scores meet, upper half against lower half, seats alternate. What differs:
 
 - The whole round is weighed at once, where the Dutch system goes down bracket by bracket, which was made for arbiters
   with paper. The last bracket's needs can so change the first one's floaters; the rules that count are kept either way.
@@ -146,7 +146,9 @@ def gather(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts, *, 
     resting = tables.fewest(ranked, [card.byes for card in cards], len(ranked) % seats)
     order = [one for one in ranked if one not in resting]
     count = len(order) // seats
-    together = [order[place::count] if is_first else order[place * seats : (place + 1) * seats] for place in range(count)]
+    together = [
+        order[place::count] if is_first else order[place * seats : (place + 1) * seats] for place in range(count)
+    ]
     tables.better(together, met, 2)
     used = [card.used for card in cards]
     return [*(tables.seat_one(table, used) for table in together), *((one,) for one in resting)]
