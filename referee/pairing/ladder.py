@@ -1,8 +1,8 @@
 """Ladder: no rounds; always the match that tells most about who is better. Knows its own ratings of what was played.
 
 Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking (JMLR 12, 2011),
-algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a deviation, and a result moves
-both. Programs do not change, so there is no drift: deviations only shrink. These ratings choose matches and places;
+algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves
+both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
 what is published about strength is computed from all results by others.
 """
 
@@ -21,8 +21,8 @@ from .tables import seat_one
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
 """Before the first match, as the source has them."""
-_BETA = _DEVIATION / 2
-"""How much chance is in one match, on the same scale."""
+_CHANCE = 2 * (_DEVIATION / 2) ** 2
+"""Variance that chance adds to the difference of two strengths in one match: the source's 2 beta squared."""
 _KAPPA = 0.0001
 """The least factor by which a result may shrink a variance; the source's."""
 _DIGITS = 9
@@ -45,7 +45,7 @@ class Rating(Struct, frozen=True):
     """What is known of a strength."""
 
     mean: float = _MEAN
-    deviation: float = _DEVIATION
+    variance: float = _DEVIATION**2
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -146,18 +146,17 @@ def _rated(state: State, played: Played) -> list[Rating]:
 def _updated(seat: int, ratings: Sequence[Rating], ranks: dict[int, int]) -> Rating:
     """Return one seat's rating after a match. Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c."""
     mine = ratings[seat]
-    variance = mine.deviation**2
     shift = shrink = 0.0
     for other, rank in ranks.items():
         if other == seat:
             continue
-        scale = sqrt(variance + ratings[other].deviation ** 2 + 2 * _BETA**2)
+        scale = sqrt(mine.variance + ratings[other].variance + _CHANCE)
         chance = 1 / (1 + exp((ratings[other].mean - mine.mean) / scale))
         score = 0.5 if rank == ranks[seat] else float(rank > ranks[seat])
-        shift += variance / scale * (score - chance)
-        shrink += mine.deviation / scale * variance / scale**2 * chance * (1 - chance)
-    deviation = mine.deviation * sqrt(max(1 - shrink, _KAPPA))
-    return Rating(round(mine.mean + shift, _DIGITS), round(deviation, _DIGITS))
+        shift += mine.variance / scale * (score - chance)
+        shrink += (sqrt(mine.variance) / scale) ** 3 * chance * (1 - chance)
+    variance = mine.variance * max(1 - shrink, _KAPPA)
+    return Rating(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
 
 
 def _filled(state: State) -> State:
@@ -185,23 +184,19 @@ def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
     and less with every meeting that there was: p (1 - p) (s1 + s2) / (1 + meetings).
     """
     ratings = state.ratings
-    chosen = [max(free, key=lambda entrant: ratings[entrant].deviation)]
+    chosen = [max(free, key=lambda entrant: ratings[entrant].variance)]
     worth = dict.fromkeys(free, 0.0)
     while len(chosen) < seats:
-        last = chosen[-1]
-        mine, row = ratings[last], state.met[last]
-        del worth[last]
+        mine, row = ratings[chosen[-1]], state.met[chosen[-1]]
+        mean, variance = mine.mean, mine.variance
+        del worth[chosen[-1]]
         for entrant in worth:
-            worth[entrant] += _told(mine, ratings[entrant], row[entrant])
+            other = ratings[entrant]
+            spread = variance + other.variance
+            odds = exp(-abs(mean - other.mean) / sqrt(spread + _CHANCE))
+            worth[entrant] += odds / (1 + odds) ** 2 * spread / (1 + row[entrant])
         chosen.append(max(worth, key=worth.__getitem__))
     return chosen
-
-
-def _told(one: Rating, two: Rating, meetings: int) -> float:
-    """Return what a meeting tells."""
-    spread = one.deviation**2 + two.deviation**2
-    odds = exp(-abs(one.mean - two.mean) / sqrt(spread + 2 * _BETA**2))
-    return odds / (1 + odds) ** 2 * spread / (1 + meetings)
 
 
 def _is_certain(state: State) -> bool:
@@ -219,5 +214,5 @@ def _is_certain(state: State) -> bool:
 
 def _chance(better: Rating, worse: Rating) -> float:
     """Return with which probability one strength is greater than another, both being normal."""
-    spread = sqrt(2 * (better.deviation**2 + worse.deviation**2))
+    spread = sqrt(2 * (better.variance + worse.variance))
     return 0.5 * (1 + erf((better.mean - worse.mean) / spread))
