@@ -12,6 +12,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from .games.base import Game
+    from .pairing.base import PairingFormat
 
 hookspec = pluggy.HookspecMarker("referee")
 hookimpl = pluggy.HookimplMarker("referee")
@@ -43,3 +44,8 @@ def referee_games() -> "Iterable[Game[Any, Any, Any]]":  # type: ignore[empty-bo
 @hookspec
 def referee_house_players() -> Iterable[HousePlayer]:  # type: ignore[empty-body]  # a hookspec has no body
     """Return the house players that this plugin adds."""
+
+
+@hookspec
+def referee_formats() -> "Iterable[PairingFormat[Any]]":  # type: ignore[empty-body]  # a hookspec has no body
+    """Return the pairing formats that this plugin adds."""

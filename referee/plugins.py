@@ -1,16 +1,19 @@
-"""Loads what implements hookspecs: built-in games and everything installed under the entry point group `referee`.
+"""Loads what implements hookspecs: what is built in and everything installed under the entry point group `referee`.
 
-Knows names and duplicates. Refuses to know what a game or a player does.
+Knows names and duplicates. Refuses to know what a game, a player or a format does.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import pluggy
 
 from . import hookspecs
-from .games import builtin
+from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import HousePlayer
+from .pairing import builtin as builtin_formats
+from .pairing.base import PairingFormat
 
 GROUP = "referee"
 
@@ -20,11 +23,17 @@ class PluginError(Exception):
 
 
 class Registry:
-    """All games and house players of this installation, by name."""
+    """All games, house players and pairing formats of this installation, by name."""
 
-    def __init__(self, games: dict[str, Game[Any, Any, Any]], players: dict[str, HousePlayer]) -> None:
+    def __init__(
+        self,
+        games: dict[str, Game[Any, Any, Any]],
+        players: dict[str, HousePlayer],
+        formats: dict[str, PairingFormat[Any]],
+    ) -> None:
         self.games = games
         self.players = players
+        self.formats = formats
 
     def game(self, name: str) -> Game[Any, Any, Any]:
         """Find a game.
@@ -46,6 +55,16 @@ class Registry:
             raise PluginError(f"there is no house player {name!r}; there are: {', '.join(sorted(self.players))}")
         return self.players[name]
 
+    def format(self, name: str) -> PairingFormat[Any]:
+        """Find a pairing format.
+
+        Raises:
+            PluginError: none has that name; the text lists those there are.
+        """
+        if name not in self.formats:
+            raise PluginError(f"there is no pairing format {name!r}; there are: {', '.join(sorted(self.formats))}")
+        return self.formats[name]
+
 
 def load() -> Registry:
     """Load every plugin of this installation.
@@ -55,24 +74,30 @@ def load() -> Registry:
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
-    manager.register(builtin, "builtin")
+    manager.register(builtin_games, "builtin games")
+    manager.register(builtin_formats, "builtin formats")
     manager.load_setuptools_entrypoints(GROUP)
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise PluginError(f"plugin {error.plugin!r}: {error}") from None
-    games: dict[str, Game[Any, Any, Any]] = {}
-    players: dict[str, HousePlayer] = {}
-    for found in manager.hook.referee_games():
-        for game in found:
-            _add(games, game.name, game, "game")
-    for listed in manager.hook.referee_house_players():
-        for player in listed:
-            _add(players, player.name, player, "house player")
-    return Registry(games, players)
+    return Registry(
+        _by_name(manager.hook.referee_games(), "game"),
+        _by_name(manager.hook.referee_house_players(), "house player"),
+        _by_name(manager.hook.referee_formats(), "pairing format"),
+    )
 
 
-def _add(table: dict[str, Any], name: str, value: Any, kind: str) -> None:
-    if name in table:
-        raise PluginError(f"two plugins add a {kind} named {name!r}")
-    table[name] = value
+def _by_name(plugins: Iterable[Iterable[Any]], kind: str) -> dict[str, Any]:
+    """Return what all plugins add, by name.
+
+    Raises:
+        PluginError: two add the same name.
+    """
+    table: dict[str, Any] = {}
+    for added in plugins:
+        for value in added:
+            if value.name in table:
+                raise PluginError(f"two plugins add a {kind} named {value.name!r}")
+            table[value.name] = value
+    return table

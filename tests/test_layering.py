@@ -13,7 +13,7 @@ MAX_LINES = 400
 IMPURE = {"twisted", "socket", "time", "random", "os", "logging", "asyncio", "threading", "datetime", "subprocess"}
 
 ALLOWED: dict[str, set[str]] = {
-    "referee.hookspecs": {"referee.games.base"},  # for its types alone
+    "referee.hookspecs": {"referee.games.base", "referee.pairing.base"},  # for its types alone
     "referee.chance": set(),
     "referee.games": {"referee.hookspecs"},
     "referee.pairing": {"referee.hookspecs", "referee.games.base"},
@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "referee.tournament": {"referee.pairing.base", "referee.chance"},
     "referee.record": {"referee.match", "referee.games.base", "referee.tournament", "referee.chance"},
     "referee.plugins": {"referee.hookspecs", "referee.games", "referee.pairing"},
-    "referee.testing": {"referee.games.base", "referee.match", "referee.chance"},
+    "referee.testing": {"referee.games.base", "referee.match", "referee.pairing.base", "referee.chance"},
     "referee.net": {
         "protocol",
         "referee",
@@ -102,7 +102,7 @@ def test_the_middle_is_pure(name: str) -> None:
 def test_there_are_no_import_cycles() -> None:
     """Every module can be understood after those that it imports."""
     graph = {name: {found for found in imports_of(name, path) if found in MODULES} for name, path in MODULES.items()}
-    graph["referee.hookspecs"].discard("referee.games.base")  # under TYPE_CHECKING
+    graph["referee.hookspecs"] -= {"referee.games.base", "referee.pairing.base"}  # under TYPE_CHECKING
     while leaves := {name for name, needed in graph.items() if not needed & (graph.keys() - {name})}:
         graph = {name: needed for name, needed in graph.items() if name not in leaves}
     assert sorted(graph) == []

@@ -10,13 +10,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..games.base import Shuffle
+from ..games.base import Shuffle, seats_text
 
 S = TypeVar("S")
 
 
 class BadFormat(Exception):
     """Options or a field that the format cannot work with; the text tells the organiser what to mend."""
+
+
+class NotDue(Exception):
+    """A result came for a pairing that is not due: a mistake of whoever keeps the tournament, not of an entrant."""
 
 
 class Entrant(Struct, frozen=True, kw_only=True):
@@ -32,13 +36,14 @@ class Pairing(Struct, frozen=True, kw_only=True):
     """One match that is to be played, or a bye."""
 
     number: int
-    """Counts all pairings of a tournament, from 1."""
+    """From 1, no two alike in a tournament; an entrant's later pairing has a greater one. Some may be left out."""
     round: int
     """From 1; a format without rounds counts what it thinks fit."""
     seats: tuple[int, ...]
     """Entrants by seat, each as its index among the entrants; a single one has a bye."""
     table: str = ""
-    """Where in the format it belongs, if that is worth a word: `final`, `losers' round 2`."""
+    """Where in the format it belongs, if that is worth a word: `final`, `losers' round 2`; of a bye `walkover`, if an
+    opponent withdrew."""
 
     @property
     def is_bye(self) -> bool:
@@ -51,7 +56,8 @@ class Played(Struct, frozen=True, kw_only=True):
 
     pairing: Pairing
     ranking: tuple[tuple[int, ...], ...]
-    """Groups of seats from best to worst; empty if nobody is to be credited with anything."""
+    """Groups of seats from best to worst; empty if nobody is to be credited with anything. A format that must send
+    somebody on takes an empty one for a draw."""
     scores: tuple[int, ...]
     """The game's points by seat; zeros for a bye."""
     fouls: tuple[int, ...] = ()
@@ -117,11 +123,17 @@ class PairingFormat(ABC, Generic[S]):
         Args:
             state: in which its pairing is due.
             played: the result; of a bye, the one that its entrant is ranked alone.
+
+        Raises:
+            NotDue: the pairing is not due in this state.
         """
 
     @abstractmethod
     def withdraw(self, state: S, entrant: int) -> S:
-        """Return the state without an entrant that plays no more; its pairings are not due any longer."""
+        """Return the state without an entrant that plays no more; its pairings are not due any longer.
+
+        A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
+        """
 
     @abstractmethod
     def is_over(self, state: S) -> bool:
@@ -129,9 +141,50 @@ class PairingFormat(ABC, Generic[S]):
 
     @abstractmethod
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
-        """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
+        """Return groups of entrants from best to worst as the format itself decides; None if points decide.
+
+        Where points decide, byes are spread evenly: of those that stay to the end, none has two more than another,
+        walkovers aside.
+        """
+
+    def check_field(self, field: Field) -> None:
+        """Check that a match can be filled from a field.
+
+        Raises:
+            BadFormat: the format is for other numbers of seats, or there are too few entrants for one match.
+        """
+        if field.seats not in self.seats:
+            raise BadFormat(f"{self.name} is for matches of {seats_text(self.seats)}, not of {field.seats}")
+        if len(field.entrants) < field.seats:
+            raise BadFormat(f"{len(field.entrants)} entrants are too few for matches of {field.seats}")
 
 
 def bye(pairing: Pairing) -> Played:
     """Return the result of a bye."""
     return Played(pairing=pairing, ranking=((0,),), scores=(0,))
+
+
+def without(due: tuple[Pairing, ...], played: Played) -> tuple[Pairing, ...]:
+    """Return what stays due after a result.
+
+    Raises:
+        NotDue: its pairing is not among them.
+    """
+    rest = tuple(pairing for pairing in due if pairing.number != played.pairing.number)
+    if len(rest) == len(due):
+        raise NotDue(f"pairing {played.pairing.number} is not due")
+    return rest
+
+
+def half_points(played: Played) -> tuple[int, ...]:
+    """Return by seat what a result is worth to formats that pair by points: 2 for each beaten seat, 1 for each equal.
+
+    A bye is worth nothing here, since that depends on the seats of a match. A seat that fouled gets nothing.
+    """
+    worth = [0] * len(played.pairing.seats)
+    below = sum(len(group) for group in played.ranking)
+    for group in played.ranking:
+        below -= len(group)
+        for seat in group:
+            worth[seat] = 0 if seat in played.fouls else 2 * below + len(group) - 1
+    return tuple(worth)

@@ -1,0 +1,107 @@
+"""Knockout: who loses is out. Knows the bracket it draws; how results run through it is in bracket and heats."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from ..games.base import Shuffle
+from . import bracket, heats
+from .base import BadFormat, Field, Pairing, PairingFormat, Played
+from .bracket import Node, Source
+from .seeding import seeded
+
+State = bracket.State | heats.State
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    third_place: bool = False
+    """Whether those who lose the semi-finals play for the third place; for two seats only."""
+    replays: Annotated[int, Meta(ge=0, le=1000)] = 1
+    """How often a match that does not say who goes on is played again before the better seed goes on."""
+    advance: Annotated[int, Meta(ge=1, le=6)] | None = None
+    """How many of a table go on: a part of its seats without a remainder; if it is not said, half of an even number,
+    else one."""
+
+
+class Knockout(PairingFormat[State]):
+    """Who loses is out; the last one wins."""
+
+    name = "knockout"
+    title = "Knockout"
+    seats = range(2, 13)
+    options_type = Options
+
+    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+        """Return the state before the first match.
+
+        Raises:
+            BadFormat: the field does not fill a match, or the options do not go with its seats.
+        """
+        self.check_field(field)
+        advance = options.advance or (field.seats // 2 if field.seats % 2 == 0 else 1)
+        if advance == field.seats or field.seats % advance:
+            raise BadFormat(f"of {field.seats} seats, {advance} can't go on: it takes a part without a remainder")
+        if field.seats > 2 and options.third_place:
+            raise BadFormat("a match for the third place is for two seats: larger finals rank all their seats")
+        seeds = seeded(field, shuffle)
+        if field.seats > 2:
+            return heats.start(seeds, field.seats, advance, options.replays)
+        rounds = (len(seeds) - 1).bit_length()
+        graph = bracket.drawn(_nodes(rounds, third_place=options.third_place and len(seeds) > 3))
+        return bracket.start(graph, seeds, options.replays)
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now."""
+        return state.due
+
+    def record(self, state: State, played: Played) -> State:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        if isinstance(state, bracket.State):
+            return bracket.record(state, played)
+        return heats.record(state, played)
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant; whoever was to meet it goes on."""
+        if isinstance(state, bracket.State):
+            return bracket.withdraw(state, entrant)
+        return heats.withdraw(state, entrant)
+
+    def is_over(self, state: State) -> bool:
+        """Tell whether nothing is due and nothing will be."""
+        return not state.due
+
+    def places(self, state: State) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst; those that lost in one round share one."""
+        return bracket.places(state) if isinstance(state, bracket.State) else heats.places(state)
+
+
+def _nodes(rounds: int, *, third_place: bool) -> Iterator[Node]:
+    """Yield the matches of a bracket of two seats.
+
+    Args:
+        rounds: at least one.
+        third_place: whether the losers of the semi-finals meet; there are two of them.
+    """
+    sources = [Source("seed", seed) for seed in bracket.standard_order(2**rounds)]
+    start = 0
+    for number in range(1, rounds):
+        pairs = list(zip(sources[::2], sources[1::2], strict=True))
+        is_semi = number == rounds - 1
+        place = None if is_semi and third_place else 2 ** (rounds - number) + 1
+        table = "semi-final" if is_semi else ""
+        for pair in pairs:
+            yield Node(table=table, round=number, sources=pair, loser_place=place)
+        sources = [Source("winner", index) for index in range(start, start + len(pairs))]
+        start += len(pairs)
+    one, two = sources
+    if third_place:
+        losers = (Source("loser", start - 2), Source("loser", start - 1))
+        yield Node(table="third place", round=rounds, sources=losers, winner_place=3, loser_place=4)
+    yield Node(table="final", round=rounds, sources=(one, two), winner_place=1, loser_place=2)

@@ -1,0 +1,218 @@
+"""Ladder: no rounds; always the match that tells most about who is better. Knows its own ratings of what was played.
+
+Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking (JMLR 12, 2011),
+algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves
+both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
+what is published about strength is computed from all results by others.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import erf, exp, sqrt
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ..games.base import Shuffle
+from .base import Field, Pairing, PairingFormat, Played, without
+from .seeding import seeded
+from .tables import seat_one
+
+_MEAN, _DEVIATION = 25.0, 25.0 / 3
+"""Before the first match, as the source has them."""
+_CHANCE = 2 * (_DEVIATION / 2) ** 2
+"""Variance that chance adds to the difference of two strengths in one match: the source's 2 beta squared."""
+_KAPPA = 0.0001
+"""The least factor by which a result may shrink a variance; the source's."""
+_DIGITS = 9
+"""What is kept of a rating, so that the last bits of a machine's exponential decide nothing."""
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 1000
+    """Stop after so many."""
+    certainty: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
+    """Stop earlier, once each neighbour in the ranking is better than the next one with this probability."""
+    at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
+    """So many matches are due at the same time, if there are entrants for them. Each is chosen without the results of
+    the others, so fewer tell more, and more are sooner done."""
+
+
+class Rating(Struct, frozen=True):
+    """What is known of a strength."""
+
+    mean: float = _MEAN
+    variance: float = _DEVIATION**2
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """A ladder after some results."""
+
+    options: Options
+    order: tuple[int, ...]
+    """Entrants by seed; where all else is equal, the better seed is asked first."""
+    ratings: tuple[Rating, ...]
+    """By entrant."""
+    met: tuple[tuple[int, ...], ...]
+    """Entrant -> entrant -> matches together."""
+    used: tuple[tuple[int, ...], ...]
+    """Entrant -> seat -> matches in it."""
+    withdrawn: frozenset[int] = frozenset()
+    due: tuple[Pairing, ...] = ()
+    number: int = 0
+    """Of the last pairing."""
+    done: int = 0
+    """Matches with a result."""
+
+
+class Ladder(PairingFormat[State]):
+    """Matches one by one, each where the ratings are least certain."""
+
+    name = "ladder"
+    title = "Ladder"
+    seats = range(2, 13)
+    options_type = Options
+
+    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+        """Return the state before the first match.
+
+        Raises:
+            BadFormat: the field does not fill a match.
+        """
+        self.check_field(field)
+        count = len(field.entrants)
+        state = State(
+            options=options,
+            order=seeded(field, shuffle),
+            ratings=(Rating(),) * count,
+            met=((0,) * count,) * count,
+            used=((0,) * field.seats,) * count,
+        )
+        return _filled(state)
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now."""
+        return state.due
+
+    def record(self, state: State, played: Played) -> State:
+        """Return the state after a result, and with another match in its place.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        due = without(state.due, played)
+        table = played.pairing.seats
+        ratings, met, used = list(state.ratings), list(state.met), list(state.used)
+        for seat, (entrant, rating) in enumerate(zip(table, _rated(state, played), strict=True)):
+            ratings[entrant] = rating
+            row, seats = list(met[entrant]), list(used[entrant])
+            for other in table:
+                row[other] += other != entrant
+            seats[seat] += 1
+            met[entrant], used[entrant] = tuple(row), tuple(seats)
+        return _filled(
+            replace(state, due=due, ratings=tuple(ratings), met=tuple(met), used=tuple(used), done=state.done + 1)
+        )
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant; other matches take the place of its own."""
+        if entrant in state.withdrawn:
+            return state
+        due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
+        return _filled(replace(state, due=due, withdrawn=state.withdrawn | {entrant}))
+
+    def is_over(self, state: State) -> bool:
+        """Tell whether nothing is due and nothing will be."""
+        return not state.due
+
+    def places(self, state: State) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst: by mean, equal ones together."""
+        groups: dict[float, list[int]] = {}
+        for entrant in sorted(state.order, key=lambda one: -state.ratings[one].mean):
+            groups.setdefault(state.ratings[entrant].mean, []).append(entrant)
+        return tuple(tuple(group) for group in groups.values())
+
+
+def _rated(state: State, played: Played) -> list[Rating]:
+    """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
+    own = [state.ratings[entrant] for entrant in played.pairing.seats]
+    ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
+    return [_updated(seat, own, ranks) if seat in ranks else rating for seat, rating in enumerate(own)]
+
+
+def _updated(seat: int, ratings: Sequence[Rating], ranks: dict[int, int]) -> Rating:
+    """Return one seat's rating after a match. Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c."""
+    mine = ratings[seat]
+    shift = shrink = 0.0
+    for other, rank in ranks.items():
+        if other == seat:
+            continue
+        scale = sqrt(mine.variance + ratings[other].variance + _CHANCE)
+        chance = 1 / (1 + exp((ratings[other].mean - mine.mean) / scale))
+        score = 0.5 if rank == ranks[seat] else float(rank > ranks[seat])
+        shift += mine.variance / scale * (score - chance)
+        shrink += (sqrt(mine.variance) / scale) ** 3 * chance * (1 - chance)
+    variance = mine.variance * max(1 - shrink, _KAPPA)
+    return Rating(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
+
+
+def _filled(state: State) -> State:
+    """Return the state with as many matches due as may be."""
+    busy = {entrant for pairing in state.due for entrant in pairing.seats} | state.withdrawn
+    free = [entrant for entrant in state.order if entrant not in busy]
+    seats = len(state.used[0])
+    left = state.options.matches - state.done - len(state.due)
+    room = min(state.options.at_once - len(state.due), left, len(free) // seats)
+    if room <= 0 or _is_certain(state):
+        return state
+    due, number = list(state.due), state.number
+    for _ in range(room):
+        number += 1
+        table = seat_one(_most_telling(state, free, seats), state.used)
+        due.append(Pairing(number=number, round=number, seats=table))
+        free = [entrant for entrant in free if entrant not in table]
+    return replace(state, due=tuple(due), number=number)
+
+
+def _most_telling(state: State, free: Sequence[int], seats: int) -> list[int]:
+    """Choose a match: the least known strength, and whoever tells most about it and about each other.
+
+    What a meeting tells is taken to be p (1 - p), the variance of its result, times the variances that it can shrink,
+    and less with every meeting that there was: p (1 - p) (s1 + s2) / (1 + meetings).
+    """
+    ratings = state.ratings
+    chosen = [max(free, key=lambda entrant: ratings[entrant].variance)]
+    worth = dict.fromkeys(free, 0.0)
+    while len(chosen) < seats:
+        mine, row = ratings[chosen[-1]], state.met[chosen[-1]]
+        mean, variance = mine.mean, mine.variance
+        del worth[chosen[-1]]
+        for entrant in worth:
+            other = ratings[entrant]
+            spread = variance + other.variance
+            odds = exp(-abs(mean - other.mean) / sqrt(spread + _CHANCE))
+            worth[entrant] += odds / (1 + odds) ** 2 * spread / (1 + row[entrant])
+        chosen.append(max(worth, key=worth.__getitem__))
+    return chosen
+
+
+def _is_certain(state: State) -> bool:
+    """Tell whether the ranking of those who play is as certain as it is to be."""
+    if state.options.certainty is None:
+        return False
+    ranked = sorted(
+        (state.ratings[one] for one in state.order if one not in state.withdrawn), key=lambda rating: -rating.mean
+    )
+    return all(
+        better.mean > worse.mean and _chance(better, worse) >= state.options.certainty
+        for better, worse in pairwise(ranked)
+    )
+
+
+def _chance(better: Rating, worse: Rating) -> float:
+    """Return with which probability one strength is greater than another, both being normal."""
+    spread = sqrt(2 * (better.variance + worse.variance))
+    return 0.5 * (1 + erf((better.mean - worse.mean) / spread))

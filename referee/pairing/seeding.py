@@ -1,0 +1,12 @@
+"""The order in which entrants go into a format: by rating, else by lot. Refuses to know what is made of it."""
+
+from ..games.base import Shuffle
+from .base import Field
+
+
+def seeded(field: Field, shuffle: Shuffle) -> tuple[int, ...]:
+    """Return the entrants, the best rated first; equal ones and, after all others, unrated ones by lot."""
+    ratings = [entrant.rating for entrant in field.entrants]
+    lot = shuffle(range(len(ratings)))
+    rated = sorted((entrant for entrant in lot if ratings[entrant] is not None), key=lambda one: -(ratings[one] or 0))
+    return (*rated, *(entrant for entrant in lot if ratings[entrant] is None))

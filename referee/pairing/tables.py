@@ -1,0 +1,248 @@
+"""Balanced tables of several seats: who sits together, and where. Knows counts; refuses to know formats and results.
+
+Who sits together is found greedily and bettered by exchanges, so it is good, not always the best there is: `spread`
+says how good. Seats are exact: see `seat_all`.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+Table = tuple[int, ...]
+"""Entrants by seat."""
+Counts = Sequence[Sequence[int]]
+"""Entrant -> entrant (or seat) -> how often."""
+_PASSES = 4
+"""Passes over a round in search of exchanges; later ones find next to nothing (a guess that was tried)."""
+_PAIRS = 400
+"""So many pairs of tables are tried in a pass, about: all of a small round, of a large one those in which the tables
+with the most repeated meetings are. All of them would take 200 entrants at tables of 4 a quarter of a minute."""
+_SWEEPS = 12
+_SWEPT = 400
+"""A schedule of so many tables at most is swept over once it is whole, as often as that helps: `_SWEEPS` times."""
+
+
+class Spread(Struct, frozen=True, kw_only=True):
+    """How uneven a schedule is: the least and the most of each, which are equal where it is perfect."""
+
+    meetings: tuple[int, int]
+    """Of any two entrants."""
+    seats: tuple[int, int]
+    """Matches of any entrant in any seat."""
+    matches: tuple[int, int]
+    """Of any entrant."""
+
+
+def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Spread:
+    """Count how unevenly entrants meet and sit.
+
+    Args:
+        tables: all with as many seats; at least one.
+        entrants: who counts; at least two.
+    """
+    tables = list(tables)
+    size = max(entrants) + 1
+    met, used = [[0] * size for _ in range(size)], [[0] * len(tables[0]) for _ in range(size)]
+    for table in tables:
+        for seat, one in enumerate(table):
+            if one < size:
+                used[one][seat] += 1
+        count_meetings(met, [one for one in table if one < size])
+    meetings = [met[one][other] for one in entrants for other in entrants if one < other]
+    by_seat = [count for one in entrants for count in used[one]]
+    matches = [sum(used[one]) for one in entrants]
+    return Spread(
+        meetings=(min(meetings), max(meetings)),
+        seats=(min(by_seat), max(by_seat)),
+        matches=(min(matches), max(matches)),
+    )
+
+
+def count_meetings(met: list[list[int]], table: Sequence[int], times: int = 1) -> None:
+    """Add the meetings of one table, or take them back with -1 times."""
+    for one in table:
+        row = met[one]
+        for other in table:
+            if one != other:
+                row[other] += times
+
+
+def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
+    """Choose who rests: whoever has done so least, of those the last of the order."""
+    ranked = sorted(range(len(order)), key=lambda place: (byes[order[place]], -place))
+    return tuple(order[place] for place in ranked[:count])
+
+
+def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
+    """Put entrants together who have met as little as possible.
+
+    Args:
+        order: whose turn it is to be served first; a multiple of the seats.
+        seats: of one table.
+        met: meetings so far.
+    """
+    free, tables = list(order), []
+    while free:
+        table = [free.pop(0)]
+        strain = [met[table[0]][other] for other in free]
+        while len(table) < seats:
+            place = strain.index(min(strain))
+            chosen = free.pop(place)
+            strain.pop(place)
+            table.append(chosen)
+            strain = [count + met[chosen][other] for count, other in zip(strain, free, strict=True)]
+        tables.append(table)
+    better(tables, met, len(tables))
+    return tables
+
+
+def better(tables: list[list[int]], met: Counts, reach: int) -> bool:
+    """Exchange entrants between tables as long as that makes fewer repeated meetings.
+
+    Args:
+        tables: in their order; they are changed.
+        met: meetings so far.
+        reach: exchange only between tables that are so near in the order.
+
+    Returns:
+        Whether there was anything to better.
+    """
+    focus = max(2, _PAIRS // len(tables))
+    for done in range(_PASSES):
+        changed = False
+        strained = sorted(range(len(tables)), key=lambda index: -_strain(tables[index], met))
+        for first in strained[:focus]:
+            for second in range(max(0, first - reach), min(len(tables), first + reach + 1)):
+                changed |= first != second and _exchange(tables[first], tables[second], met)
+        if not changed:
+            return done > 0
+    return True
+
+
+def sweep(rounds: list[list[list[int]]], met: list[list[int]]) -> None:
+    """Better each round of a schedule, now that all others are known; a large schedule is left as it is.
+
+    Args:
+        rounds: of tables; they are changed.
+        met: all meetings, those of the schedule included; they are kept up to date.
+    """
+    if sum(map(len, rounds)) > _SWEPT:
+        return
+    for _ in range(_SWEEPS):
+        changed = False
+        for tables in rounds:
+            for table in tables:
+                count_meetings(met, table, -1)
+            changed |= better(tables, met, len(tables))
+            for table in tables:
+                count_meetings(met, table)
+        if not changed:
+            return
+
+
+def _exchange(first: list[int], second: list[int], met: Counts) -> bool:
+    """Make the best exchange between two tables; tell whether there was any that helps."""
+    loads = [_loads(member, first, second, met) for member in first]
+    others = [_loads(member, second, first, met) for member in second]
+    best, at = 0, (-1, -1)
+    for here, (own, away) in enumerate(loads):
+        for there, (other_own, other_away) in enumerate(others):
+            gain = own + other_own - away - other_away + 2 * met[first[here]][second[there]]
+            if gain > best:
+                best, at = gain, (here, there)
+    if not best:
+        return False
+    first[at[0]], second[at[1]] = second[at[1]], first[at[0]]
+    return True
+
+
+def _strain(table: list[int], met: Counts) -> int:
+    return sum([met[one][other] for one in table for other in table])
+
+
+def _loads(member: int, own: list[int], away: list[int], met: Counts) -> tuple[int, int]:
+    row = met[member]
+    return sum([row[other] for other in own]), sum([row[other] for other in away])
+
+
+def seat_one(members: Sequence[int], used: Counts) -> Table:
+    """Seat one table so that everybody gets seats that it has had least: exchange two as long as that helps.
+
+    Args:
+        members: at the table; of equally good seatings, the one nearest to this order is likely.
+        used: entrant -> seat -> matches in it so far.
+    """
+    table = list(members)
+    while True:
+        best, at = 0, (-1, -1)
+        for one in range(len(table)):
+            for two in range(one + 1, len(table)):
+                mine, other = used[table[one]], used[table[two]]
+                gain = mine[one] + other[two] - mine[two] - other[one]
+                if gain > best:
+                    best, at = gain, (one, two)
+        if not best:
+            return tuple(table)
+        table[at[0]], table[at[1]] = table[at[1]], table[at[0]]
+
+
+def seat_all(tables: Sequence[Sequence[int]], seats: int) -> list[Table]:
+    """Seat a whole schedule so that for every entrant no two seats differ by more than one match, which always works.
+
+    An entrant's matches are cut into runs of as many as there are seats; with runs on one side and tables on the
+    other, a seating is a colouring of the edges, and colours of a bipartite graph need be no more than its largest
+    degree, which is the number of seats. So within each run every seat comes once.
+
+    Source: D. Koenig, Ueber Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre (1916); equitable
+    colourings by splitting vertices as in D. de Werra, Equitable colorations of graphs (1971).
+
+    Args:
+        tables: in the order of play, each of that many entrants.
+        seats: of one table.
+    """
+    matches: dict[int, int] = {}
+    runs: dict[tuple[int, int], list[int | None]] = {}
+    by_table: list[list[tuple[int, int] | None]] = [[None] * seats for _ in tables]
+    for index, table in enumerate(tables):
+        for entrant in table:
+            played = matches.get(entrant, 0)
+            matches[entrant] = played + 1
+            run = (entrant, played // seats)
+            runs.setdefault(run, [None] * seats)
+            _colour(runs, by_table, run, index)
+    return [tuple(run[0] for run in seated if run is not None) for seated in by_table]
+
+
+def _colour(
+    runs: dict[tuple[int, int], list[int | None]],
+    by_table: list[list[tuple[int, int] | None]],
+    run: tuple[int, int],
+    index: int,
+) -> None:
+    """Give a run a seat at a table, moving others along an alternating path if it must."""
+    wanted, free = runs[run].index(None), by_table[index].index(None)
+    path: list[tuple[tuple[int, int], int]] = []
+    at = index
+    while (sitting := by_table[at][wanted]) is not None:
+        path.append((sitting, at))
+        onward = runs[sitting][free]
+        if onward is None:
+            break
+        path.append((sitting, onward))
+        at = onward
+    _swap_along(runs, by_table, path, (wanted, free))
+    runs[run][wanted], by_table[index][wanted] = index, run
+
+
+def _swap_along(
+    runs: dict[tuple[int, int], list[int | None]],
+    by_table: list[list[tuple[int, int] | None]],
+    path: list[tuple[tuple[int, int], int]],
+    colours: tuple[int, int],
+) -> None:
+    """Exchange two seats on every edge of a path."""
+    turned = [(run, at, colours[step % 2], colours[1 - step % 2]) for step, (run, at) in enumerate(path)]
+    for run, at, old, _new in turned:
+        runs[run][old] = by_table[at][old] = None
+    for run, at, _old, new in turned:
+        runs[run][new], by_table[at][new] = at, run

@@ -1,0 +1,205 @@
+"""Checks that a pairing format keeps the contract of `pairing.base.PairingFormat`, with random results and withdrawals.
+
+Knows no format's rules. Results come in any order, as those of matches played at the same time do.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from .. import chance
+from ..pairing.base import BadFormat, Field, NotDue, Pairing, PairingFormat, Played, bye
+
+if TYPE_CHECKING:
+    from random import Random
+
+_LOOKED_AT = 0.05
+"""The part of all steps in which a state is written out before and after, which takes long for many entrants."""
+
+
+def check_pairing(
+    form: PairingFormat[Any],
+    source: "Random",
+    *,
+    field: Field,
+    options: Mapping[str, Any] | None = None,
+    withdrawals: float = 0.01,
+    max_steps: int = 100_000,
+) -> list[Played]:
+    """Check that a format keeps the contract of `pairing.base.PairingFormat`, by running a tournament at random.
+
+    Args:
+        form: the format.
+        source: what chooses results and withdrawals; the same source in the same state checks the same.
+        field: what it is played with.
+        options: the format's options, plain; what is missing takes its default.
+        withdrawals: how likely somebody withdraws before a result.
+        max_steps: the tournament must end within so many results and withdrawals.
+
+    Returns:
+        The results, in the order in which they came, byes included.
+
+    Raises:
+        AssertionError: the contract is broken; the text says how.
+        Exception: whatever else the format raised, where the contract does not let it.
+    """
+    _check_description(form)
+    parsed = form.parse_options(dict(options or {}))
+    shuffle = chance.Dealer(source.randbytes(chance.SEED_BYTES))
+    check = _PairingCheck(form, source, field, form.new(parsed, field, shuffle))
+    check.run(withdrawals, max_steps)
+    check.repeat(form.new(parsed, field, shuffle))
+    return [step for step in check.steps if isinstance(step, Played)]
+
+
+def random_result(pairing: Pairing, source: "Random") -> Played:
+    """Return a result of a match: mostly a full ranking, sometimes draws, fouls, or nothing for anybody."""
+    if pairing.is_bye:
+        return bye(pairing)
+    seats = list(range(len(pairing.seats)))
+    source.shuffle(seats)
+    scores = tuple(source.randrange(100) for _ in seats)
+    kind = source.random()
+    if kind < 0.05:
+        return Played(pairing=pairing, ranking=(), scores=scores, fouls=tuple(sorted(seats)))
+    if kind < 0.2:
+        cut = source.randrange(len(seats))
+        groups = (tuple(sorted(seats[:cut])), tuple(sorted(seats[cut:])))
+        return Played(pairing=pairing, ranking=tuple(group for group in groups if group), scores=scores)
+    fouls = (seats[-1],) if kind < 0.3 else ()
+    return Played(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
+
+
+def _check_description(form: PairingFormat[Any]) -> None:
+    """Check what a format says of itself."""
+    assert form.name, "a format has a name"
+    assert form.title, f"{form.name} has no title"
+    assert form.seats, f"{form.name} is for no number of seats"
+    msgspec.json.schema(form.options_type)
+    form.parse_options({})
+    for option in ({"no such option": 1}, {"": None}):
+        try:
+            form.parse_options(option)
+        except BadFormat:
+            continue
+        raise AssertionError(f"{form.name} takes the options {option}")
+
+
+class _PairingCheck:
+    """One tournament that is run and checked.
+
+    Args:
+        form: the format.
+        source: what chooses results and withdrawals.
+        field: what it is played with.
+        state: before the first match.
+    """
+
+    def __init__(self, form: PairingFormat[Any], source: "Random", field: Field, state: Any) -> None:
+        self.form = form
+        self.source = source
+        self.field = field
+        self.state = state
+        self.steps: list[Played | int] = []
+        """Results, and entrants that withdrew."""
+        self.withdrawn: set[int] = set()
+        self.due: dict[int, Pairing] = {}
+        self.numbers: set[int] = set()
+        self.latest = [0] * len(field.entrants)
+        """By entrant: the number of its last pairing."""
+
+    def run(self, withdrawals: float, max_steps: int) -> None:
+        """Run the tournament to its end."""
+        self._check_due(None)
+        while not self.form.is_over(self.state):
+            assert len(self.steps) < max_steps, f"not over after {max_steps} steps"
+            staying = [one for one in range(len(self.field.entrants)) if one not in self.withdrawn]
+            if staying and self.source.random() < withdrawals:
+                self._withdraw(self.source.choice(staying))
+            else:
+                self._record(self.source.choice(list(self.due.values())))
+        assert not self.due, "it is over, and something is due"
+        self._check_byes()
+
+    def repeat(self, state: Any) -> None:
+        """Give the same results and withdrawals again, which must give the same pairings."""
+        for step in self.steps:
+            state = self.form.record(state, step) if isinstance(step, Played) else self.form.withdraw(state, step)
+        assert self.state == state, "the same results gave another state"
+        assert self.form.places(self.state) == self.form.places(state), "the same results gave other places"
+
+    def _record(self, pairing: Pairing) -> None:
+        played = random_result(pairing, self.source)
+        looked_at = repr(self.state) if self.source.random() < _LOOKED_AT else None
+        after = self.form.record(self.state, played)
+        assert looked_at in (None, repr(self.state)), "record changed the old state"
+        if looked_at is not None:
+            self._check_refusal(after, played)
+        self.state = after
+        self.steps.append(played)
+        del self.due[pairing.number]
+        self._check_due(None)
+
+    def _check_refusal(self, state: Any, played: Played) -> None:
+        try:
+            self.form.record(state, played)
+        except NotDue:
+            return
+        raise AssertionError(f"pairing {played.pairing.number} has two results")
+
+    def _withdraw(self, entrant: int) -> None:
+        before = repr(self.state)
+        after = self.form.withdraw(self.state, entrant)
+        assert before == repr(self.state), "withdraw changed the old state"
+        assert after == self.form.withdraw(after, entrant), "to withdraw twice changes something"
+        self.state = after
+        self.steps.append(entrant)
+        self.withdrawn.add(entrant)
+        self._check_due(entrant)
+
+    def _check_due(self, gone: int | None) -> None:
+        """Check what is due now against what was due before; who has just withdrawn is in none of it."""
+        due = self.form.due(self.state)
+        numbers = [pairing.number for pairing in due]
+        assert sorted(set(numbers)) == numbers, f"not by their numbers: {numbers}"
+        busy = [entrant for pairing in due for entrant in pairing.seats]
+        assert len(set(busy)) == len(busy), f"somebody is to play two matches at once, or itself: {due}"
+        assert self.withdrawn.isdisjoint(busy), f"somebody who has withdrawn is to play: {due}"
+        kept = [pairing for pairing in self.due.values() if gone not in pairing.seats]
+        assert all(pairing in due for pairing in kept), f"what was due is due no longer: {kept}, {due}"
+        for pairing in due:
+            if pairing.number not in self.due:
+                self._check_new(pairing)
+        self.due = {pairing.number: pairing for pairing in due}
+        assert self.due or self.form.is_over(self.state), "nothing is due, and it is not over"
+        if not self.due or self.source.random() < _LOOKED_AT:
+            self._check_places()
+
+    def _check_new(self, pairing: Pairing) -> None:
+        assert pairing.number not in self.numbers, f"the number {pairing.number} comes twice"
+        assert pairing.round >= 1, "rounds count from 1"
+        assert len(pairing.seats) in (1, self.field.seats), (
+            f"a match of {self.field.seats} has {len(pairing.seats)} seats"
+        )
+        self.numbers.add(pairing.number)
+        for entrant in pairing.seats:
+            assert pairing.number > self.latest[entrant], f"the numbers of entrant {entrant} do not count up"
+            self.latest[entrant] = pairing.number
+
+    def _check_places(self) -> None:
+        groups = self.form.places(self.state)
+        if groups is not None:
+            placed = sorted(entrant for group in groups for entrant in group)
+            assert list(range(len(self.field.entrants))) == placed, f"not everybody has one place: {groups}"
+            assert all(groups), "a place without an entrant"
+
+    def _check_byes(self) -> None:
+        """Check that byes are spread evenly where points decide, among those that have stayed."""
+        if self.form.places(self.state) is not None:
+            return
+        pairings = [step.pairing for step in self.steps if isinstance(step, Played)]
+        byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye and not pairing.table)
+        counts = [byes[one] for one in range(len(self.field.entrants)) if one not in self.withdrawn]
+        assert max(counts, default=0) - min(counts, default=0) <= 1, f"byes are uneven: {counts}"

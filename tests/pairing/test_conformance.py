@@ -1,0 +1,178 @@
+"""Every registered format keeps the contract, and formats that break it are found out. Knows no format's rules."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from referee.pairing.base import BadFormat, Field, NotDue, Pairing, PairingFormat, Played
+from referee.pairing.roundrobin import RoundRobin
+from referee.pairing.timetable import State
+from referee.plugins import load
+from referee.testing import check_pairing
+
+from .tournaments import field, first_wins, started
+
+FORMATS = load().formats
+SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "roundrobin": {"rounds": 7}, "swiss": {"rounds": 4}}
+"""Options that keep tournaments of many entrants short."""
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@settings(max_examples=12, deadline=None)
+@given(
+    count=st.integers(2, 24) | st.integers(2, 60) | st.integers(2, 200),
+    seats=st.sampled_from([2, 2, 2, 3, 4, 12]),
+    withdrawals=st.sampled_from([0, 0.005, 0.05, 0.4]),
+    is_rated=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_every_registered_format_conforms(
+    *, name: str, count: int, seats: int, withdrawals: float, is_rated: bool, seed: int
+) -> None:
+    """Whatever is installed, built in or not, passes the same suite."""
+    form, source = FORMATS[name], Random(seed)
+    seats = seats if seats in form.seats and seats <= count else 2
+    ratings = [source.gauss(1500, 300) for _ in range(count)] if is_rated else []
+    check_pairing(
+        form, source, field=field(count, seats, ratings), options=SHORT.get(name, {}), withdrawals=withdrawals
+    )
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 9])
+def test_defaults_suit_small_fields(name: str, count: int) -> None:
+    """Without any option, every format runs with few entrants."""
+    assert check_pairing(FORMATS[name], Random(count), field=field(count), withdrawals=0)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize(("count", "seats", "complaint"), [(1, 2, "too few"), (2, 13, "not of 13"), (0, 2, "too few")])
+def test_a_field_that_fills_no_match_is_refused(name: str, count: int, seats: int, complaint: str) -> None:
+    """The organiser is told what is wrong with the field."""
+    with pytest.raises(BadFormat, match=complaint):
+        started(FORMATS[name], field(count, seats))
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_result_that_is_not_due_is_refused(name: str) -> None:
+    """A result counts once, and a made-up pairing never."""
+    form = FORMATS[name]
+    state = started(form, field(6))
+    with pytest.raises(NotDue, match="12345"):
+        form.record(state, first_wins(Pairing(number=12345, round=1, seats=(0, 1))))
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_after_everybody_has_withdrawn_nothing_is_due(name: str) -> None:
+    """A deserted tournament is over."""
+    form = FORMATS[name]
+    state = started(form, field(7))
+    for entrant in range(7):
+        state = form.withdraw(state, entrant)
+    assert form.is_over(state)
+    assert form.due(state) == ()
+
+
+class Doubling(RoundRobin):
+    """Pairs somebody twice at once."""
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        due = super().due(state)
+        return (*due, *(replace(pairing, number=10_000 + pairing.number) for pairing in due))
+
+
+class Selfish(RoundRobin):
+    """Lets somebody play against itself."""
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        return tuple(replace(pairing, seats=(pairing.seats[0],) * 2) for pairing in super().due(state))
+
+
+class Numberless(RoundRobin):
+    """Gives a later pairing the number of an earlier one."""
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        due = (replace(pairing, number=(pairing.number - 1) % 8 + 1) for pairing in super().due(state))
+        return tuple(sorted(due, key=lambda pairing: pairing.number))
+
+    def record(self, state: State, played: Played) -> State:
+        meant = next(pairing for pairing in state.due if pairing.seats == played.pairing.seats)
+        return super().record(state, replace(played, pairing=meant))
+
+
+class Clinging(RoundRobin):
+    """Does not let anybody go."""
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        return state
+
+
+class Endless(RoundRobin):
+    """Is never over."""
+
+    def is_over(self, state: State) -> bool:
+        return False
+
+
+class Hasty(RoundRobin):
+    """Is over before everything is played."""
+
+    def is_over(self, state: State) -> bool:
+        return len(state.due) < 3
+
+
+class Forgetting(RoundRobin):
+    """Takes the same result again."""
+
+    def record(self, state: State, played: Played) -> State:
+        return super().record(state, played) if played.pairing in state.due else state
+
+
+class Favouring(RoundRobin):
+    """Plays no match, so that byes are all there is, and stops when one entrant has had two."""
+
+    def new(self, options: Any, field: Field, shuffle: Any) -> State:
+        return replace(super().new(options, field, shuffle), due=self._byes(1))
+
+    def record(self, state: State, played: Played) -> State:
+        return replace(state, due=self._byes(played.pairing.number + 1) if played.pairing.number < 2 else ())
+
+    @staticmethod
+    def _byes(number: int) -> tuple[Pairing, ...]:
+        return (Pairing(number=number, round=number, seats=(0,)),)
+
+
+class Moody(RoundRobin):
+    """Draws other lots each time."""
+
+    def __init__(self) -> None:
+        self.drawn = 0
+
+    def new(self, options: Any, field: Field, shuffle: Any) -> State:
+        self.drawn += 1
+        return super().new(options, field, shuffle.later(self.drawn))
+
+
+BROKEN: tuple[tuple[Callable[[], PairingFormat[Any]], str], ...] = (
+    (Doubling, "two matches at once"),
+    (Selfish, "or itself"),
+    (Numberless, "comes twice|not by their numbers|two results"),
+    (Clinging, "who has withdrawn is to play"),
+    (Endless, "nothing is due, and it is not over"),
+    (Hasty, "it is over, and something is due"),
+    (Forgetting, "has two results"),
+    (Favouring, "byes are uneven"),
+    (Moody, "not due|gave another state"),
+)
+
+
+@pytest.mark.parametrize(("broken", "says"), BROKEN)
+def test_a_broken_format_is_found_out(broken: Callable[[], PairingFormat[Any]], says: str) -> None:
+    """A format that breaks the contract does not pass, and the error says what it breaks."""
+    with pytest.raises((AssertionError, NotDue), match=says):
+        check_pairing(broken(), Random(5), field=field(8), options={"cycles": 4}, withdrawals=0.02)
