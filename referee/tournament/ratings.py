@@ -49,7 +49,7 @@ class Rating(Struct, frozen=True, kw_only=True):
     error: float
     """Half the width of the 95 % interval, against the mean of the group."""
     played: int
-    """Encounters that it rests on."""
+    """Matches that it rests on."""
     group: int
     """Ratings of different groups can't be compared; counted from 0, in the order of the field."""
 
@@ -96,10 +96,16 @@ def elo_ratings(table: Table, mean: float = 1500.0) -> tuple[Rating, ...]:
         raise ValueError(f"Elo is for matches of two, not of {table.field.seats}")
     size = len(table.field.entrants)
     pairs = pairs_of(table)
-    groups = _groups(size, pairs)
+    met: list[set[int]] = [set() for _ in range(size)]
+    played = [0] * size
+    for one, other, _, times, _ in pairs:
+        met[one].add(other)
+        met[other].add(one)
+        played[one] += times
+        played[other] += times
+    groups = connected(met)
     strengths = _most_likely(size, pairs)
     errors = _errors(strengths, pairs, groups)
-    played = [sum(pair.played for pair in pairs if entrant in pair[:2]) for entrant in range(size)]
     return tuple(
         Rating(entrant=i, rating=mean + ELO * strengths[i], error=ELO * errors[i], played=played[i], group=groups[i])
         for i in range(size)
@@ -222,15 +228,18 @@ def _variances(strengths: Vector, pairs: Sequence[Pair]) -> list[float]:
     return found
 
 
-def _groups(size: int, pairs: Sequence[Pair]) -> list[int]:
-    """Return a number for each entrant, the same for all who are connected by matches."""
-    near: list[set[int]] = [set() for _ in range(size)]
-    for one, other, *_ in pairs:
-        near[one].add(other)
-        near[other].add(one)
-    group = [-1] * size
+def connected(met: Sequence[set[int]]) -> list[int]:
+    """Number the groups of entrants that are connected by matches.
+
+    Args:
+        met: for each entrant, whom it has met.
+
+    Returns:
+        For each entrant the number of its group, from 0 in the order of the field.
+    """
+    group = [-1] * len(met)
     count = 0
-    for start in range(size):
+    for start in range(len(met)):
         if group[start] >= 0:
             continue
         reached = [start]
@@ -238,6 +247,6 @@ def _groups(size: int, pairs: Sequence[Pair]) -> list[int]:
             entrant = reached.pop()
             if group[entrant] < 0:
                 group[entrant] = count
-                reached.extend(near[entrant])
+                reached.extend(met[entrant])
         count += 1
     return group

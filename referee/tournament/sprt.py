@@ -1,15 +1,15 @@
 """Is B better than A? A sequential test that stops as soon as the results say. Knows counts; refuses to know matches.
 
-The question is between two hypotheses: B is elo0 better than A, or elo1. After any number of matches their likelihoods are
-compared, draws and all: each hypothesis takes the distribution of scores that fits the results best among those with its
-mean. The test may be looked at after every match; that is what its bounds are made for.
+The question is between two hypotheses: B is elo0 better than A, or elo1. After any number of matches their
+likelihoods are compared, draws and all: each hypothesis takes the distribution of scores that fits the results best
+among those with its mean. The test may be looked at after every match; that is what its bounds are made for.
 
 Where a deal is played twice with the seats changed, the two matches belong together: luck in the deal cancels out. They
 are counted as one pair with five outcomes, and the test needs fewer matches than it would for each by itself.
 
-Source: A. Wald, Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16 (1945), for the bounds;
-M. Van den Bergh, The Generalized Sequential Probability Ratio Test for multinomial outcomes, as used by fishtest, for the
-likelihoods and for pairs.
+Source: A. Wald, Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16 (1945), for the
+bounds; M. Van den Bergh, The Generalized Sequential Probability Ratio Test for multinomial outcomes, as used by
+fishtest, for the likelihoods and for pairs.
 """
 
 from collections.abc import Sequence
@@ -80,7 +80,8 @@ def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
     """Tell where a test stands.
 
     Args:
-        counts: how often B got each outcome, from worst to best: losses, draws, wins; or pairs of matches in which it got
+        counts: how often B got each outcome, from worst to best: losses, draws, wins; or pairs of matches in which it
+        got
             0, 1/2, 1, 3/2 and 2 points.
         hypotheses: what is tested.
 
