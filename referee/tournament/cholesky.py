@@ -43,9 +43,7 @@ def factor(matrix: Matrix) -> Matrix:
 
 def solve(lower: Matrix, right: Vector) -> Vector:
     """Return x with L times its transpose times x equal to the right side."""
-    half: Vector = []
-    for row, value in zip(lower, right, strict=True):
-        half.append((value - dot(row, half)) / row[-1])
+    half = _forward(lower, right)
     found = [0.0] * len(half)
     for i in range(len(half) - 1, -1, -1):
         found[i] = half[i] / lower[i][i]
@@ -57,4 +55,13 @@ def solve(lower: Matrix, right: Vector) -> Vector:
 def inverse(lower: Matrix) -> Matrix:
     """Return the inverse of L times its transpose."""
     size = len(lower)
-    return [solve(lower, [float(i == j) for j in range(size)]) for i in range(size)]
+    columns = [_forward(lower, [float(i == j) for j in range(size)]) for i in range(size)]
+    return [[dot(one, other) for other in columns] for one in columns]
+
+
+def _forward(lower: Matrix, right: Vector) -> Vector:
+    """Return x with L times x equal to the right side."""
+    found: Vector = []
+    for row, value in zip(lower, right, strict=True):
+        found.append((value - dot(row, found)) / row[-1])
+    return found

@@ -23,7 +23,7 @@ from .ratings import expected_score
 OUTCOMES = (3, 5)
 """Loss, draw, win; or a pair's 0, 1/2, 1, 3/2, 2 points."""
 _UNSEEN = 1e-3
-"""Stands for an outcome that has not been seen yet, so that no hypothesis is ruled out for want of it; as in fishtest."""
+"""Stands for an outcome that has not been seen, so that no hypothesis is ruled out for want of it; as in fishtest."""
 _HALVINGS = 100
 """Of an interval: more than a floating-point number has bits."""
 

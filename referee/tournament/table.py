@@ -6,11 +6,14 @@ placed has won it, and those who share a place have drawn. Two that both fouled 
 trace.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from fractions import Fraction
 from itertools import combinations
+from math import lcm
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -38,19 +41,51 @@ class HeadToHead(Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class Sums:
-    """What an entrant has gathered so far."""
+    """What an entrant has gathered so far.
 
-    points: Fraction = ZERO
-    by_round: Fraction = ZERO
-    """Sum of each match's points times its round: the progressive score follows from it."""
+    Fractions are kept by denominator: whole numbers are ten times as quick to add.
+    """
+
+    points_by: Counter[int] = dataclass_field(default_factory=Counter)
+    """Denominator -> numerator of the points."""
+    weighted_by: Counter[int] = dataclass_field(default_factory=Counter)
+    """Denominator -> numerator of the sum of points times their round: the progressive score follows from it."""
+    differences_by: Counter[int] = dataclass_field(default_factory=Counter)
+    """Number of opponents -> sum of the differences to all of them, in the game's points."""
     played: int = 0
     """Matches with an opponent."""
     byes: int = 0
     wins: int = 0
     """Matches in which it was first alone."""
-    score_difference: Fraction = ZERO
     last_round: int = 0
     has_withdrawn: bool = False
+
+    @property
+    def points(self) -> Fraction:
+        """Match points, those of byes included."""
+        return _total(self.points_by)
+
+    @property
+    def weighted(self) -> Fraction:
+        """The sum of each match's points times its round."""
+        return _total(self.weighted_by)
+
+    @property
+    def score_difference(self) -> Fraction:
+        """The game's points less the mean of the opponents' points, of all matches."""
+        return _total(self.differences_by)
+
+
+class Scale(NamedTuple):
+    """Everybody's points as whole numbers of a common unit."""
+
+    unit: int
+    """So many make a point."""
+    own: Sequence[int]
+    adjusted: Sequence[int]
+    """As they count for opponents: with a draw for each round missed (FIDE Handbook C.07, March 2026, 16.3.2)."""
+    draw: int
+    """Half of a first place."""
 
 
 class Table:
@@ -67,6 +102,7 @@ class Table:
         self.rounds = 0
         """The latest round of which there is a result."""
         self._sums = [Sums() for _ in field.entrants]
+        self._scale: Scale | None = None
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
 
     def add(self, played: Played) -> None:
@@ -77,12 +113,13 @@ class Table:
         """
         if not played.ranking:
             return
+        self._scale = None
         round_ = played.pairing.round
         self.rounds = max(self.rounds, round_)
         for entrant, points in zip(played.pairing.seats, match_points(played, self.scoring), strict=True):
             sums = self._sums[entrant]
-            sums.points += points
-            sums.by_round += points * round_
+            sums.points_by[points.denominator] += points.numerator
+            sums.weighted_by[points.denominator] += points.numerator * round_
             sums.last_round = max(sums.last_round, round_)
         if played.pairing.is_bye:
             self._sums[played.pairing.seats[0]].byes += 1
@@ -91,6 +128,7 @@ class Table:
 
     def withdraw(self, entrant: int) -> None:
         """Note that an entrant plays no more: the rounds after its last result are unplayed ones."""
+        self._scale = None
         self._sums[entrant].has_withdrawn = True
 
     def sums(self, entrant: int) -> Sums:
@@ -115,9 +153,15 @@ class Table:
         sums = self._sums[entrant]
         return self.rounds - sums.last_round if sums.has_withdrawn else 0
 
-    def draw(self) -> Fraction:
-        """Return what counts as a draw's points: half of a first place."""
-        return first_place(self.scoring) * HALF
+    def scale(self) -> Scale:
+        """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
+        if self._scale is None:
+            points, draw = [sums.points for sums in self._sums], first_place(self.scoring) * HALF
+            unit = lcm(draw.denominator, *(one.denominator for one in points))
+            own, each = [int(one * unit) for one in points], int(draw * unit)
+            adjusted = [one + self.missed(entrant) * each for entrant, one in enumerate(own)]
+            self._scale = Scale(unit, own, adjusted, each)
+        return self._scale
 
     def bye_share(self) -> Fraction:
         """Return which part of a win a bye is worth."""
@@ -148,9 +192,14 @@ class Table:
         )
 
     def _add_scores(self, seats: Sequence[int], scores: Sequence[int]) -> None:
-        """Add the game's points of each seat less the mean of its opponents' points."""
+        """Add the game's points of each seat less those of each opponent."""
         total, others = sum(scores), len(seats) - 1
         for entrant, score in zip(seats, scores, strict=True):
             sums = self._sums[entrant]
             sums.played += 1
-            sums.score_difference += score - Fraction(total - score, others)
+            sums.differences_by[others] += others * score - (total - score)
+
+
+def _total(numerators: Mapping[int, int]) -> Fraction:
+    """Add up fractions given as denominator -> numerator."""
+    return sum((Fraction(numerator, denominator) for denominator, numerator in numerators.items()), ZERO)

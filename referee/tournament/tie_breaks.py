@@ -25,46 +25,35 @@ from .table import Table
 Values = Mapping[int, Fraction]
 TieBreak = Callable[[Table, Sequence[int]], Values]
 """From a table and entrants that are tied to a number for each; more is better."""
-Contributions = Counter[Fraction]
-"""Points of an opponent -> how often one with so many was met."""
-
-
-def adjusted_points(table: Table, entrant: int) -> Fraction:
-    """Return an entrant's points as they count for its opponents (`buchholz.withdrawn`)."""
-    return table.sums(entrant).points + table.missed(entrant) * table.draw()
-
-
-def virtual_points(table: Table, entrant: int) -> Fraction:
-    """Return the points of the opponent that an entrant would have met in an unplayed round (`buchholz.bye`)."""
-    return min(table.sums(entrant).points, table.draw() * table.rounds)
+Contributions = Counter[int]
+"""Points of an opponent, in units of the table's scale -> how often one with so many was met."""
 
 
 def buchholz(table: Table, entrant: int) -> Fraction:
     """Return the sum of the opponents' points."""
-    return _total(_contributions(table, entrant))
+    return _total(table, _contributions(table, entrant))
 
 
 def buchholz_cut_1(table: Table, entrant: int) -> Fraction:
     """Return Buchholz without the weakest opponent."""
-    return buchholz(table, entrant) - _least(table, entrant)
+    return _total(table, _cut_1(table, entrant))
 
 
 def median_buchholz(table: Table, entrant: int) -> Fraction:
     """Return Buchholz without the weakest and the strongest opponent; 0 with fewer than three."""
-    contributions = _contributions(table, entrant)
-    if contributions.total() < 3:
-        return ZERO
-    least = _least(table, entrant)
-    contributions[least] -= 1
-    return _total(contributions) - max(+contributions)
+    left = _cut_1(table, entrant)
+    if left:
+        left[max(left)] -= 1
+    return _total(table, left)
 
 
 def sonneborn_berger(table: Table, entrant: int) -> Fraction:
     """Return the points of the opponents beaten and half of those drawn with."""
+    adjusted = table.scale().adjusted
     met = table.opponents(entrant).items()
-    real = sum((versus.points * adjusted_points(table, opponent) for opponent, versus in met), ZERO)
-    byes = table.sums(entrant).byes * (table.field.seats - 1)
-    return real + byes * table.bye_share() * virtual_points(table, entrant)
+    doubled = sum((2 * versus.wins + versus.draws) * adjusted[opponent] for opponent, versus in met)
+    byes = table.sums(entrant).byes * (table.field.seats - 1) * _virtual(table, entrant)
+    return (Fraction(doubled, 2) + table.bye_share() * byes) / table.scale().unit
 
 
 def progressive(table: Table, entrant: int) -> Fraction:
@@ -73,7 +62,7 @@ def progressive(table: Table, entrant: int) -> Fraction:
     Points of round r are in the sums after rounds r, r + 1, ... up to the last: as often as rounds + 1 - r.
     """
     sums = table.sums(entrant)
-    return (table.rounds + 1) * sums.points - sums.by_round
+    return (table.rounds + 1) * sums.points - sums.weighted
 
 
 def wins(table: Table, entrant: int) -> Fraction:
@@ -113,24 +102,32 @@ def direct_encounter(table: Table, tied: Sequence[int]) -> Values:
 
 def _contributions(table: Table, entrant: int) -> Contributions:
     """Return the points of all opponents, real and virtual."""
+    adjusted = table.scale().adjusted
     contributions: Contributions = Counter()
     for opponent, versus in table.opponents(entrant).items():
-        contributions[adjusted_points(table, opponent)] += versus.played
+        contributions[adjusted[opponent]] += versus.played
     unplayed = table.sums(entrant).byes + table.missed(entrant)
-    contributions[virtual_points(table, entrant)] += unplayed * (table.field.seats - 1)
+    contributions[_virtual(table, entrant)] += unplayed * (table.field.seats - 1)
     return +contributions
 
 
-def _least(table: Table, entrant: int) -> Fraction:
-    """Return the contribution that is cut first: an unplayed round by own choice, or the lowest; 0 if there is none."""
-    if table.missed(entrant):
-        return virtual_points(table, entrant)
-    return min(_contributions(table, entrant), default=ZERO)
+def _cut_1(table: Table, entrant: int) -> Contributions:
+    """Return the contributions without the first to go: an unplayed round by own choice, or else the lowest."""
+    contributions = _contributions(table, entrant)
+    if contributions:
+        contributions[_virtual(table, entrant) if table.missed(entrant) else min(contributions)] -= 1
+    return +contributions
 
 
-def _total(contributions: Contributions) -> Fraction:
+def _virtual(table: Table, entrant: int) -> int:
+    """Return the points of the opponent that an entrant would have met in an unplayed round (`buchholz.bye`)."""
+    scale = table.scale()
+    return min(scale.own[entrant], scale.draw * table.rounds)
+
+
+def _total(table: Table, contributions: Contributions) -> Fraction:
     """Add up points."""
-    return sum((points * times for points, times in contributions.items()), ZERO)
+    return Fraction(sum(points * times for points, times in contributions.items()), table.scale().unit)
 
 
 def _each(value: Callable[[Table, int], Fraction]) -> TieBreak:
