@@ -2,9 +2,15 @@
 
 import sys
 
-from . import audit, fairness, fuzz, wire
+from . import audit, fairness, fuzz, ratings, wire
 
-BENCHMARKS = {"audit": audit.main, "fairness": fairness.main, "fuzz": fuzz.main, "wire": wire.main}
+BENCHMARKS = {
+    "audit": audit.main,
+    "fairness": fairness.main,
+    "fuzz": fuzz.main,
+    "ratings": ratings.main,
+    "wire": wire.main,
+}
 
 
 def main(arguments: list[str]) -> int:

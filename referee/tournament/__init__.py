@@ -1,0 +1,4 @@
+"""What the results of a tournament amount to: points, standings, ratings. Knows results, and no programs.
+
+Nothing here plays, waits, writes or draws lots: results come in one by one, tables and numbers come out.
+"""

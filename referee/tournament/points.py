@@ -1,0 +1,112 @@
+"""Match points: what a ranking is worth to each seat. Knows rankings and fouls; refuses to know entrants and tables.
+
+Points are exact fractions, so that sums do not depend on the order of the matches, and equal is equal.
+"""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+
+from msgspec import Struct
+
+from ..pairing.base import Played
+
+ZERO = Fraction(0)
+HALF = Fraction(1, 2)
+_CACHED = 4096
+"""Shapes of rankings; 12 seats alone have 2048. A guess that costs a few hundred kilobytes."""
+
+
+class BadScoring(ValueError):
+    """A way to score that makes no sense; the text tells the organiser what to mend."""
+
+
+class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many points the places of a match are worth."""
+
+    by_rank: tuple[tuple[float, ...], ...] = ()
+    """Points from first place to last, one row for each number of seats: `[[10, 6, 3, 1], [10, 5, 1]]`.
+
+    Seats that share a place share the points of the places that they take up. Matches of a size without a row are
+    worth the share of opponents beaten, times the most that any first place is worth.
+    """
+    bye: float = 1.0
+    """What a bye is worth, as a share of a first place: 1 all of it, 0.5 half."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be scored with."""
+        sizes = [len(row) for row in self.by_rank]
+        if len(set(sizes)) < len(sizes):
+            raise BadScoring("by_rank: two rows for the same number of seats")
+        for row in self.by_rank:
+            _check_row(row)
+        if not 0 <= self.bye <= 1:
+            raise BadScoring(f"bye: {self.bye} is not between 0 and 1")
+
+
+def first_place(scoring: Scoring) -> Fraction:
+    """Return the most that one match can bring: 1, or the greatest number of `by_rank`."""
+    return max((exact(row[0]) for row in scoring.by_rank), default=Fraction(1))
+
+
+def exact(number: float) -> Fraction:
+    """Return the decimal number that was written, not its nearest binary neighbour."""
+    return Fraction(str(number))
+
+
+def groups_of(played: Played) -> tuple[tuple[int, ...], ...]:
+    """Return the ranking with every seat that fouled behind every seat that did not.
+
+    Returns:
+        Groups of seats from best to worst, those that fouled together in the last; none for a void match.
+    """
+    fouls = set(played.fouls)
+    clean = (tuple(seat for seat in group if seat not in fouls) for group in played.ranking)
+    fouled = tuple(seat for group in played.ranking for seat in group if seat in fouls)
+    return tuple(group for group in (*clean, fouled) if group)
+
+
+def match_points(played: Played, scoring: Scoring) -> tuple[Fraction, ...]:
+    """Return what a match is worth to each seat.
+
+    By default that is the share of opponents beaten, an equal one counting half: 1, 1/2 and 0 for two seats; 1, 2/3,
+    1/3 and 0 for four. Who fouled gets nothing, whoever else did; a void match gives nothing to anybody.
+
+    Returns:
+        Points by seat, exact.
+    """
+    points = [ZERO] * len(played.pairing.seats)
+    if not played.ranking:
+        return tuple(points)
+    if played.pairing.is_bye:
+        return (exact(scoring.bye) * first_place(scoring),)
+    groups = groups_of(played)
+    worth = _worth(tuple(len(group) for group in groups), scoring)
+    for group, each in zip(groups, worth, strict=True):
+        for seat in group:
+            points[seat] = ZERO if seat in played.fouls else each
+    return tuple(points)
+
+
+@lru_cache(_CACHED)
+def _worth(sizes: tuple[int, ...], scoring: Scoring) -> tuple[Fraction, ...]:
+    """Return the points of each seat of a group, from the sizes of the groups."""
+    seats = sum(sizes)
+    row = next((row for row in scoring.by_rank if len(row) == seats), None)
+    top = first_place(scoring)
+    places = (
+        [exact(number) for number in row] if row else [top * Fraction(seats - 1 - i, seats - 1) for i in range(seats)]
+    )
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    return tuple(sum(places[start : start + size], ZERO) / size for start, size in zip(starts, sizes, strict=True))
+
+
+def _check_row(row: tuple[float, ...]) -> None:
+    """Refuse points that do not go down from first place to last."""
+    if len(row) < 2:
+        raise BadScoring(f"by_rank: {list(row)} is for fewer than two seats")
+    if not all(math.isfinite(number) and number >= 0 for number in row):
+        raise BadScoring(f"by_rank: {list(row)} has something else than numbers from 0 up")
+    if row[0] <= 0 or any(better < worse for better, worse in pairwise(row)):
+        raise BadScoring(f"by_rank: {list(row)} does not go down from first place to last")

@@ -1,0 +1,135 @@
+"""Is B better than A? A sequential test that stops as soon as the results say. Knows counts; refuses to know matches.
+
+The question is between two hypotheses: B is elo0 better than A, or elo1. After any number of matches their
+likelihoods are compared, draws and all: each hypothesis takes the distribution of scores that fits the results best
+among those with its mean. The test may be looked at after every match; that is what its bounds are made for.
+
+Where a deal is played twice with the seats changed, the two matches belong together: luck in the deal cancels out. They
+are counted as one pair with five outcomes, and the test needs fewer matches than it would for each by itself.
+
+Source: A. Wald, Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16 (1945), for the
+bounds; M. Van den Bergh, The Generalized Sequential Probability Ratio Test for multinomial outcomes, as used by
+fishtest, for the likelihoods and for pairs.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from math import isfinite, log
+
+from msgspec import Struct
+
+from .ratings import expected_score
+
+OUTCOMES = (3, 5)
+"""Loss, draw, win; or a pair's 0, 1/2, 1, 3/2, 2 points."""
+_UNSEEN = 1e-3
+"""Stands for an outcome that has not been seen, so that no hypothesis is ruled out for want of it; as in fishtest."""
+_HALVINGS = 100
+"""Of an interval: more than a floating-point number has bits."""
+
+
+class Verdict(Enum):
+    """What the results allow to say."""
+
+    CONTINUE = "continue"
+    ACCEPT = "accept"
+    """B is better by elo1 rather than by elo0."""
+    REJECT = "reject"
+    """B is better by elo0 at most, rather than by elo1."""
+
+
+class Hypotheses(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is tested, and how often it may be wrong."""
+
+    elo0: float = 0.0
+    elo1: float = 20.0
+    alpha: float = 0.05
+    """How often ACCEPT may come out if B is elo0 better."""
+    beta: float = 0.05
+    """How often REJECT may come out if B is elo1 better."""
+
+    def __post_init__(self) -> None:
+        """Refuse a test that cannot end."""
+        if not (isfinite(self.elo0) and isfinite(self.elo1) and self.elo0 < self.elo1):
+            raise ValueError(f"elo0 ({self.elo0}) is not below elo1 ({self.elo1})")
+        if not (0 < self.alpha < 0.5 and 0 < self.beta < 0.5):
+            raise ValueError(f"alpha ({self.alpha}) and beta ({self.beta}) are not both between 0 and 0.5")
+
+    @property
+    def lower(self) -> float:
+        """The log-likelihood ratio at or below which the test rejects."""
+        return log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        """The log-likelihood ratio at or above which the test accepts."""
+        return log((1 - self.beta) / self.alpha)
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """Where a test stands."""
+
+    llr: float
+    """Logarithm of how much likelier the results are under elo1 than under elo0."""
+    lower: float
+    upper: float
+    verdict: Verdict
+
+
+def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
+    """Tell where a test stands.
+
+    Args:
+        counts: how often B got each outcome, from worst to best: losses, draws, wins; or pairs of matches in which it
+        got
+            0, 1/2, 1, 3/2 and 2 points.
+        hypotheses: what is tested.
+
+    Raises:
+        ValueError: there are neither three counts nor five, or one is negative.
+    """
+    if len(counts) not in OUTCOMES or min(counts) < 0:
+        raise ValueError(f"{list(counts)} are not three counts, or five, from 0 up")
+    llr = log_likelihood_ratio(counts, expected_score(hypotheses.elo0), expected_score(hypotheses.elo1))
+    verdict = Verdict.CONTINUE
+    if llr >= hypotheses.upper:
+        verdict = Verdict.ACCEPT
+    elif llr <= hypotheses.lower:
+        verdict = Verdict.REJECT
+    return Progress(llr=llr, lower=hypotheses.lower, upper=hypotheses.upper, verdict=verdict)
+
+
+def log_likelihood_ratio(counts: Sequence[int], mean0: float, mean1: float) -> float:
+    """Compare how well two mean scores fit.
+
+    Args:
+        counts: of outcomes whose scores go from 0 to 1 in equal steps.
+        mean0: the one, between 0 and 1, both excluded.
+        mean1: the other.
+
+    Returns:
+        Above 0 if the second mean fits better; 0 without any results.
+    """
+    if not sum(counts):
+        return 0.0
+    weights = [count or _UNSEEN for count in counts]
+    fitted0, fitted1 = _fitted(weights, mean0), _fitted(weights, mean1)
+    return sum(weight * log(q1 / q0) for weight, q0, q1 in zip(weights, fitted0, fitted1, strict=True))
+
+
+def _fitted(weights: Sequence[float], mean: float) -> list[float]:
+    """Return the likeliest distribution among those with a mean.
+
+    It has the form p / (1 + x (score - mean)), p being what was observed; x is where its mean is right, and is found
+    by halving: on the interval that keeps all probabilities positive, the mean goes down as x goes up.
+    """
+    total, last = sum(weights), len(weights) - 1
+    observed = [(weight / total, index / last - mean) for index, weight in enumerate(weights)]
+    low, high = -1 / (1 - mean), 1 / mean
+    for _ in range(_HALVINGS):
+        x = (low + high) / 2
+        if sum(p * off / (1 + x * off) for p, off in observed) > 0:
+            low = x
+        else:
+            high = x
+    return [p / (1 + x * off) for p, off in observed]

@@ -1,0 +1,91 @@
+"""The entrants in order of points, then of tie-breaks. Knows names of tie-breaks; refuses to know formulas."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from .table import Table
+from .tie_breaks import TIE_BREAKS, Values
+
+DEFAULT = ("direct-encounter", "sonneborn-berger", "wins", "score-difference")
+"""Sensible where everybody meets everybody."""
+DEFAULT_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "direct-encounter", "wins")
+"""Sensible where everybody meets a few."""
+
+
+class UnknownTieBreak(ValueError):
+    """A name that is no tie-break's; the text lists those that there are."""
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """One line of the standings."""
+
+    place: int
+    """From 1; equal entrants share one, and as many places after it are free."""
+    entrant: int
+    points: float
+    tie_breaks: dict[str, float]
+    """Name -> value, in the order in which they were looked at."""
+    played: int
+    byes: int
+    has_withdrawn: bool
+
+
+def standings(table: Table, tie_breaks: Sequence[str] = DEFAULT) -> tuple[Standing, ...]:
+    """Put the entrants of a table in order.
+
+    Args:
+        table: with the results so far.
+        tie_breaks: names from TIE_BREAKS; a later one is asked about those alone whom the earlier ones leave equal.
+
+    Returns:
+        Everybody, from first to last; equal entrants in the order of the field.
+
+    Raises:
+        UnknownTieBreak: there is none of that name.
+    """
+    for name in tie_breaks:
+        if name not in TIE_BREAKS:
+            raise UnknownTieBreak(f"no tie-break {name!r} (there are {', '.join(TIE_BREAKS)})")
+    entrants = range(len(table.field.entrants))
+    groups = list(_split(entrants, {entrant: table.sums(entrant).points for entrant in entrants}))
+    values: dict[int, dict[str, float]] = {entrant: {} for entrant in entrants}
+    for name in tie_breaks:
+        groups = [part for group in groups for part in _broken(table, name, group, values)]
+    return tuple(_lines(table, groups, values))
+
+
+def _broken(
+    table: Table, name: str, group: Sequence[int], values: dict[int, dict[str, float]]
+) -> Iterator[Sequence[int]]:
+    """Yield the parts into which a tie-break divides those who are equal, and note what it says of each."""
+    found = TIE_BREAKS[name](table, group)
+    for entrant in group:
+        values[entrant][name] = float(found[entrant])
+    yield from _split(group, found)
+
+
+def _split(group: Sequence[int], values: Values) -> Iterator[Sequence[int]]:
+    """Yield entrants of equal value together, from the greatest value down."""
+    ordered = sorted(group, key=lambda entrant: (-values[entrant], entrant))
+    for _, equal in groupby(ordered, key=values.__getitem__):
+        yield list(equal)
+
+
+def _lines(table: Table, groups: Sequence[Sequence[int]], values: dict[int, dict[str, float]]) -> Iterator[Standing]:
+    """Yield a line for each entrant."""
+    place = 1
+    for group in groups:
+        for entrant in group:
+            sums = table.sums(entrant)
+            yield Standing(
+                place=place,
+                entrant=entrant,
+                points=float(sums.points),
+                tie_breaks=values[entrant],
+                played=sums.played,
+                byes=sums.byes,
+                has_withdrawn=sums.has_withdrawn,
+            )
+        place += len(group)

@@ -1,0 +1,205 @@
+"""The table of a tournament: all that standings and Elo need, kept as results come in. Refuses to know tie-breaks.
+
+What it keeps grows with the entrants and the pairs that met, never with the matches: sums for each entrant, and wins,
+draws and losses for each pair. In a match of more than two, each pair of seats is an encounter of its own: the better
+placed has won it, and those who share a place have drawn. Two that both fouled have both lost. A void match leaves no
+trace.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from fractions import Fraction
+from itertools import combinations
+from math import lcm
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from ..pairing.base import Field, Played
+from .points import HALF, ZERO, Scoring, exact, first_place, groups_of, match_points
+
+
+class HeadToHead(Struct, frozen=True, kw_only=True):
+    """How one entrant fared against another."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def played(self) -> int:
+        """How often they met."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def points(self) -> Fraction:
+        """One for a win, half for a draw, whatever a match is worth in the tournament."""
+        return self.wins + HALF * self.draws
+
+
+@dataclass(slots=True)
+class Sums:
+    """What an entrant has gathered so far.
+
+    Fractions are kept by denominator: whole numbers are ten times as quick to add.
+    """
+
+    points_by: Counter[int] = dataclass_field(default_factory=Counter)
+    """Denominator -> numerator of the points."""
+    weighted_by: Counter[int] = dataclass_field(default_factory=Counter)
+    """Denominator -> numerator of the sum of points times their round: the progressive score follows from it."""
+    differences_by: Counter[int] = dataclass_field(default_factory=Counter)
+    """Number of opponents -> sum of the differences to all of them, in the game's points."""
+    played: int = 0
+    """Matches with an opponent."""
+    byes: int = 0
+    wins: int = 0
+    """Matches in which it was first alone."""
+    last_round: int = 0
+    has_withdrawn: bool = False
+
+    @property
+    def points(self) -> Fraction:
+        """Match points, those of byes included."""
+        return _total(self.points_by)
+
+    @property
+    def weighted(self) -> Fraction:
+        """The sum of each match's points times its round."""
+        return _total(self.weighted_by)
+
+    @property
+    def score_difference(self) -> Fraction:
+        """The game's points less the mean of the opponents' points, of all matches."""
+        return _total(self.differences_by)
+
+
+class Scale(NamedTuple):
+    """Everybody's points as whole numbers of a common unit."""
+
+    unit: int
+    """So many make a point."""
+    own: Sequence[int]
+    adjusted: Sequence[int]
+    """As they count for opponents: with a draw for each round missed (FIDE Handbook C.07, March 2026, 16.3.2)."""
+    draw: int
+    """Half of a first place."""
+
+
+class Table:
+    """Takes results one by one, in any order.
+
+    Args:
+        field: who takes part; its seats say how many opponents a match has.
+        scoring: what places are worth.
+    """
+
+    def __init__(self, field: Field, scoring: Scoring | None = None) -> None:
+        self.field = field
+        self.scoring = scoring or Scoring()
+        self.rounds = 0
+        """The latest round of which there is a result."""
+        self._sums = [Sums() for _ in field.entrants]
+        self._scale: Scale | None = None
+        self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
+
+    def add(self, played: Played) -> None:
+        """Count a result; a void match counts as not played.
+
+        Args:
+            played: its ranking has every seat, or none if the match is void.
+        """
+        if not played.ranking:
+            return
+        self._scale = None
+        round_ = played.pairing.round
+        self.rounds = max(self.rounds, round_)
+        for entrant, points in zip(played.pairing.seats, match_points(played, self.scoring), strict=True):
+            sums = self._sums[entrant]
+            sums.points_by[points.denominator] += points.numerator
+            sums.weighted_by[points.denominator] += points.numerator * round_
+            sums.last_round = max(sums.last_round, round_)
+        if played.pairing.is_bye:
+            self._sums[played.pairing.seats[0]].byes += 1
+        else:
+            self._add_match(played)
+
+    def withdraw(self, entrant: int) -> None:
+        """Note that an entrant plays no more: the rounds after its last result are unplayed ones."""
+        self._scale = None
+        self._sums[entrant].has_withdrawn = True
+
+    def sums(self, entrant: int) -> Sums:
+        """Return what an entrant has gathered; not to be changed."""
+        return self._sums[entrant]
+
+    def opponents(self, entrant: int) -> Mapping[int, HeadToHead]:
+        """Return how an entrant fared against everyone whom it met."""
+        return self._met[entrant]
+
+    def head_to_head(self, entrant: int, opponent: int) -> HeadToHead:
+        """Return how an entrant fared against another; all zeros if they never met."""
+        return self._met[entrant].get(opponent, HeadToHead())
+
+    def crosstable(self) -> tuple[tuple[HeadToHead, ...], ...]:
+        """Return everyone against everyone, indexed [entrant][opponent]; the diagonal is all zeros."""
+        everyone = range(len(self._sums))
+        return tuple(tuple(self.head_to_head(one, other) for other in everyone) for one in everyone)
+
+    def missed(self, entrant: int) -> int:
+        """Return how many rounds went by without an entrant that has withdrawn; 0 for all others."""
+        sums = self._sums[entrant]
+        return self.rounds - sums.last_round if sums.has_withdrawn else 0
+
+    def scale(self) -> Scale:
+        """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
+        if self._scale is None:
+            points, draw = [sums.points for sums in self._sums], first_place(self.scoring) * HALF
+            unit = lcm(draw.denominator, *(one.denominator for one in points))
+            own, each = [int(one * unit) for one in points], int(draw * unit)
+            adjusted = [one + self.missed(entrant) * each for entrant, one in enumerate(own)]
+            self._scale = Scale(unit, own, adjusted, each)
+        return self._scale
+
+    def bye_share(self) -> Fraction:
+        """Return which part of a win a bye is worth."""
+        return exact(self.scoring.bye)
+
+    def _add_match(self, played: Played) -> None:
+        """Count what takes opponents: encounters, wins, and the game's own points."""
+        seats, groups = played.pairing.seats, groups_of(played)
+        fouls = set(played.fouls)
+        if len(groups[0]) == 1 and groups[0][0] not in fouls:
+            self._sums[seats[groups[0][0]]].wins += 1
+        place = {seat: index for index, group in enumerate(groups) for seat in group}
+        for one, other in combinations(range(len(seats)), 2):
+            level = place[one] - place[other]
+            lost = level == 0 and one in fouls
+            self._meet(seats[one], seats[other], level, is_lost=lost)
+            self._meet(seats[other], seats[one], -level, is_lost=lost)
+        self._add_scores(seats, played.scores)
+
+    def _meet(self, entrant: int, opponent: int, level: int, *, is_lost: bool) -> None:
+        """Count an encounter from one side; a negative level is a better place."""
+        met = self._met[entrant][opponent]
+        is_drawn = level == 0 and not is_lost
+        self._met[entrant][opponent] = HeadToHead(
+            wins=met.wins + (level < 0),
+            draws=met.draws + is_drawn,
+            losses=met.losses + (level > 0 or is_lost),
+        )
+
+    def _add_scores(self, seats: Sequence[int], scores: Sequence[int]) -> None:
+        """Add the game's points of each seat less those of each opponent."""
+        total, others = sum(scores), len(seats) - 1
+        for entrant, score in zip(seats, scores, strict=True):
+            sums = self._sums[entrant]
+            sums.played += 1
+            sums.differences_by[others] += others * score - (total - score)
+
+
+def _total(numerators: Mapping[int, int]) -> Fraction:
+    """Add up fractions given as denominator -> numerator."""
+    return sum((Fraction(numerator, denominator) for denominator, numerator in numerators.items()), ZERO)

@@ -1,0 +1,148 @@
+"""The tie-breaks under their standard names, each as a number that orders the tied. Knows a table; refuses to rank.
+
+In matches of more than two, every opponent at the table counts like one in a match of two: Buchholz adds up all of
+them, Sonneborn-Berger those placed behind, and half of those who share the place. One opponent is cut, not one match.
+
+Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), articles 6 to 9, 14 and 16. What differs:
+- `buchholz.foul` A foul is a match lost at the table, not an unplayed round (16.2.2, 16.2.4): the programs did meet.
+- `buchholz.bye` A bye counts as a match against a virtual opponent with the entrant's own points, though at most half a
+  first place for each round (16.4); in a format of more seats, as many virtual opponents as a match has real ones.
+- `buchholz.withdrawn` Rounds after a withdrawal count half a first place each where the opponents' tie-breaks ask for
+  the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). There are no other
+  rounds that one may sit out.
+- `buchholz.rounds` Rounds are those that have been played so far, so that there are standings before the end.
+- `direct.missing` Pairs that met less often than others lack encounters (6.2); also where all should have met equally
+  often.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+
+from .points import ZERO
+from .table import Table
+
+Values = Mapping[int, Fraction]
+TieBreak = Callable[[Table, Sequence[int]], Values]
+"""From a table and entrants that are tied to a number for each; more is better."""
+Contributions = Counter[int]
+"""Points of an opponent, in units of the table's scale -> how often one with so many was met."""
+
+
+def buchholz(table: Table, entrant: int) -> Fraction:
+    """Return the sum of the opponents' points."""
+    return _total(table, _contributions(table, entrant))
+
+
+def buchholz_cut_1(table: Table, entrant: int) -> Fraction:
+    """Return Buchholz without the weakest opponent."""
+    return _total(table, _cut_1(table, entrant))
+
+
+def median_buchholz(table: Table, entrant: int) -> Fraction:
+    """Return Buchholz without the weakest and the strongest opponent; 0 with fewer than three."""
+    left = _cut_1(table, entrant)
+    if left:
+        left[max(left)] -= 1
+    return _total(table, left)
+
+
+def sonneborn_berger(table: Table, entrant: int) -> Fraction:
+    """Return the points of the opponents beaten and half of those drawn with."""
+    adjusted = table.scale().adjusted
+    met = table.opponents(entrant).items()
+    doubled = sum((2 * versus.wins + versus.draws) * adjusted[opponent] for opponent, versus in met)
+    byes = table.sums(entrant).byes * (table.field.seats - 1) * _virtual(table, entrant)
+    return (Fraction(doubled, 2) + table.bye_share() * byes) / table.scale().unit
+
+
+def progressive(table: Table, entrant: int) -> Fraction:
+    """Return the sum of an entrant's points after each round.
+
+    Points of round r are in the sums after rounds r, r + 1, ... up to the last: as often as rounds + 1 - r.
+    """
+    sums = table.sums(entrant)
+    return (table.rounds + 1) * sums.points - sums.weighted
+
+
+def wins(table: Table, entrant: int) -> Fraction:
+    """Return how many matches an entrant won alone; a bye is none."""
+    return Fraction(table.sums(entrant).wins)
+
+
+def score_difference(table: Table, entrant: int) -> Fraction:
+    """Return the game's points of all matches, less the mean of the opponents' points in each."""
+    return table.sums(entrant).score_difference
+
+
+def direct_encounter(table: Table, tied: Sequence[int]) -> Values:
+    """Tell from the encounters among the tied who is ahead, whatever the missing ones would have brought.
+
+    An entrant is ahead of others only together with everybody who has more points among the tied, if the least of
+    them all would still have more than any of the others could have reached by winning what is missing. What stays
+    level is not looked at again on its own.
+
+    Returns:
+        Entrant -> how many of the tied it is ahead of.
+    """
+    group = set(tied)
+    met = {one: [versus for other, versus in table.opponents(one).items() if other in group] for one in tied}
+    most = max((versus.played for one in tied for versus in met[one]), default=0)
+    sure = {one: sum((versus.points for versus in met[one]), ZERO) for one in tied}
+    missing = {one: most * (len(tied) - 1) - sum(versus.played for versus in met[one]) for one in tied}
+    order = sorted(tied, key=lambda one: -sure[one])
+    ahead_of, count = {}, 0
+    for index in range(len(order) - 1, -1, -1):
+        behind = order[index + 1 :]
+        if behind and sure[order[index]] > max(sure[one] + missing[one] for one in behind):
+            count = len(behind)
+        ahead_of[order[index]] = Fraction(count)
+    return ahead_of
+
+
+def _contributions(table: Table, entrant: int) -> Contributions:
+    """Return the points of all opponents, real and virtual."""
+    adjusted = table.scale().adjusted
+    contributions: Contributions = Counter()
+    for opponent, versus in table.opponents(entrant).items():
+        contributions[adjusted[opponent]] += versus.played
+    unplayed = table.sums(entrant).byes + table.missed(entrant)
+    contributions[_virtual(table, entrant)] += unplayed * (table.field.seats - 1)
+    return +contributions
+
+
+def _cut_1(table: Table, entrant: int) -> Contributions:
+    """Return the contributions without the first to go: an unplayed round by own choice, or else the lowest."""
+    contributions = _contributions(table, entrant)
+    if contributions:
+        contributions[_virtual(table, entrant) if table.missed(entrant) else min(contributions)] -= 1
+    return +contributions
+
+
+def _virtual(table: Table, entrant: int) -> int:
+    """Return the points of the opponent that an entrant would have met in an unplayed round (`buchholz.bye`)."""
+    scale = table.scale()
+    return min(scale.own[entrant], scale.draw * table.rounds)
+
+
+def _total(table: Table, contributions: Contributions) -> Fraction:
+    """Add up points."""
+    return Fraction(sum(points * times for points, times in contributions.items()), table.scale().unit)
+
+
+def _each(value: Callable[[Table, int], Fraction]) -> TieBreak:
+    """Make a tie-break of a number that does not depend on who else is tied."""
+    return lambda table, tied: {entrant: value(table, entrant) for entrant in tied}
+
+
+TIE_BREAKS: Mapping[str, TieBreak] = {
+    "buchholz": _each(buchholz),
+    "buchholz-cut-1": _each(buchholz_cut_1),
+    "median-buchholz": _each(median_buchholz),
+    "sonneborn-berger": _each(sonneborn_berger),
+    "direct-encounter": direct_encounter,
+    "wins": _each(wins),
+    "score-difference": _each(score_difference),
+    "progressive": _each(progressive),
+}
+"""Name -> tie-break. Buchholz is for formats in which not everybody meets everybody: elsewhere it tells nothing (8)."""

@@ -1,0 +1,1 @@
+"""Points, tables, standings, ratings and sequential tests."""

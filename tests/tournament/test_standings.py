@@ -1,0 +1,211 @@
+"""Tables, tie-breaks and standings: published examples, rules one by one, and a naive count of everything."""
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.pairing.base import Played
+from referee.tournament.points import Scoring
+from referee.tournament.standings import DEFAULT, Standing, UnknownTieBreak, standings
+from referee.tournament.table import HeadToHead
+from referee.tournament.tie_breaks import TIE_BREAKS
+
+from .naive import Naive
+from .results import duel, field, match, sat_out, swiss, table_of
+
+F = Fraction
+EVERYTHING = tuple(TIE_BREAKS)
+
+SENSEIS = [
+    *(duel(1, one, other, "1-0") for one, other in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))),
+    *(duel(2, one, other, "1-0") for one, other in ((1, 0), (0, 2), (3, 0), (2, 1), (1, 3), (2, 3))),
+]
+"""A double round-robin of A, B, C, D. Source: Sensei's Library, "Sonneborn-Berger": 4, 4, 3, 1 and 11, 9, 6, 4."""
+
+
+def values(name: str, size: int, results: list[Played], gone: tuple[int, ...] = (), seats: int = 2) -> list[Fraction]:
+    """Return a tie-break's value for everybody."""
+    found = TIE_BREAKS[name](table_of(size, results, gone=gone, seats=seats), range(size))
+    return [found[entrant] for entrant in range(size)]
+
+
+def test_a_published_crosstable_has_its_sonneborn_berger_scores() -> None:
+    """Sensei's Library, "Sonneborn-Berger"."""
+    lines = standings(table_of(4, SENSEIS), ("sonneborn-berger",))
+    expected = [(1, 0, 4, 11), (2, 1, 4, 9), (3, 2, 3, 6), (4, 3, 1, 4)]
+    assert expected == [(line.place, line.entrant, line.points, line.tie_breaks["sonneborn-berger"]) for line in lines]
+
+
+@pytest.mark.parametrize(("name", "expected"), [("buchholz", 24), ("buchholz-cut-1", 22), ("median-buchholz", 16)])
+def test_a_published_list_of_opponents_has_its_buchholz_scores(name: str, expected: int) -> None:
+    """Opponents with 4, 2, 3, 4, 5 and 6 points leave 16 in the middle. Source: D. Rapptz, "Median-Buchholz"."""
+    opponents = {1: 4, 2: 2, 3: 3, 4: 4, 5: 5, 6: 6}
+    results = [duel(number, 0, number, "1-0") for number in opponents]
+    results += [duel(number, number, 7, "1-0") for number, points in opponents.items() for _ in range(points)]
+    assert expected == values(name, 8, results)[0]
+
+
+def test_a_bye_counts_as_a_virtual_opponent_with_ones_own_points() -> None:
+    """As FIDE C.07, 16.4 has it, though with no more points than half of the rounds played."""
+    results = [sat_out(1, 0), duel(1, 1, 2, "1-0"), duel(2, 0, 1, "1-0"), sat_out(2, 2), duel(3, 2, 0, "1-0")]
+    # Points 2, 1, 2 after three rounds: the virtual opponent has 1 1/2, the cap.
+    assert [F(3, 2) + 1 + 2, 2 + 2, F(3, 2) + 1 + 2] == values("buchholz", 3, results)
+    assert [F(3, 2) + 1, 2, F(3, 2) + 2] == values("sonneborn-berger", 3, results)
+
+
+def test_rounds_after_a_withdrawal_are_draws_for_the_opponents_and_cut_first() -> None:
+    """As FIDE C.07, 16.3.2 and 16.5 have it."""
+    results = [duel(1, 0, 1, "1-0"), duel(2, 0, 2, "1-0"), duel(3, 1, 2, "1-0"), duel(4, 1, 2, "1-0")]
+    # Entrant 0 leaves after round 2 with 2 points: 3 to its opponents; its own virtual opponents have 2 each.
+    assert values("buchholz", 3, results, gone=(0,)) == [2 + 0 + 2 + 2, 3 + 0 + 0, 3 + 2 + 2]
+    assert values("buchholz-cut-1", 3, results, gone=(0,)) == [2 + 0 + 2, 3, 3 + 2]
+    assert values("sonneborn-berger", 3, results, gone=(0,)) == [2, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("size", "results", "expected"),
+    [
+        (3, [duel(1, 0, 1, "1-0"), duel(1, 1, 2, "1-0"), duel(1, 2, 0, "1-0")], [0, 0, 0]),
+        (3, [duel(1, 0, 1, "1-0"), duel(1, 1, 2, "1-0"), duel(1, 0, 2, "1-0")], [2, 1, 0]),
+        (3, [duel(1, 0, 1, "1-0"), duel(1, 0, 2, "1-0")], [2, 0, 0]),
+        (3, [duel(1, 0, 1, "1-0"), duel(1, 1, 2, "1/2")], [0, 0, 0]),
+        (3, [duel(1, 0, 1, "1-0")], [0, 0, 0]),
+        (2, [duel(1, 0, 1, "1-0"), duel(2, 1, 0, "1/2")], [1, 0]),
+        (3, [], [0, 0, 0]),
+        (3, [duel(1, 0, 1, "1-0"), duel(1, 2, 0, "1/2"), duel(2, 2, 1, "1-0")], [1, 0, 1]),
+    ],
+)
+def test_direct_encounter_tells_only_what_missing_matches_could_not_change(
+    size: int, results: list[Played], expected: list[int]
+) -> None:
+    """How many of the tied an entrant is ahead of."""
+    assert expected == values("direct-encounter", size, results)
+
+
+def test_a_match_of_four_is_an_encounter_of_every_pair() -> None:
+    """The better placed has won, equal ones have drawn, and two that fouled have both lost."""
+    table = table_of(4, [match(1, (3, 2, 1, 0), ((1, 0), (2, 3)), fouls=(2, 3))], seats=4)
+    won, drawn, lost = HeadToHead(wins=1), HeadToHead(draws=1), HeadToHead(losses=1)
+    none = HeadToHead()
+    expected = ((none, lost, lost, lost), (lost, none, lost, lost), (won, won, none, drawn), (won, won, drawn, none))
+    assert expected == table.crosstable()
+    assert [table.sums(entrant).wins for entrant in range(4)] == [0, 0, 0, 0]
+
+
+def test_a_void_match_leaves_no_trace() -> None:
+    """Not even its round."""
+    table = table_of(2, [match(7, (0, 1), (), scores=(5, 3))])
+    assert table_of(2, []).crosstable() == table.crosstable()
+    assert (table.rounds, table.sums(0).played, table.sums(0).score_difference) == (0, 0, 0)
+
+
+def test_equal_entrants_share_a_place() -> None:
+    """And the places that they take up are not given again."""
+    lines = standings(table_of(4, [duel(1, 3, 0, "1-0"), duel(1, 2, 1, "1-0")]), ("wins",))
+    assert [(line.place, line.entrant) for line in lines] == [(1, 2), (1, 3), (3, 0), (3, 1)]
+
+
+def test_tie_breaks_are_asked_in_order() -> None:
+    """The first one decides where it can, the next one only what is left."""
+    # Everybody has one point; 0 and 1 have won a match, 2 and 3 drew two; scores favour 3, then 1.
+    results = [
+        match(1, (0, 1), ((0,), (1,)), scores=(3, 1)),
+        match(2, (1, 0), ((0,), (1,)), scores=(9, 1)),
+        match(1, (2, 3), ((0, 1),), scores=(0, 20)),
+        match(2, (2, 3), ((0, 1),), scores=(0, 20)),
+    ]
+    by_wins = standings(table_of(4, results), ("wins", "score-difference"))
+    by_scores = standings(table_of(4, results), ("score-difference", "wins"))
+    assert [line.entrant for line in by_wins] == [1, 0, 3, 2]
+    assert [line.entrant for line in by_scores] == [3, 1, 0, 2]
+    assert by_wins[0].tie_breaks == {"wins": 1.0, "score-difference": 6.0}
+
+
+def test_a_line_says_what_it_rests_on() -> None:
+    """Matches, byes, withdrawal."""
+    line = standings(table_of(2, [sat_out(1, 1), duel(2, 1, 0, "1-0")], gone=[1]), ())[0]
+    assert Standing(place=1, entrant=1, points=2.0, tie_breaks={}, played=1, byes=1, has_withdrawn=True) == line
+
+
+def test_an_unknown_tie_break_is_refused() -> None:
+    """With the names that there are."""
+    with pytest.raises(UnknownTieBreak, match=r"'bucholz' \(there are buchholz, "):
+        standings(table_of(2, []), ("bucholz",))
+
+
+@pytest.mark.parametrize("name", [name for name in TIE_BREAKS if name != "direct-encounter"])
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_tie_breaks_agree_with_a_naive_count(name: str, seats: int) -> None:
+    """Over random tournaments with byes, fouls, void matches and withdrawals."""
+    for seed in range(12):
+        random = Random(f"{name} {seats} {seed}")
+        size = random.randrange(seats, 12)
+        results, gone = swiss(random, size, seats, random.randrange(1, 7))
+        naive = Naive(size, seats, results, gone)
+        expected = [getattr(naive, name.replace("-", "_"))(entrant) for entrant in range(size)]
+        assert expected == values(name, size, results, gone=tuple(gone), seats=seats)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_points_agree_with_a_naive_count(seats: int) -> None:
+    """And so does what counts for opponents."""
+    for seed in range(20):
+        random = Random(seed)
+        results, gone = swiss(random, 11, seats, 5)
+        naive, table = Naive(11, seats, results, gone), table_of(11, results, gone=gone, seats=seats)
+        assert [naive.points(entrant) for entrant in range(11)] == [table.sums(entrant).points for entrant in range(11)]
+        scale = table.scale()
+        assert [naive.for_others(one) for one in range(11)] == [F(points, scale.unit) for points in scale.adjusted]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.integers(2, 5), st.permutations(EVERYTHING))
+def test_the_order_of_results_does_not_matter(seed: int, seats: int, tie_breaks: list[str]) -> None:
+    """Every sum is exact."""
+    random = Random(seed)
+    results, gone = swiss(random, 12, seats, 5)
+    shuffled = random.sample(results, len(results))
+    scoring = Scoring(by_rank=((10, 6.1, 3, 0.7),))
+    one, other = (table_of(12, order, gone=gone, seats=seats, scoring=scoring) for order in (results, shuffled))
+    assert standings(one, tie_breaks) == standings(other, tie_breaks)
+    assert one.crosstable() == other.crosstable()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**9), st.integers(2, 4))
+def test_renamed_entrants_keep_their_places(seed: int, seats: int) -> None:
+    """Nothing hangs on the order of the field."""
+    random = Random(seed)
+    results, gone = swiss(random, 9, seats, 4)
+    new = random.sample(range(9), 9)
+    renamed = [
+        match(
+            played.pairing.round,
+            [new[entrant] for entrant in played.pairing.seats],
+            played.ranking,
+            scores=played.scores,
+            fouls=played.fouls,
+        )
+        for played in results
+    ]
+    before = standings(table_of(9, results, gone=gone, seats=seats), DEFAULT)
+    after = standings(table_of(9, renamed, gone=[new[one] for one in gone], seats=seats), DEFAULT)
+    assert {new[line.entrant]: line.place for line in before} == {line.entrant: line.place for line in after}
+
+
+def test_a_table_does_not_grow_with_its_matches() -> None:
+    """It keeps sums for each entrant and pair alone."""
+    table = table_of(3, [])
+    sizes = set()
+    for round_ in range(1, 400):
+        for played in (duel(round_, 0, 1, "1-0"), duel(round_, 1, 2, "1/2"), duel(round_, 2, 0, "1-0")):
+            table.add(played)
+        sums = [table.sums(entrant) for entrant in range(3)]
+        kept = [len(table.opponents(entrant)) for entrant in range(3)]
+        sizes.add(sum(kept) + sum(len(one.points_by) + len(one.weighted_by) + len(one.differences_by) for one in sums))
+    assert len(sizes) == 1
+    assert HeadToHead(wins=399) == table.head_to_head(0, 1)
+    assert field(3) == table.field
