@@ -207,4 +207,4 @@ def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo: float, tournaments: int) -> None:
     """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments to say it more exactly."""
     held, _ = coverage(rater, spread_elo, tournaments)
-    assert 0.92 <= held <= 0.98
+    assert 0.92 <= held <= 0.99
