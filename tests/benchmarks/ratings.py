@@ -26,7 +26,7 @@ def kinds() -> Iterator[tuple[str, Rater, float, tuple[float, float]]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print a line for each kind of tournament; fail if intervals hold the truth more seldom or more often than they should."""
+    """Print a line for each kind of tournament; fail if intervals hold the truth too seldom or too often."""
     tournaments = int(arguments[0]) if arguments else 200
     is_kept = True
     for name, rater, spread, (least, most) in kinds():
