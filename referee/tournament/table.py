@@ -102,6 +102,8 @@ class Table:
         self.rounds = 0
         """The latest round of which there is a result."""
         self._sums = [Sums() for _ in field.entrants]
+        self._most = 0
+        """Results, byes included, of who has most."""
         self._scale: Scale | None = None
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
 
@@ -125,6 +127,7 @@ class Table:
             self._sums[played.pairing.seats[0]].byes += 1
         else:
             self._add_match(played)
+        self._most = max(self._most, *(self._sums[one].played + self._sums[one].byes for one in played.pairing.seats))
 
     def withdraw(self, entrant: int) -> None:
         """Note that an entrant plays no more: the rounds after its last result are unplayed ones."""
@@ -149,9 +152,14 @@ class Table:
         return tuple(tuple(self.head_to_head(one, other) for other in everyone) for one in everyone)
 
     def missed(self, entrant: int) -> int:
-        """Return how many rounds went by without an entrant that has withdrawn; 0 for all others."""
+        """Return how many rounds went by without an entrant that has withdrawn; 0 for all others.
+
+        They are no more than it has fewer results than who has most: formats without rounds count matches instead.
+        """
         sums = self._sums[entrant]
-        return self.rounds - sums.last_round if sums.has_withdrawn else 0
+        if not sums.has_withdrawn:
+            return 0
+        return min(self.rounds - sums.last_round, self._most - sums.played - sums.byes)
 
     def scale(self) -> Scale:
         """Return everybody's points in a form that is quick to work with, made once for each state of the table."""

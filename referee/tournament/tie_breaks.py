@@ -9,7 +9,7 @@ Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), art
   first place for each round (16.4); in a format of more seats, as many virtual opponents as a match has real ones.
 - `buchholz.withdrawn` Rounds after a withdrawal count half a first place each where the opponents' tie-breaks ask for
   the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). There are no other
-  rounds that one may sit out.
+  rounds that one may sit out. The rule is for Swiss tournaments; here it holds for every format.
 - `buchholz.rounds` Rounds are those that have been played so far, so that there are standings before the end.
 - `direct.missing` Pairs that met less often than others lack encounters (6.2); also where all should have met equally
   often.

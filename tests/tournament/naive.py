@@ -63,7 +63,8 @@ class Naive:
         if entrant not in self.gone:
             return 0
         last = max((played.pairing.round for played in self.of(entrant)), default=0)
-        return len([number for number in range(1, self.rounds + 1) if number > last])
+        fewer = max(len(self.of(other)) for other in range(self.size)) - len(self.of(entrant))
+        return len([number for number in range(1, self.rounds + 1) if number > last][:fewer])
 
     def for_others(self, entrant: int) -> Fraction:
         """Return an entrant's points as its opponents' tie-breaks see them."""

@@ -39,7 +39,7 @@ def duel_ranking(random: Random, lead: float, drawn: float) -> Groups:
 
 
 def table_ranking(random: Random, at_table: Sequence[float]) -> Groups:
-    """Return the ranking of a match as Plackett and Luce have it; the largest of shifted Gumbel variables comes first."""
+    """Return the ranking of a match as Plackett and Luce have it: the largest of shifted Gumbel variables is first."""
     keys = [strength / ELO - log(-log(1 - random.random())) for strength in at_table]
     return tuple((seat,) for seat in sorted(range(len(keys)), key=lambda seat: -keys[seat]))
 

@@ -58,11 +58,22 @@ def test_a_bye_counts_as_a_virtual_opponent_with_ones_own_points() -> None:
 
 def test_rounds_after_a_withdrawal_are_draws_for_the_opponents_and_cut_first() -> None:
     """As FIDE C.07, 16.3.2 and 16.5 have it."""
-    results = [duel(1, 0, 1, "1-0"), duel(2, 0, 2, "1-0"), duel(3, 1, 2, "1-0"), duel(4, 1, 2, "1-0")]
-    # Entrant 0 leaves after round 2 with 2 points: 3 to its opponents; its own virtual opponents have 2 each.
-    assert values("buchholz", 3, results, gone=(0,)) == [2 + 0 + 2 + 2, 3 + 0 + 0, 3 + 2 + 2]
-    assert values("buchholz-cut-1", 3, results, gone=(0,)) == [2 + 0 + 2, 3, 3 + 2]
-    assert values("sonneborn-berger", 3, results, gone=(0,)) == [2, 0, 0]
+    results = [
+        *(duel(1, 0, 1, "1-0"), duel(1, 2, 3, "1-0")),
+        *(duel(2, 0, 2, "1-0"), duel(2, 1, 3, "1-0")),
+        *(duel(3, 1, 2, "1-0"), sat_out(3, 3)),
+        *(duel(4, 1, 2, "1-0"), sat_out(4, 3)),
+    ]
+    # Points 2, 3, 1, 2. Entrant 0 leaves after round 2: 3 to its opponents; its own virtual opponents have 2 each.
+    assert values("buchholz", 4, results, gone=(0,)) == [3 + 1 + 2 + 2, 3 + 2 + 1 + 1, 2 + 3 + 3 + 3, 1 + 3 + 2 + 2]
+    assert values("buchholz-cut-1", 4, results, gone=(0,)) == [3 + 1 + 2, 3 + 2 + 1, 3 + 3 + 3, 3 + 2 + 2]
+    assert values("sonneborn-berger", 4, results, gone=(0,)) == [3 + 1, 2 + 1 + 1, 2, 2 + 2]
+
+
+def test_without_rounds_a_withdrawal_misses_no_more_than_others_have_played() -> None:
+    """A ladder may count every match as a round of its own."""
+    results = [duel(1, 0, 1, "1-0"), *(duel(number, 1, 2, "1-0") for number in range(700, 702))]
+    assert values("buchholz", 3, results, gone=(0,))[1] == F(1) + 2 * F(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +110,7 @@ def test_a_void_match_leaves_no_trace() -> None:
     """Not even its round."""
     table = table_of(2, [match(7, (0, 1), (), scores=(5, 3))])
     assert table_of(2, []).crosstable() == table.crosstable()
-    assert (table.rounds, table.sums(0).played, table.sums(0).score_difference) == (0, 0, 0)
+    assert (table.rounds, table.sums(0).played, table.sums(0).score_difference) == (0, 0, F(0))
 
 
 def test_equal_entrants_share_a_place() -> None:

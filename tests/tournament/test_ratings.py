@@ -1,0 +1,210 @@
+"""Elo by maximum likelihood, ratings of more than two seats, and how far their intervals hold."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from math import isfinite
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.pairing.base import Played
+from referee.tournament.cholesky import factor, inverse, solve
+from referee.tournament.points import Scoring
+from referee.tournament.ratings import PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
+from referee.tournament.skill import SkillBook
+from referee.tournament.table import Table
+
+from .results import duel, field, match, sat_out, swiss, table_of
+from .simulated import Rater, coverage, duel_ranking, elo_by, skill_by, strengths, table_ranking
+
+
+def elo(size: int, results: Sequence[Played]) -> list[float]:
+    """Return ratings around 0."""
+    return [rating.rating for rating in elo_ratings(table_of(size, results), mean=0.0)]
+
+
+def skill(size: int, results: Sequence[Played], seats: int) -> Sequence[Rating]:
+    """Return ratings around 0 of a field of more than two seats."""
+    book = SkillBook(field(size, seats))
+    for played in results:
+        book.add(played)
+    return book.ratings(mean=0.0)
+
+
+def series(one: int, other: int, wins: int, draws: int, losses: int) -> list[Played]:
+    """Return matches of two entrants."""
+    scores = ["1-0"] * wins + ["1/2"] * draws + ["0-1"] * losses
+    return [duel(number, one, other, score) for number, score in enumerate(scores, 1)]
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [(0.5, 0), (0.64, 100), (0.76, 200), (0.849, 300), (0.909, 400), (0.24, -200), (10 / 11, 400)],
+)
+def test_scores_stand_for_the_differences_that_elo_gave_them(score: float, expected: float) -> None:
+    """To half a point of a per cent. Source: A. Elo's table of expectancies, in the logistic form used today."""
+    assert expected == pytest.approx(elo_difference(score), abs=1)
+    assert score == pytest.approx(expected_score(expected), abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("wins", "draws", "losses", "expected"),
+    [(6400, 0, 3600, 100), (5400, 2000, 2600, 100), (500, 0, 500, 0), (0, 1000, 0, 0), (10_000, 0, 1000, 400)],
+)
+def test_two_entrants_differ_by_what_their_score_stands_for(
+    wins: int, draws: int, losses: int, expected: float
+) -> None:
+    """After so many matches, the prior hardly counts."""
+    first, second = elo(2, series(0, 1, wins, draws, losses))
+    assert expected == pytest.approx(first - second, abs=1)
+    assert first == pytest.approx(-second)
+
+
+@pytest.mark.parametrize(("draws", "expected"), [(0, 0.5), (500, 0.5 * 0.5**0.5)])
+def test_the_error_is_that_of_the_mean_score(draws: int, expected: float) -> None:
+    """For two, 1,000 matches: the standard error of a score is 0.5 / sqrt(1000), less if half of them are drawn."""
+    decided = (1000 - draws) // 2
+    rating = elo_ratings(table_of(2, series(0, 1, decided, draws, decided)))[0]
+    slope = 4 * 400 / 2.302585  # of the difference in Elo over the score, at a half
+    assert rating.error == pytest.approx(1.96 * expected / 1000**0.5 * slope / 2, rel=0.01)
+
+
+@pytest.mark.parametrize(("results", "least", "most"), [(10, 300, 900), (100, 600, 1500)])
+def test_who_wins_everything_has_a_finite_rating(results: int, least: float, most: float) -> None:
+    """The prior holds it; the interval says how little is known."""
+    first, second = elo_ratings(table_of(2, series(0, 1, results, 0, 0)), mean=0.0)
+    assert least < first.rating - second.rating < most
+    assert first.error > 100
+
+
+def test_who_cannot_be_compared_is_in_a_group_of_its_own() -> None:
+    """Each group has the mean asked for; who has not played has the prior's interval."""
+    results = [*series(0, 2, 9, 0, 1), *series(1, 3, 6, 0, 4)]
+    ratings = elo_ratings(table_of(5, results), mean=1500.0)
+    assert [rating.group for rating in ratings] == [0, 1, 0, 1, 2]
+    assert [rating.played for rating in ratings] == [10, 10, 10, 10, 0]
+    assert ratings[0].rating + ratings[2].rating == pytest.approx(3000)
+    assert ratings[1].rating + ratings[3].rating == pytest.approx(3000)
+    assert ratings[4].error == pytest.approx(1.96 * PRIOR_ELO, rel=1e-3)
+
+
+def test_fouls_lose_and_void_matches_byes_and_double_fouls_tell_nothing() -> None:
+    """As `elo.fouls` has it."""
+    plain = [duel(1, 0, 1, "1-0"), duel(2, 0, 1, "0-1"), duel(3, 0, 1, "1-0")]
+    fouled = [
+        *plain[:2],
+        match(3, (0, 1), ((0,), (1,)), fouls=(1,)),
+        match(4, (0, 1), ((0, 1),), fouls=(0, 1)),
+        match(5, (0, 1), ()),
+        sat_out(6, 0),
+    ]
+    assert elo_ratings(table_of(2, plain)) == elo_ratings(table_of(2, fouled))
+
+
+def test_elo_is_for_two() -> None:
+    """Encounters of one match are not independent."""
+    with pytest.raises(ValueError, match="not of 4"):
+        elo_ratings(Table(field(4, 4)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10**9))
+def test_elo_is_finite_and_does_not_depend_on_order_or_names(seed: int) -> None:
+    """Whatever was played, in whatever order, by whatever number."""
+    random = Random(seed)
+    size = random.randrange(1, 12)
+    results = [
+        match(1, random.sample(range(size), 2), duel_ranking(random, 800, 0.2))
+        for _ in range(random.randrange(40))
+        if size > 1
+    ]
+    new = random.sample(range(size), size)
+    renamed = [match(1, [new[one] for one in played.pairing.seats], played.ranking) for played in results]
+    before = elo_ratings(table_of(size, results))
+    after = elo_ratings(table_of(size, random.sample(renamed, len(renamed)), scoring=Scoring(bye=0)))
+    assert all(isfinite(one.rating) and 0 < one.error <= 1.96 * PRIOR_ELO for one in before)
+    assert [one.rating for one in before] == pytest.approx([after[new[i]].rating for i in range(size)])
+    assert [one.error for one in before] == pytest.approx([after[new[i]].error for i in range(size)])
+
+
+def test_a_large_field_is_rated() -> None:
+    """60 entrants, everybody against everybody; the truth is found in the order of strength."""
+    random = Random(1)
+    truth = sorted(strengths(random, 60, 300.0))
+    pairs = [pair for pair in combinations(range(60), 2) for _ in range(2)]
+    found = elo(60, [match(1, pair, duel_ranking(random, truth[pair[0]] - truth[pair[1]], 0.3)) for pair in pairs])
+    assert max(abs(one - other) for one, other in zip(found, truth, strict=True)) < 200
+    assert sum(found) == pytest.approx(0, abs=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 8), st.integers(0, 10**9))
+def test_systems_of_equations_are_solved(size: int, seed: int) -> None:
+    """A matrix times its inverse is one, and times the solution is the right side."""
+    random = Random(seed)
+    roots = [[random.uniform(-1, 1) for _ in range(size)] for _ in range(size)]
+    matrix = [[sum(map(lambda x, y: x * y, one, other)) for other in roots] for one in roots]
+    for i in range(size):
+        matrix[i][i] += 0.5
+    right = [random.uniform(-1, 1) for _ in range(size)]
+    lower = factor(matrix)
+    found = solve(lower, right)
+    inverted = inverse(lower)
+    assert [sum(map(lambda x, y: x * y, row, found)) for row in matrix] == pytest.approx(right)
+    for i in range(size):
+        row = [sum(matrix[i][k] * inverted[k][j] for k in range(size)) for j in range(size)]
+        assert row == pytest.approx([float(i == j) for j in range(size)])
+
+
+def test_the_stronger_of_four_is_rated_higher_and_by_about_as_much() -> None:
+    """On the scale of Elo: pairs at a table come out as often as two alone would."""
+    random = Random(3)
+    truth = [150.0, 50.0, -50.0, -150.0]
+    results = [match(1, range(4), table_ranking(random, truth)) for _ in range(1500)]
+    assert [one.rating for one in skill(4, results, 4)] == pytest.approx(truth, abs=25)
+
+
+def test_what_tells_nothing_leaves_skill_as_it_is() -> None:
+    """Byes, void matches, and those in which everybody fouled."""
+    results = [match(1, (0, 1, 2), ((2,), (0, 1)))]
+    silent = [sat_out(1, 0), match(1, (0, 1, 2), ()), match(1, (0, 1, 2), ((0, 1, 2),), fouls=(0, 1, 2))]
+    assert skill(3, results, 3) == skill(3, [*silent, *results, *silent], 3)
+
+
+def test_equal_seats_move_alike_and_fouls_lose() -> None:
+    """Who shares a place from the same start has the same rating; who fouled is behind who did not."""
+    one, other, last = skill(3, [match(1, (0, 1, 2), ((0, 1, 2),), fouls=(2,))], 3)
+    assert one.rating == pytest.approx(other.rating)
+    assert one.rating > last.rating
+
+
+def test_skill_knows_groups_that_never_met() -> None:
+    """Each has the mean asked for."""
+    results = [match(1, (0, 2, 4), ((0,), (1,), (2,))), match(1, (1, 3, 5), ((0,), (1,), (2,)))]
+    ratings = skill(7, results, 3)
+    assert [rating.group for rating in ratings] == [0, 1, 0, 1, 0, 1, 2]
+    assert [rating.played for rating in ratings] == [1, 1, 1, 1, 1, 1, 0]
+    assert ratings[0].rating == pytest.approx(ratings[1].rating)
+    assert ratings[6].rating == 0
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
+    """Over random results with ties, fouls and void matches."""
+    results, _ = swiss(Random(seats), 12, seats, 40)
+    ratings = skill(12, results, seats)
+    assert all(isfinite(one.rating) and one.error > 0 for one in ratings)
+    assert sum(one.rating for one in ratings) == pytest.approx(0, abs=1e-6)
+    assert skill(12, results, seats) == ratings
+
+
+@pytest.mark.parametrize(
+    ("rater", "spread_elo", "tournaments"),
+    [(elo_by(6, 0.0), 200.0, 60), (elo_by(6, 0.4), 200.0, 60), (skill_by(4, 60), 150.0, 15)],
+)
+def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo: float, tournaments: int) -> None:
+    """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments to say it more exactly."""
+    held, _ = coverage(rater, spread_elo, tournaments)
+    assert 0.92 <= held <= 0.99
