@@ -59,7 +59,7 @@ def test_everybody_meets_everybody_as_often_in_balanced_seats(count: int, cycles
     met = Counter(tuple(sorted(pairing.seats)) for pairing in pairings if not pairing.is_bye)
     assert dict.fromkeys(combinations(range(count), 2), cycles) == met
     byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
-    assert ({entrant: cycles for entrant in range(count)} if count % 2 else {}) == byes
+    assert (dict.fromkeys(range(count), cycles) if count % 2 else {}) == byes
     lean = Counter[int]()
     for pairing in pairings:
         if not pairing.is_bye:
@@ -87,7 +87,7 @@ def test_a_slow_match_holds_up_only_those_who_wait_for_its_players() -> None:
         rounds.update(pairing.round for pairing in others)
         state = form.record(state, first_wins(others[0]))
     assert form.due(state) == (slow,)
-    assert rounds == {1, 2, 3}
+    assert rounds == {1, 2}
 
 
 def test_who_was_to_meet_somebody_who_withdrew_rests() -> None:
@@ -107,7 +107,7 @@ def test_who_was_to_meet_somebody_who_withdrew_rests() -> None:
         (8, 4, {"rounds": 14}, (6, 6), (3, 4)),
         (12, 12, {"rounds": 24}, (24, 24), (2, 2)),
         (30, 3, {}, (0, 2), (5, 5)),
-        (40, 12, {"rounds": 12}, (1, 7), (2, 4)),
+        (40, 12, {"rounds": 12}, (0, 6), (0, 1)),
     ],
 )
 def test_tables_of_many_seats_are_balanced(
@@ -143,7 +143,7 @@ def test_a_withdrawal_from_tables_makes_new_tables() -> None:
     state = form.withdraw(state, 0)
     _, pairings = played_out(form, state)
     later = Counter(pairing.round for pairing in pairings if not pairing.is_bye and pairing.round > 3)
-    assert {index: 2 for index in range(4, 11)} == later
+    assert dict.fromkeys(range(4, 11), 2) == later
 
 
 def test_when_a_table_cannot_be_filled_any_more_it_is_over() -> None:
