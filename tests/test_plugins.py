@@ -48,11 +48,13 @@ def load_with(monkeypatch: pytest.MonkeyPatch, extra: object) -> plugins.Registr
 
 
 def test_the_built_in_ones_come_through_the_door() -> None:
-    """Games and house players of the product are there, by name."""
+    """Games, house players and pairing formats of the product are there, by name."""
     known = plugins.load()
     assert set(known.games) == {"q", "quincy", "quincala", "quadominos"}
     assert set(known.players) >= {"random", "dag", "ldasg", "greedy"}
+    assert set(known.formats) >= {"roundrobin", "swiss", "knockout", "doubleelimination", "gauntlet", "ladder"}
     assert known.game("q").name == "q"
+    assert known.format("swiss").name == "swiss"
     assert known.player("dag").games == ("q",)
 
 
@@ -78,6 +80,6 @@ def test_a_mistake_in_a_plugin_is_named(monkeypatch: pytest.MonkeyPatch, extra: 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     """Who misspells a name sees what there is."""
     known = plugins.load()
-    for find in (known.game, known.player):
+    for find in (known.game, known.player, known.format):
         with pytest.raises(plugins.PluginError, match="there are: "):
             find("nobody")

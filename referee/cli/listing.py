@@ -1,6 +1,7 @@
-"""`referee list`: games, house players and their options."""
+"""`referee list`: games, house players, pairing formats and their options."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ import rich_click as click
 from rich.table import Table as RichTable
 
 from ..games.base import Game, seats_text
+from ..pairing.base import PairingFormat
 from .common import find_game, json_option, out, print_json, registry
 
 
@@ -16,7 +18,7 @@ from .common import find_game, json_option, out, print_json, registry
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of GAME's view, move and options.")
 @json_option
 def list_command(game: str | None, schema: bool, as_json: bool) -> None:
-    """List the games and house players, or GAME's options and rules."""
+    """List the games, house players and pairing formats, or GAME's options and rules."""
     if game is None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
@@ -32,13 +34,16 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
 
 
 def _described(game: Game[Any, Any, Any]) -> dict[str, Any]:
-    fields = msgspec.structs.fields(game.options_type)
+    rules = {rule.id: {"text": rule.text, "source": rule.source} for rule in game.rules.values()}
+    return {**_outlined(game), "rules": rules}
+
+
+def _outlined(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> dict[str, Any]:
     return {
-        "name": game.name,
-        "title": game.title,
-        "seats": list(game.seats),
-        "options": {field.name: field.default for field in fields},
-        "rules": {rule.id: {"text": rule.text, "source": rule.source} for rule in game.rules.values()},
+        "name": plugin.name,
+        "title": plugin.title,
+        "seats": list(plugin.seats),
+        "options": {field.name: field.default for field in msgspec.structs.fields(plugin.options_type)},
     }
 
 
@@ -53,18 +58,26 @@ def _list_all(as_json: bool) -> None:
         players = [
             {"name": player.name, "games": player.games, "summary": player.summary} for player in known.players.values()
         ]
-        print_json({"games": [_described(game) for game in known.games.values()], "house_players": players})
+        games = [_described(game) for game in known.games.values()]
+        formats = [_outlined(form) for form in known.formats.values()]
+        print_json({"games": games, "house_players": players, "formats": formats})
         return
-    games = RichTable("game", "title", "seats", "options", title="Games", show_edge=False)
-    for game in known.games.values():
-        options = ", ".join(f"{name}={value}" for name, value in _described(game)["options"].items())
-        games.add_row(game.name, game.title, seats_text(game.seats), options)
-    out.print(games)
+    _print_table("game", "Games", known.games.values())
     out.print()
     players_table = RichTable("player", "games", "how it plays", title="House players", show_edge=False)
     for player in known.players.values():
         players_table.add_row(f"house:{player.name}", ", ".join(player.games), player.summary)
     out.print(players_table)
+    out.print()
+    _print_table("format", "Pairing formats", known.formats.values())
+
+
+def _print_table(kind: str, title: str, plugins: Iterable[Game[Any, Any, Any] | PairingFormat[Any]]) -> None:
+    table = RichTable(kind, "title", "seats", "options", title=title, show_edge=False)
+    for plugin in plugins:
+        options = ", ".join(f"{name}={value}" for name, value in _outlined(plugin)["options"].items())
+        table.add_row(plugin.name, plugin.title, seats_text(plugin.seats), options)
+    out.print(table)
 
 
 def _show_game(game: Game[Any, Any, Any]) -> None:

@@ -93,8 +93,8 @@ class News:
 
 
 def seats_text(seats: range) -> str:
-    """Return numbers of seats in words: `2 to 4`, or `2 or 4` where some in between are none of them."""
-    if seats.step == 1:
+    """Return numbers of seats in words: `2`, `2 to 4`, or `2 or 4` where some in between are none of them."""
+    if seats.step == 1 and len(seats) > 1:
         return f"{seats[0]} to {seats[-1]}"
     return " or ".join(filter(None, (", ".join(map(str, seats[:-1])), str(seats[-1]))))
 

@@ -37,8 +37,9 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     certainty: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
     """Stop earlier, once each neighbour in the ranking is better than the next one with this probability."""
     at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
-    """So many matches are due at the same time, if there are entrants for them. Each is chosen without the results of
-    the others, so fewer tell more, and more are sooner done."""
+    """So many matches are due at the same time, or as many as half of the entrants fill: were all of them busy, those
+    who are through could only play each other again. Each match is chosen without the results of the others, so fewer
+    at once tell more, and more are sooner done."""
 
 
 class Rating(Struct, frozen=True):
@@ -165,7 +166,8 @@ def _filled(state: State) -> State:
     free = [entrant for entrant in state.order if entrant not in busy]
     seats = len(state.used[0])
     left = state.options.matches - state.done - len(state.due)
-    room = min(state.options.at_once - len(state.due), left, len(free) // seats)
+    most = max(1, (len(state.order) - len(state.withdrawn)) // (2 * seats))
+    room = min(min(state.options.at_once, most) - len(state.due), left, len(free) // seats)
     if room <= 0 or _is_certain(state):
         return state
     due, number = list(state.due), state.number

@@ -79,7 +79,7 @@ def pair(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> li
 def _costs(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> dict[Edge, Costs]:
     """Return by two places of the ranking what their meeting costs; a place behind the last stands for the bye.
 
-    The layers: more byes than others; earlier meetings; places between the bye and the last; an urgent wish for a seat
+    The layers: more byes, or else walkovers, than others; earlier meetings; places between the bye and the last; an urgent wish for a seat
     that is not met; the difference in score, squared; a wish not met; the distance from the ideal opponent.
     """
     own = [cards[entrant] for entrant in ranked]
@@ -98,9 +98,9 @@ def _costs(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> 
             hard = clash and is_urgent and wishes[low][1]
             costs[high, low] = (0, row[ranked[low]], 0, int(hard), gap * gap, int(clash), distance)
     if len(ranked) % 2:
-        fewest, most = min(card.byes for card in own), min(card.walkovers for card in own)
+        byes, walkovers = min(card.byes for card in own), min(card.walkovers for card in own)
         for high, card in enumerate(own):
-            again = 2 * min(card.byes - fewest, 3) + (card.walkovers > most)
+            again = 3 * min(card.byes - byes, 3) + min(card.walkovers - walkovers, 2)
             costs[high, len(ranked)] = (again, 0, len(ranked) - 1 - high, 0, 0, 0, 0)
     return costs
 

@@ -103,12 +103,15 @@ def test_replay_beyond_the_end(one_match: Path) -> None:
     assert "no turn 999" in " ".join(done.stderr.split())
 
 
-def test_list_names_games_and_players(tmp_path: Path) -> None:
-    """The overview has everything that `play` takes."""
+def test_list_names_games_players_and_formats(tmp_path: Path) -> None:
+    """The overview has everything that can be chosen, with the options of each."""
     done = played(referee("list", "--json", cwd=tmp_path))
     assert {game["name"] for game in done["games"]} == {"q", "quincy", "quincala", "quadominos"}
     assert {player["name"] for player in done["house_players"]} >= {"random", "dag", "ldasg", "greedy"}
-    assert "house:greedy" in referee("list", cwd=tmp_path).stdout
+    assert {form["name"]: form["options"] for form in done["formats"]}["swiss"] == {"rounds": None}
+    shown = referee("list", cwd=tmp_path).stdout
+    assert "house:greedy" in shown
+    assert "Double elimination" in shown
     assert "q.fit.row" in referee("list", "q", cwd=tmp_path).stdout
 
 

@@ -1,1 +1,1 @@
-"""Tests of referee.pairing."""
+"""Tests of pairing formats."""

@@ -1,0 +1,154 @@
+"""Round robin: the published tables, balance, withdrawals, many seats. Knows the FIDE Handbook's tables."""
+
+from collections import Counter
+from itertools import combinations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.pairing.roundrobin import Berger, RoundRobin
+from referee.pairing.tables import spread
+
+from .tournaments import field, first_wins, played_out, started
+
+PUBLISHED = {
+    4: "1-4 2-3, 4-3 1-2, 2-4 3-1",
+    6: "1-6 2-5 3-4, 6-4 5-3 1-2, 2-6 3-1 4-5, 6-5 1-4 2-3, 3-6 4-2 5-1",
+    8: "1-8 2-7 3-6 4-5, 8-5 6-4 7-3 1-2, 2-8 3-1 4-7 5-6, 8-6 7-5 1-4 2-3, 3-8 4-2 5-1 6-7, 8-7 1-6 2-5 3-4, "
+    "4-8 5-3 6-2 7-1",
+    10: "1-10 2-9 3-8 4-7 5-6, 10-6 7-5 8-4 9-3 1-2, 2-10 3-1 4-9 5-8 6-7, 10-7 8-6 9-5 1-4 2-3, "
+    "3-10 4-2 5-1 6-9 7-8, 10-8 9-7 1-6 2-5 3-4, 4-10 5-3 6-2 7-1 8-9, 10-9 1-8 2-7 3-6 4-5, 5-10 6-4 7-3 8-2 9-1",
+}
+"""FIDE Handbook C.05, annex 1: rounds of pairings, the first number with White."""
+
+
+def berger(count: int) -> Berger:
+    """Return the timetable in which entrant 0 has number 1, and so on."""
+    return Berger(tuple(range(1, count + 1)), tuple(range(count)), count - 1 + count % 2)
+
+
+@pytest.mark.parametrize("count", sorted(PUBLISHED))
+def test_the_published_tables_come_out(count: int) -> None:
+    """Rounds, opponents and colours are those of FIDE's tables, board by board."""
+    table = berger(count)
+    rounds = []
+    for index in range(count - 1):
+        pairings = {table.pairing(entrant, index) for entrant in range(count)}
+        boards = [pairing.seats for pairing in sorted(pairings, key=lambda pairing: pairing.number)]
+        rounds.append(" ".join(f"{white + 1}-{black + 1}" for white, black in boards))
+    assert PUBLISHED[count] == ", ".join(rounds)
+
+
+@pytest.mark.parametrize("count", sorted(PUBLISHED))
+def test_in_an_odd_field_whoever_meets_the_last_number_has_the_bye(count: int) -> None:
+    """A table for one player less is the same one, as FIDE has it."""
+    full, odd = berger(count), berger(count - 1)
+    for index in range(count - 1):
+        for entrant in range(count - 1):
+            expected = tuple(one for one in full.pairing(entrant, index).seats if one != count - 1)
+            assert expected == odd.pairing(entrant, index).seats
+
+
+@settings(max_examples=30, deadline=None)
+@given(count=st.integers(2, 41), cycles=st.integers(1, 3))
+def test_everybody_meets_everybody_as_often_in_balanced_seats(count: int, cycles: int) -> None:
+    """Meetings and byes are equal, seats differ by one at most, and an even number of cycles makes them equal."""
+    form = RoundRobin()
+    _, pairings = played_out(form, started(form, field(count), cycles=cycles))
+    met = Counter(tuple(sorted(pairing.seats)) for pairing in pairings if not pairing.is_bye)
+    assert dict.fromkeys(combinations(range(count), 2), cycles) == met
+    byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
+    assert (dict.fromkeys(range(count), cycles) if count % 2 else {}) == byes
+    lean = Counter[int]()
+    for pairing in pairings:
+        if not pairing.is_bye:
+            lean.update({pairing.seats[0]: 1})
+            lean.subtract({pairing.seats[1]: 1})
+    most = 0 if cycles % 2 == 0 or count % 2 else 1
+    assert {abs(lean[entrant]) for entrant in range(count)} == {most}
+
+
+def test_the_last_round_of_a_short_one_can_be_set() -> None:
+    """With rounds set, so many are played, also across cycles."""
+    form = RoundRobin()
+    for rounds, options in ((3, {}), (9, {"cycles": 2})):
+        _, pairings = played_out(form, started(form, field(6), rounds=rounds, **options))
+        assert rounds == max(pairing.round for pairing in pairings)
+
+
+def test_a_slow_match_holds_up_only_those_who_wait_for_its_players() -> None:
+    """Who has played goes on, though the round is not through; in the end all wait for the slow ones."""
+    form = RoundRobin()
+    state = started(form, field(6))
+    slow = form.due(state)[0]
+    rounds = set()
+    while others := [pairing for pairing in form.due(state) if pairing != slow]:
+        rounds.update(pairing.round for pairing in others)
+        state = form.record(state, first_wins(others[0]))
+    assert form.due(state) == (slow,)
+    assert rounds == {1, 2}
+
+
+def test_who_was_to_meet_somebody_who_withdrew_rests() -> None:
+    """Those who stay play what they would have played, without the one who left, and get no byes for it."""
+    form = RoundRobin()
+    _, whole = played_out(form, started(form, field(6)))
+    state = form.withdraw(started(form, field(6)), 2)
+    _, pairings = played_out(form, state)
+    assert {pairing for pairing in whole if 2 not in pairing.seats} == set(pairings)
+
+
+@pytest.mark.parametrize(
+    ("count", "seats", "options", "meetings", "used"),
+    [
+        (5, 4, {"rounds": 5}, (3, 3), (1, 1)),
+        (9, 3, {}, (1, 1), (1, 2)),
+        (8, 4, {"rounds": 14}, (6, 6), (3, 4)),
+        (12, 12, {"rounds": 24}, (24, 24), (2, 2)),
+        (30, 3, {}, (0, 2), (5, 5)),
+        (40, 12, {"rounds": 12}, (0, 6), (0, 1)),
+    ],
+)
+def test_tables_of_many_seats_are_balanced(
+    *, count: int, seats: int, options: dict[str, int], meetings: tuple[int, int], used: tuple[int, int]
+) -> None:
+    """Meetings are as even as the plan could make them, seats differ by one at most for everybody."""
+    form = RoundRobin()
+    _, pairings = played_out(form, started(form, field(count, seats), **options))
+    found = spread([pairing.seats for pairing in pairings if not pairing.is_bye], range(count))
+    assert (meetings, used) == (found.meetings, found.seats)
+
+
+@pytest.mark.parametrize(("count", "seats"), [(13, 4), (7, 3), (23, 5), (50, 12)])
+def test_seats_and_byes_of_everybody_are_even(count: int, seats: int) -> None:
+    """For each entrant any two seats differ by one match at most; byes of any two differ by one at most."""
+    form = RoundRobin()
+    _, pairings = played_out(form, started(form, field(count, seats), rounds=25))
+    used = Counter((one, seat) for pairing in pairings if not pairing.is_bye for seat, one in enumerate(pairing.seats))
+    for entrant in range(count):
+        own = [used[entrant, seat] for seat in range(seats)]
+        assert max(own) - min(own) <= 1
+    byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
+    assert max(byes.values()) - min(byes[entrant] for entrant in range(count)) <= 1
+
+
+def test_a_withdrawal_from_tables_makes_new_tables() -> None:
+    """Rounds that have not begun are full again without the one who left."""
+    form = RoundRobin()
+    state = started(form, field(9, 4), rounds=10)
+    for _ in range(2):
+        for pairing in form.due(state):
+            state = form.record(state, first_wins(pairing))
+    state = form.withdraw(state, 0)
+    _, pairings = played_out(form, state)
+    later = Counter(pairing.round for pairing in pairings if not pairing.is_bye and pairing.round > 3)
+    assert dict.fromkeys(range(4, 11), 2) == later
+
+
+def test_when_a_table_cannot_be_filled_any_more_it_is_over() -> None:
+    """Three that are left of five can't play at a table of four."""
+    form = RoundRobin()
+    state = form.withdraw(form.withdraw(started(form, field(5, 4)), 0), 1)
+    _, pairings = played_out(form, state)
+    assert [pairing for pairing in pairings if not pairing.is_bye] == []
