@@ -168,7 +168,8 @@ class QGame(Game[State, View, Move]):
         map_ = [tiles.BY_NAME[name] for _, _, name in view.map]
         own = tuple(tiles.BY_NAME[name] for name in view.hand)
         unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
-        unseen += shuffle(tiles.ALL_TILES)[: max(view.tiles_left - len(unseen), 0)]  # a given position has what it has
+        if len(unseen) < view.tiles_left:  # a given position has what it has
+            unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
         others = [seat for seat in view.order if seat != view.seat]
         rest = unseen[view.tiles_left :]
         size = min(-(-len(rest) // max(len(others), 1)), HAND_SIZE)
