@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from .address import Address, AddressError, Kind, parse_address
 from .connection import Connection, Need, Role
 from .errors import ProtocolError
 from .fairness import Finding, Verdict, Witness
@@ -25,6 +26,8 @@ Choose = Callable[[Any], Any]
 
 _READ_BYTES = 65_536
 _RETRY_S = 0.05
+CA_VARIABLE = "REFEREE_CA"
+"""Environment variable: PEM file of the authority that vouches for the referee's name, if none of the system's."""
 COME_BACK_S = 60.0
 """Long enough for an organiser to see that the referee died and to start it again."""
 
@@ -98,7 +101,7 @@ class Client:
         while (event := self.connection.next_event()) is Need.DATA:
             try:
                 data = self._sock.recv(_READ_BYTES)
-            except ConnectionError:
+            except OSError:  # reset, or, with TLS, cut without a farewell
                 data = b""
             if not data:
                 return None
@@ -126,34 +129,53 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
     """Connect to a referee, waiting for it to listen.
 
     Args:
-        address: `tcp:HOST:PORT` or `unix:PATH`.
+        address: `tcp:HOST:PORT`, `tls:HOST:PORT` or `unix:PATH`.
         wait_s: how long to try again while nobody listens, in seconds.
 
     Raises:
-        ClientError: the address is not of that form, or nobody listens there.
+        ClientError: the address is not of that form, nobody listens there, or it can't prove its name (`tls`).
     """
-    kind, _, rest = address.partition(":")
-    host, _, port = rest.rpartition(":")
-    if not (kind == "unix" and rest) and not (kind == "tcp" and host and port.isdecimal() and int(port) < 1 << 16):
-        raise ClientError(f"the address must be tcp:HOST:PORT or unix:PATH, not {address!r}")
+    try:
+        where = parse_address(address)
+    except AddressError as error:
+        raise ClientError(str(error)) from None
     give_up = time.monotonic() + wait_s
     while True:
         try:
-            return Client(_connected(kind, rest, host, port))
+            sock = _connected(where)
+            break
         except OSError as error:
             if time.monotonic() >= give_up:
                 raise ClientError(f"no referee at {address}: {error}; is it running?") from None
             time.sleep(_RETRY_S)
+    return Client(_secured(sock, where) if where.kind is Kind.TLS else sock)
 
 
-def _connected(kind: str, path: str, host: str, port: str) -> socket.socket:
-    if kind == "unix":
+def _connected(where: Address) -> socket.socket:
+    if where.kind is Kind.UNIX:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        sock.connect(path)
+        try:
+            sock.connect(where.path)
+        except OSError:
+            sock.close()
+            raise
         return sock
-    sock = socket.create_connection((host, int(port)))
+    sock = socket.create_connection((where.host, where.port))
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
+
+
+def _secured(sock: socket.socket, where: Address) -> socket.socket:
+    """Speak TLS over a connection to a referee that proves its name; else close it."""
+    import ssl  # noqa: PLC0415  # launched programs, in a hurry to say hello, never need it
+
+    authority = os.environ.get(CA_VARIABLE) or None
+    try:
+        return ssl.create_default_context(cafile=authority).wrap_socket(sock, server_hostname=where.host)
+    except OSError as error:
+        sock.close()
+        vouches = f"{CA_VARIABLE} is {authority}" if authority else f"{CA_VARIABLE} can name another authority's file"
+        raise ClientError(f"no TLS with {where.host}: {error}; {vouches}") from None
 
 
 def run(
@@ -193,7 +215,7 @@ def run(
         raise TypeError("run() takes either choose or make")
     address = address or os.environ.get("REFEREE_ADDRESS")
     if not address:
-        raise ClientError("no address: set REFEREE_ADDRESS to tcp:HOST:PORT, or pass address=")
+        raise ClientError("no address: set REFEREE_ADDRESS, e.g. to tcp:HOST:PORT, or pass address=")
     name = name or os.environ.get("REFEREE_NAME") or "player"
     token = token or os.environ.get("REFEREE_TOKEN")
     if come_back_s is None:
@@ -300,7 +322,7 @@ class _Session:
 
 def _send(client: Client, message: Message) -> None:
     """Send a message; if the connection broke, the referee's last words may still be there to be received."""
-    with contextlib.suppress(ConnectionError):
+    with contextlib.suppress(OSError):
         client.send(message)
 
 

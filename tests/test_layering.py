@@ -16,7 +16,7 @@ ALLOWED: dict[str, set[str]] = {
     "referee.hookspecs": {"referee.games.base"},  # for its types alone
     "referee.chance": set(),
     "referee.games": {"referee.hookspecs"},
-    "referee.pairing": {"referee.hookspecs"},
+    "referee.pairing": {"referee.hookspecs", "referee.games.base"},
     "referee.match": {"referee.games.base", "referee.chance"},
     "referee.tournament": {"referee.pairing.base", "referee.chance"},
     "referee.record": {"referee.match", "referee.games.base", "referee.tournament", "referee.chance"},

@@ -63,7 +63,7 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     except BadKey as error:
         raise click.UsageError(str(error)) from None
     reports: list[dict[str, Any]] = []
-    files = _records(paths)
+    files = find_records(paths)
     for report in chain(_manifests(paths, demands), _audited(files, demands, jobs, is_quiet=as_json)):
         reports.append(report)
         if not as_json:
@@ -137,7 +137,12 @@ def _manifests(paths: tuple[Path, ...], demands: Demands) -> Iterator[dict[str, 
                 yield _broken(error)
 
 
-def _records(paths: tuple[Path, ...]) -> list[Path]:
+def find_records(paths: Sequence[Path]) -> list[Path]:
+    """Return the files of records that were named, or that lie below a folder that was.
+
+    Raises:
+        click.UsageError: a path is none, or there is no record below it.
+    """
     found: list[Path] = []
     for path in paths:
         if not path.exists():

@@ -4,7 +4,9 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .doctor import doctor
 from .explain import explain_command
+from .fairness import fairness_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
@@ -29,11 +31,13 @@ main.add_command(play)
 main.add_command(serve)
 main.add_command(audit_command)
 main.add_command(explain_command)
+main.add_command(fairness_command)
 main.add_command(replay)
 main.add_command(manifest)
 main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
+main.add_command(doctor)
 
 if __name__ == "__main__":
     main()

@@ -7,7 +7,7 @@ from typing import Any
 import rich_click as click
 from msgspec.structs import replace
 
-from ..games.base import seats_text
+from ..games.base import Game, seats_text
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played
 from ..net.tokens import BadTokens, read_tokens
@@ -79,14 +79,11 @@ def serve(
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
     rules = find_game(game)
-    fewest = rules.seats[0] if min_players is None else min_players
-    most = rules.seats[-1] if max_players is None else max_players
-    if fewest not in rules.seats or most not in rules.seats or fewest > most:
-        raise click.UsageError(f"{game} takes {seats_text(rules.seats)} players, not {fewest} to {most}")
+    fewest, most = _numbers(rules, min_players, max_players)
     players = None if players_file is None else _players(players_file, fewest)
-    most = most if players is None else min(most, len(players))
-    step = rules.seats.step
-    policy = SignUpPolicy(min_players=fewest, max_players=most, step=step, wait_s=wait_s, tries=tries)
+    if players is not None:
+        most = max(count for count in rules.seats if count <= min(most, len(players)))
+    policy = SignUpPolicy(min_players=fewest, max_players=most, step=rules.seats.step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
     with watched(values["diagnostics"], values["metrics"]) as telling:
@@ -104,6 +101,15 @@ def serve(
         sys.exit(FAILED)
     show_played(played, moves, as_json=as_json)
     sys.exit(FAILED if played.result.void else 0)
+
+
+def _numbers(rules: Game[Any, Any, Any], least: int | None, most: int | None) -> tuple[int, int]:
+    """Return the fewest and the most players of the match."""
+    numbers = rules.seats[0] if least is None else least, rules.seats[-1] if most is None else most
+    if numbers[0] not in rules.seats or numbers[1] not in rules.seats or numbers[0] > numbers[1]:
+        text = f"{rules.name} takes {seats_text(rules.seats)} players, not {numbers[0]} to {numbers[1]}"
+        raise click.UsageError(text)
+    return numbers
 
 
 def _players(path: Path, fewest: int) -> dict[str, str]:

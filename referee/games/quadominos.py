@@ -44,11 +44,8 @@ class QuadOminos(Game[State, View, Move]):
         used = _tiles_of(table, well, *hands)
         if len(set(used)) != len(used):
             raise BadSetup("not a position of quadominos: it has a tile twice")
-        scores, order, none = (
-            tuple(player.score for player in given.players),
-            tuple(range(len(hands))),
-            (0,) * len(hands),
-        )
+        scores = tuple(player.score for player in given.players)
+        order, none = tuple(range(len(hands))), (0,) * len(hands)
         state = State(options, FixedDeals(), scores, order, hands, none, none, well=well, table=table, round=1)
         return rounds.turn_started(state, order) if table.board else rounds.opened(state)
 
@@ -165,9 +162,11 @@ class QuadOminos(Game[State, View, Move]):
         used = _tiles_of(state.table, state.well, *state.hands)
         assert len(set(used)) == len(used), "a tile is twice in the game"
         assert len(set(state.order)) == len(state.order), "a seat has two turns"
-        assert all(not state.hands[seat] and not state.scores[seat] for seat in seats if seat not in state.order)
+        left = [seat for seat in seats if seat not in state.order]
+        assert not any(state.hands[seat] or state.scores[seat] for seat in left), "who left keeps something"
         assert all(0 <= state.drew[seat] <= len(state.hands[seat]) for seat in seats), "more drawn than held"
-        assert state.table == read_table(_board(state)), "the table is not what was laid"
+        assert tiles.corners_agree(state.table.board), "two numbers at one corner"
+        assert state.table == tiles.relaid(state.table.board), "the places around the table are not what they are"
         if not state.ended:
             assert all(state.hands[seat] for seat in state.order), "an empty hand, and the round goes on"
             assert self.legal_moves(state), "nothing is legal"
@@ -203,7 +202,7 @@ def _begun(state: State) -> State:
 
 def _judge_choice(state: State, move: Points | Done) -> None:
     """Refuse points or an end of the turn where none is to be had."""
-    word, step = ("points", state.step) if isinstance(move, Points) else ("done", state.step)
+    word, step = "points" if isinstance(move, Points) else "done", state.step
     if (word, step) in (("points", "bonus"), ("done", "extra")):
         return
     if step == "second":
@@ -257,8 +256,8 @@ def _needed(step: Step, table: Table, unseen: Sequence[Tile]) -> tuple[Tile, ...
     if step == "open":
         return rounds.opening_quad(tuple(unseen)), QUAD_ZERO
     if step != "bonus":
-        return (next(tile for tile in unseen if tiles.can_lay(table, tiles.faces_of((tile,)))),)
+        return (next(tile for tile in unseen if tiles.can_lay(table, (tile,))),)
     cell, face = next(tiles.firsts_of_two(table, unseen))
     after, first = tiles.laid(table, cell, face), TILE_OF[face]
-    second = next(tile for tile in unseen if tile != first and tiles.can_lay(after, tiles.faces_of((tile,))))
+    second = next(tile for tile in unseen if tile != first and tiles.can_lay(after, (tile,)))
     return first, second

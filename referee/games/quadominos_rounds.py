@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from . import quadominos_tiles as tiles
 from .base import Shuffle
-from .quadominos_tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Table, Tile
+from .quadominos_tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Faces, Table, Tile
 
 BONUS_POINTS = 25
 PENALTY = 20
@@ -244,7 +244,7 @@ def _gone_on(state: State) -> State:
     """Ask the same seat for more if more is due and can be done; else end its turn, or the round."""
     seat = state.order[0]
     hand = state.hands[seat]
-    if state.additional and _can_lay(state):
+    if state.additional and tiles.can_lay(state.table, hand):
         return state
     if state.bonuses:
         if next(tiles.firsts_of_two(state.table, hand), None) is not None:
@@ -266,23 +266,21 @@ def turn_started(state: State, order: tuple[int, ...]) -> State:
         The state in which that seat is to move; or in a new round, if every seat was skipped.
     """
     state = replace(state, order=order, step="lay", additional=0, bonuses=0, continues=False)
-    while not _can_lay(state := _drawn(state)):
+    wanted = tiles.wanted(state.table)
+    while not wanted & tiles.faces_of(state.hands[state.order[0]]):
+        if state.well:
+            state = _drawn(state, wanted)
+            continue
         state = _skipped(state)
         if state.passes >= len(state.order):
             return _round_ended(replace(state, events=(*state.events, {"event": "blocked"})))
     return state
 
 
-def _can_lay(state: State) -> bool:
-    return tiles.can_lay(state.table, tiles.faces_of(state.hands[state.order[0]]))
-
-
-def _drawn(state: State) -> State:
-    """Draw from the well until the seat to move can lay a tile or the well is empty."""
+def _drawn(state: State, wanted: Faces) -> State:
+    """Draw from the well until one of the wanted faces is drawn or the well is empty."""
     seat, well = state.order[0], state.well
-    if not well or _can_lay(state):
-        return state
-    fitting = (at for at, tile in enumerate(well, 1) if tiles.can_lay(state.table, tiles.faces_of((tile,))))
+    fitting = (at for at, tile in enumerate(well, 1) if wanted & tiles.faces_of((tile,)))
     count = next(fitting, len(well))
     event = {"event": "drew", "seat": seat, "tiles": count, "lost": count * PENALTY}
     return replace(

@@ -108,6 +108,25 @@ def laid(table: Table, cell: Cell, face: Face) -> Table:
     return Table(board, around)
 
 
+def relaid(board: Mapping[Cell, Face]) -> Table:
+    """Return the table of a board, laid once more in the same order."""
+    table = EMPTY
+    for cell, face in board.items():
+        table = laid(table, cell, face)
+    return table
+
+
+def corners_agree(board: Mapping[Cell, Face]) -> bool:
+    """Tell whether all tiles that meet at a corner show the same number there."""
+    shown: dict[Cell, str] = {}
+    for (row, column), face in board.items():
+        corners = ((row, column), (row, column + 1), (row + 1, column + 1), (row + 1, column))
+        for corner, number in zip(corners, FACES[face], strict=True):
+            if shown.setdefault(corner, number) != number:
+                return False
+    return True
+
+
 def met(table: Table, cell: Cell) -> int:
     """Count the corners of a free cell at which tiles lie, 0 to 4."""
     return _MET[table.around.get(cell, _BLANK)]
@@ -152,9 +171,17 @@ def each_face(faces: Faces) -> Iterator[Face]:
         faces ^= lowest
 
 
-def can_lay(table: Table, faces: Faces) -> bool:
-    """Tell whether any of some faces fits anywhere."""
-    return any(FITTING[pattern] & faces for pattern in table.around.values())
+def wanted(table: Table) -> Faces:
+    """Return the faces that fit anywhere."""
+    found = 0
+    for pattern in table.around.values():
+        found |= FITTING[pattern]
+    return found
+
+
+def can_lay(table: Table, hand: Iterable[Tile]) -> bool:
+    """Tell whether any tile of a hand fits anywhere."""
+    return bool(wanted(table) & faces_of(hand))
 
 
 def lays(table: Table, faces: Faces) -> Iterator[tuple[Cell, Face]]:

@@ -340,7 +340,7 @@ def _hands(hands: tuple[tuple[str, ...], tuple[str, ...]]) -> turns.Hands:
 
 def _shown(field: Field, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
     """Return pieces on dots as views show them."""
-    return tuple(Pieces(*field.places[dot], tuple(boards.names(tower))) for dot, tower in marks)
+    return tuple(Pieces(*field.places[dot], boards.names(tower)) for dot, tower in marks)
 
 
 def _marks(field: Field, shown: Iterable[Pieces]) -> dict[int, int]:

@@ -7,13 +7,15 @@ dark or light, and in text by digit (White) or letter (Black). So both can be re
 from collections import Counter
 from collections.abc import Iterator
 
-from .quincala_board import COLOURS, MAX_SIZES, NAMES, OWN, by_size, mixed, mixed_counts, names, pieces
+from .quincala_board import COLOURS, MAX_SIZES, NAMES, OWN, mixed, mixed_counts, names, pieces
 from .quincala_turns import State
 
 _SIGNS = "12345abcde"
 """By piece, in text."""
 _STYLES = ("black on bright_white", "bright_white on grey23")
 """By seat, in the markup of rich."""
+_MAX_SHOWN = 8
+"""Dots of the last move that a line of 80 characters has room for."""
 
 
 def draw_text(state: State) -> str:
@@ -26,14 +28,17 @@ def draw_text(state: State) -> str:
         dots = range((row - 1) * field.width, row * field.width)
         lines.append(f"[dim]{row:>3}[/] " + " ".join(_text_cell(state, dot) for dot in dots))
     lines += [f"[dim]    {numbers}[/]", "", *(_text_seat(state, seat) for seat in (0, 1))]
-    lines.append("[dim]1 to 5: White's pieces, a to e: Black's; w, b, x: dots for placing of White, Black, both[/]")
+    lines.append("[dim]1-5: White's pieces, a-e: Black's; w, b, x: White, Black, both place there[/]")
     if state.path:
-        lines.append("last move: " + " > ".join(_where(state, dot) for dot in state.path))
+        shown = [_where(state, dot) for dot in state.path]
+        if len(shown) > _MAX_SHOWN:
+            shown[1 : 2 - _MAX_SHOWN] = ["..."]
+        lines.append("last move: " + " > ".join(shown))
     if state.placed:
         lines.append("placed on: " + ", ".join(_where(state, dot) for dot in state.placed))
     if state.immune:
-        shown = (f"{'+'.join(names(tower))} on {_where(state, dot)}" for dot, tower in sorted(state.immune.items()))
-        lines.append(f"immune: {', '.join(shown)}")
+        guarded = (f"{'+'.join(names(tower))} on {_where(state, dot)}" for dot, tower in sorted(state.immune.items()))
+        lines.append(f"immune: {', '.join(guarded)}")
     return "\n".join(lines)
 
 
@@ -227,7 +232,7 @@ def _trace(state: State) -> Iterator[str]:
 def _tower(state: State, dot: int) -> Iterator[str]:
     """Yield the pieces of a tower, the smallest on top; those that are or will be immune in the next turn outlined."""
     x, y = _middle(state, dot)
-    stack = by_size(state.board[dot])
+    stack = pieces(state.board[dot])
     tall = _HEIGHTS[len(stack) - 1]
     guarded = state.immune.get(dot, 0) | state.fresh.get(dot, 0)
     levels = [(piece, y + (index - (len(stack) - 1) / 2) * tall) for index, piece in enumerate(stack)]

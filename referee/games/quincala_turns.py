@@ -111,10 +111,10 @@ def leg(state: State, start: tuple[int, int], end: tuple[int, int]) -> State:
         where = f"row {end[0]}, column {end[1]}"
         raise IllegalMove("quincala.knock.immune", f"{_listed(kept)} on {where} may not be knocked in this turn")
     other = 1 - state.seat
-    seen = {"start": start, "end": end, "moved": boards.names(moving), "knocked": boards.names(gone)}
+    last = {"action": "leg", "start": start, "end": end, "moved": boards.names(moving), "knocked": boards.names(gone)}
     after = _stepped(
         state,
-        {"action": "leg", **seen},
+        last,
         board=_with(state.board, {origin: state.board[origin] & ~moving, target: tower & ~gone | moving}),
         hands=_with(state.hands, {other: tuple(sorted((*state.hands[other], *boards.pieces(gone))))}),
         fresh=_fresh(state, origin, target, moving, gone),
@@ -236,8 +236,9 @@ def _fresh(state: State, origin: int, target: int, moving: int, gone: int) -> Ma
 
 def _stepped(state: State, last: dict[str, Any], **changes: Any) -> State:
     """Return the state after a play of the seat to move, its turn not yet over."""
-    told = {**last, "seat": state.seat, "skipped": ()}
-    return replace(state, last=told, steps=state.steps + 1, skips=0, mover=state.seat, **changes)
+    last["seat"] = state.seat
+    last["skipped"] = ()
+    return replace(state, last=last, steps=state.steps + 1, skips=0, mover=state.seat, **changes)
 
 
 def _turn_over(state: State) -> State:

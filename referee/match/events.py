@@ -91,7 +91,7 @@ class ProgramExited(SeatEvent, frozen=True, kw_only=True, tag="program-exited"):
     """The seat's launched program ended."""
 
     status: str
-    """`exit status N` or `signal NAME`."""
+    """`exit status N` or `signal NAME`, and the last of what it printed, if it printed anything."""
 
 
 class SeatReturned(SeatEvent, frozen=True, kw_only=True, tag="seat-returned"):

@@ -8,6 +8,12 @@ from twisted.internet.error import CannotListenError
 
 from .clock import Port
 
+BACKLOG = 4096
+"""Connections that the system holds until the loop takes them; Linux' own most. Over that it drops them, and who is
+dropped tries again only a second later, then after two more: with Twisted's 50, honest players lost seconds among
+hundreds that came at once."""
+_WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
+
 
 class AddressError(Exception):
     """An address that can't be listened on; the text names it and says why."""
@@ -25,7 +31,7 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
         AddressError: it can't be listened on.
     """
     try:
-        port: Port = await serverFromString(reactor, address).listen(factory)
+        port: Port = await serverFromString(reactor, _with_backlog(address)).listen(factory)
     except CannotListenError as error:
         raise AddressError(f"can't listen on {address}: {error.socketError}") from None
     except OSError as error:
@@ -36,6 +42,12 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
     return port
 
 
+def _with_backlog(address: str) -> str:
+    """Return an endpoint string that says how many connections may wait, where it can and does not."""
+    can_say = address.partition(":")[0] in _WITH_BACKLOG and ":backlog=" not in address
+    return f"{address}:backlog={BACKLOG}" if can_say else address
+
+
 async def stopped(port: Port) -> None:
     """Listen no more."""
     stopping = port.stopListening()
@@ -43,12 +55,18 @@ async def stopped(port: Port) -> None:
         await stopping
 
 
-def address_of(port: Port) -> str:
-    """Return what a player writes to reach a port."""
+def address_of(port: Port, endpoint: str) -> str:
+    """Return what a player writes to reach a port.
+
+    Args:
+        port: it listens.
+        endpoint: the endpoint string that it was opened with.
+    """
     host = port.getHost()
     if hasattr(host, "port"):
+        kind = "tls" if endpoint.startswith("ssl:") else "tcp"
         name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
-        return f"tcp:{name}:{host.port}"
+        return f"{kind}:{name}:{host.port}"
     return f"unix:{getattr(host, 'name', b'').decode()}"
 
 

@@ -41,6 +41,9 @@ class Returns(Interface):
     def seat_of(self, token: str) -> int | None:
         """Return the seat that a resume token is for; None if there is none that may come back."""
 
+    def seat_named(self, name: str) -> int | None:
+        """Return the seat of a player whose name is certain; None if there is none that may come back."""
+
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection."""
 
@@ -120,12 +123,16 @@ class Door(ABC):
         link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
 
     def _take_back(self, link: PlayerLink) -> None:
-        seat = None if self.returns is None or link.token is None else self.returns.seat_of(link.token)
+        seat = None if self.returns is None else self._seat_returning(link, self.returns)
         if seat is None or self.returns is None:
             self._refuse(link, "closed", "sign-up is over")
             return
         self._welcome(link)
         self.returns.take_back(seat, link)
+
+    def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
+        """Return the seat to which a player comes back, or None."""
+        return None if link.token is None else returns.seat_of(link.token)
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Close the connection: it is no player, or one no longer."""
@@ -270,15 +277,25 @@ class KnownPlayers(SignUp):
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse who has none of the tokens; name who has one."""
-        given = hashlib.sha256((link.token or "").encode()).hexdigest()
-        names = [name for name, known in self._hashes.items() if hmac.compare_digest(given, known)]
-        if not names:
+        name = self._name_of(link)
+        if name is None:
             return "token", "the token is not one of the organiser's"
-        link.name = names[0]
+        link.name = name
         for other in [other for other in self._links if other.name == link.name]:
             self._links.remove(other)
             self._refuse(other, "replaced", "the same token came again on another connection")
         return None
+
+    def _name_of(self, link: PlayerLink) -> str | None:
+        """Return the name that a player's token stands for; every token is compared, and in constant time."""
+        given = hashlib.sha256((link.token or "").encode()).hexdigest()
+        names = [name for name, known in self._hashes.items() if hmac.compare_digest(given, known)]
+        return names[0] if names else None
+
+    def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
+        """Take the player's own token, too: a program that was started anew knows no other."""
+        name = self._name_of(link)
+        return super()._seat_returning(link, returns) if name is None else returns.seat_named(name)
 
     def _finish(self) -> None:
         places = list(self._hashes)

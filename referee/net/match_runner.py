@@ -199,6 +199,11 @@ class MatchRunner:
                 found = seat
         return found
 
+    def seat_named(self, name: str) -> int | None:
+        """Return the seat of a player whose name is certain; None if there is none that may come back."""
+        seats = [seat for seat, other in enumerate(self.match.setup.names) if other == name]
+        return next((seat for seat in seats if self._may_come_back(seat) and self._is_in(seat)), None)
+
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
         old = self._links[seat]

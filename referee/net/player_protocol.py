@@ -130,8 +130,9 @@ class PlayerLink(Protocol):
             self._broken(RemoteProtocolError(Code.NOT_READING, detail))
 
     def pauseProducing(self) -> None:
-        """Begin to count what is sent; called by Twisted when the player reads too slowly."""
-        self._unread_bytes = 0
+        """Begin to count what is sent; called by Twisted at every write while the player reads too slowly."""
+        if self._unread_bytes is None:
+            self._unread_bytes = 0
 
     def resumeProducing(self) -> None:
         """Count no more; called by Twisted when the player has caught up."""

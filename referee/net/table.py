@@ -101,6 +101,8 @@ class Table:
         self.match_name = settings.match or _match_name(game.name)
         secret = os.urandom(chance.SEED_BYTES) if settings.secret is None else settings.secret
         self._seed = chance.match_seed(secret, self.match_name) if fixed is None else chance.seed_from_number(fixed)
+        self._address = ""
+        """What a player writes to connect, once the table listens."""
         self.listening: Deferred[str] = Deferred()
         """Fires with the address to connect to, as a player writes it."""
 
@@ -152,7 +154,7 @@ class Table:
         programs: dict[int, Program] = {}
         with self._private_socket(is_wanted=bool(launches)) as socket:
             port = await self._listen(address if socket is None else endpoint_of(socket), door)
-            reached = address_of(port) if socket is None else f"unix:{SOCKET}"
+            reached = self._address if socket is None else f"unix:{SOCKET}"
             try:
                 for seat in seats:
                     if match.is_out(seat):
@@ -160,7 +162,7 @@ class Table:
                     elif launches:
                         programs[seat] = self._start_program(launches, seat, match.seed, reached, socket)
                         programs[seat].exited.addCallback(self._vacate, door, seat, programs[seat])
-                self._report(f"{len(programs)} programs started; the referee listens on {address_of(port)}")
+                self._report(f"{len(programs)} programs started; the referee listens on {self._address}")
                 links = await door.done
                 if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
                     why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
@@ -201,7 +203,7 @@ class Table:
         door = self._sign_up(policy)
         port = await self._listen(address, door)
         try:
-            self._report(f"the referee listens on {address_of(port)}")
+            self._report(f"the referee listens on {self._address}")
             links = await door.done
             if len(links) < policy.min_players:
                 for link in links:
@@ -247,8 +249,9 @@ class Table:
     async def _listen(self, address: str, door: Door) -> Port:
         door.note = self._telemetry.note
         port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now))
-        self._telemetry.note("listening", address=address_of(port))
-        self.listening.callback(address_of(port))
+        self._address = address_of(port, address)
+        self._telemetry.note("listening", address=self._address)
+        self.listening.callback(self._address)
         return port
 
     def _start_program(
@@ -269,6 +272,7 @@ class Table:
         records = self._settings.folder
         records.mkdir(parents=True, exist_ok=True)
         output = records / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
+        self._telemetry.note("program-started", match=self.match_name, seat=seat, name=launch.name)
         return Program(
             launch,
             environment,
@@ -282,6 +286,7 @@ class Table:
 
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""
+        self._telemetry.note("program-ended", match=self.match_name, seat=seat, status=status)
         words = f"; its last words are in {program.output_path}" if program.output_path.exists() else ""
         door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
         return status

@@ -19,7 +19,10 @@ from .reader import Record, RecordError
 T = TypeVar("T")
 _KEPT_BYTES = 2000
 """Of an answer's bytes at most; so many may be cut off. protocol/SPEC.md, "Limits"."""
-_FOUR_WORDS = struct.Struct(">QQQQ")
+_BLOCKS = 64
+"""Of a stream, made at once."""
+_SURE = 2**64 - 2**32
+"""A word below it is never thrown away: no list is longer than the difference."""
 
 
 def check_ranking(record: Record) -> None:
@@ -161,12 +164,14 @@ class Redealer:
         deck = list(items)
         for size in range(len(deck), 1, -1):
             word = next(words)
-            while word >= 2**64 // size * size:
+            while word > _SURE and word >= 2**64 // size * size:
                 word = next(words)
-            deck[size - 1], deck[word % size] = deck[word % size], deck[size - 1]
+            place = word % size
+            deck[size - 1], deck[place] = deck[place], deck[size - 1]
         return deck
 
 
 def _words(key: bytes) -> Iterator[int]:
-    for block in itertools.count():
-        yield from _FOUR_WORDS.unpack(hashlib.sha256(key + block.to_bytes(8, "big")).digest())
+    for first in itertools.count(0, _BLOCKS):
+        blocks = [hashlib.sha256(key + struct.pack(">Q", block)).digest() for block in range(first, first + _BLOCKS)]
+        yield from struct.unpack(f">{4 * _BLOCKS}Q", b"".join(blocks))

@@ -13,7 +13,10 @@ from ..games.base import Rule
 from .schema import PlainLine
 
 PREFIX_BYTES = 4
-_SAID = ("offer-match", "start-seat", "resume-seat", "ask-move", "tell-seat", "expel-seat", "end-seat")
+_SAID = (
+    *("offer-match", "start-seat", "resume-seat", "ask-move"),
+    *("extend-limit", "tell-seat", "expel-seat", "end-seat"),
+)
 _ANSWERS = ("ready-received", "move-received", "ack-received")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Raw, Struct
+from msgspec.structs import replace
 
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
@@ -135,7 +136,7 @@ def read_line(data: bytes) -> PlainLine:
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
             raise BadLine("not the one form of such a line")
-        shown = unveil(line, opened)
+        shown = unveil(line, opened) if opened else {}
     except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
         raise BadLine(str(error) or type(error).__name__) from None
     return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(VEIL) > len(opened))
@@ -181,16 +182,19 @@ def view_digest(view: Raw | bytes) -> str:
 
 def plain_command(command: Command) -> Any:
     """Return a command as it stands in an opened line: plain, a view replaced by its digest."""
-    if isinstance(command, AskMove | StartSeat | ResumeSeat):
-        plain = msgspec.to_builtins(msgspec.structs.replace(command, view=None))
-        plain["view"] = None if command.view is None else view_digest(command.view)
-        return plain
-    return msgspec.to_builtins(command)
+    return msgspec.to_builtins(_with_digest(command))
 
 
 def plain_json(commands: tuple[Command, ...]) -> bytes:
     """Return commands as they stand in an opened line, as JSON."""
-    return _encoder.encode([plain_command(command) for command in commands])
+    return _encoder.encode([_with_digest(command) for command in commands])
+
+
+def _with_digest(command: Command) -> Command:
+    """Return a command with its view's digest in place of the view."""
+    if isinstance(command, AskMove | StartSeat | ResumeSeat) and command.view is not None:
+        return replace(command, view=view_digest(command.view))
+    return command
 
 
 def plain_commands(commands: tuple[Command, ...]) -> Any:

@@ -273,6 +273,7 @@
   const bySeat = (make) => data.names.map((_, seat) => make(seat));
   const chartPoints = () => {
     const scored = frames.filter((frame) => frame.scores);
+    byId("chart-points").closest("section").hidden = !scored.length; // a game may have no points before its end
     if (!scored.length) return;
     const all = scored.flatMap((frame) => frame.scores);
     const line = (seat) => scored.map((frame) => [frame.turn, frame.scores[seat], `${data.names[seat]}, turn ${frame.turn}: ${frame.scores[seat]}`]);

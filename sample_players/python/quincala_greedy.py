@@ -14,11 +14,11 @@ from referee.games.quincala import Leg, Move, Place, QuincalaGame, Stop, View
 from referee.games.quincala_board import MAX_SIZES, OWN, first_legs, mixed, mixed_counts
 from referee.games.quincala_turns import State
 
-MAX_STEPS = 400
-"""Steps of the own turn that are tried at most: about 20 ms."""
+MAX_STEPS = 250
+"""Steps of the own turn that are tried at most: about 15 ms."""
 MAX_ENDS = 3
-"""Ends of the own turn whose answers are looked at; with MAX_ANSWERS about 20 ms."""
-MAX_ANSWERS = 150
+"""Ends of the own turn whose answers are looked at; with MAX_ANSWERS about 15 ms."""
+MAX_ANSWERS = 100
 """Legs with which the opponent may answer, of each end."""
 WON = 1e6
 
@@ -34,7 +34,7 @@ def value(state: State, seat: int) -> float:
     counts = mixed_counts(state.board)
     points = 100.0 * counts[seat] - 90.0 * counts[1 - seat]
     own, other = OWN[seat], OWN[1 - seat]
-    for tower in state.board:
+    for tower in filter(None, state.board):
         if tower & own and tower & other:
             points += 6 * (tower & own).bit_count() - 5 * (tower & other).bit_count()
         elif tower & own:

@@ -2,9 +2,9 @@
 
 import sys
 
-from . import audit, wire
+from . import audit, fuzz, wire
 
-BENCHMARKS = {"audit": audit.main, "wire": wire.main}
+BENCHMARKS = {"audit": audit.main, "fuzz": fuzz.main, "wire": wire.main}
 
 
 def main(arguments: list[str]) -> int:

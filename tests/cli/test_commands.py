@@ -155,7 +155,9 @@ def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complain
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["play", "serve", "audit", "explain", "replay", "manifest", "key", "list"])
+@pytest.mark.parametrize(
+    "command", ["play", "serve", "audit", "explain", "fairness", "replay", "manifest", "key", "token", "list", "doctor"]
+)
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     """Every command's help shows how it is used."""
     assert f"Example: referee {command}" in " ".join(referee(command, "--help", cwd=tmp_path).stdout.split())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from referee.games.base import IllegalMove
 from referee.games.q import Exchange, Move, Pass, Place, State
 
-from . import naive_q
+from ..naive import q as naive_q
 from .q_random import GAME, TOTAL, any_legal, dealt, grown, guess, replaced, shortened
 
 keys = st.binary(min_size=32, max_size=32)

@@ -1,6 +1,7 @@
 """Quad-Ominos played at random: what holds of every state, what a seat may know, and that every game ends."""
 
 from collections import Counter
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -13,9 +14,9 @@ from msgspec.structs import replace
 from referee import chance
 from referee.games.quadominos_forms import Move
 from referee.games.quadominos_rounds import State
-from referee.games.quadominos_tiles import TILE_OF
+from referee.games.quadominos_tiles import BY_NAME, FACE_BY_NAME, TILE_OF, Table, relaid
 
-from .quadominos_states import GAME, dealt
+from .quadominos_states import GAME, ZEROS, dealt, state_of
 
 seeds = st.integers(0, 2**32)
 SEATS = st.integers(2, 12)
@@ -148,6 +149,27 @@ def test_whoever_is_asked_for_whatever_can_be_imagined() -> None:
                 assert GAME.legal_moves(imagined)
             state = GAME.deliver(GAME.play(state, any_move(state, source)))
     assert met.keys() == {"open", "lay", "bonus", "second", "extra"}
+
+
+BROKEN: tuple[tuple[str, Callable[[State], dict[str, Any]]], ...] = (
+    ("twice", lambda state: {"well": state.hands[0]}),
+    ("two turns", lambda state: {"order": (*state.order, state.order[0])}),
+    ("more drawn", lambda state: {"drew": (99, *state.drew[1:])}),
+    ("two numbers", lambda state: {"table": relaid({**state.table.board, (0, 1): FACE_BY_NAME["0003"]})}),
+    ("places around", lambda state: {"table": Table(state.table.board, {})}),
+    ("an empty hand", lambda state: {"hands": ((), *state.hands[1:])}),
+    ("nothing is legal", lambda state: {"hands": ((BY_NAME["3333"],), *state.hands[1:])}),
+    ("who left", lambda state: {"order": state.order[:1]}),
+)
+
+
+@pytest.mark.parametrize(("says", "broken"), BROKEN)
+def test_a_state_that_contradicts_itself_is_found_out(says: str, broken: Callable[[State], dict[str, Any]]) -> None:
+    """Each invariant is checked."""
+    state = state_of(["0001", "0005"], ["0002", "1111"], board=ZEROS)
+    GAME.check_invariants(state)
+    with pytest.raises(AssertionError, match=says):
+        GAME.check_invariants(replace(state, **broken(state)))
 
 
 @settings(max_examples=10, deadline=None)

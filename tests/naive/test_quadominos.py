@@ -21,7 +21,7 @@ from tests.games.quadominos_states import ARC, BAY, CORNER, ONE, Spot, state_of
 from . import quadominos as naive
 
 GAME = QuadOminos()
-POSITIONS = 500
+POSITIONS = 700
 OPTIONS: tuple[dict[str, Any], ...] = (
     {},
     {"chain_bonus": True},

@@ -183,7 +183,45 @@ def test_engine_and_naive_rules_agree(seed: int) -> None:
     assert compared(seed, 500) >= 500
 
 
-SMALL: tuple[tuple[str, Position], ...] = ()
+def engine_count(state: State, depth: int) -> int:
+    """Count the ways to play so many steps, by the engine."""
+    if depth == 0:
+        return 1
+    moves = [] if GAME.outcome(state) else GAME.legal_moves(state)
+    return sum(engine_count(GAME.play(state, move), depth - 1) for move in moves)
+
+
+def naive_count(position: Position, depth: int) -> int:
+    """Count the same by the naive rules."""
+    if depth == 0:
+        return 1
+    return sum(naive_count(naive.after(position, move), depth - 1) for move in naive.legal(position))
+
+
+SOWING = Position(3, 100, {(5, 5): {"w1", "w3"}, (5, 6): {"w2"}, (6, 6): {"b1", "b2"}})
+KNOCKING = Position(3, 100, {(1, 1): {"w1", "w2"}, (2, 2): {"b1", "b3"}, (1, 2): {"w3"}})
+PLACING = Position(3, 100, {(4, 4): {"w1"}, (5, 5): {"b1"}}, (["b2"], ["w3"]))
+ENDING = Position(3, 100, {(6, 1): {"b2", "w1"}, (6, 3): {"b1", "w2"}, (6, 5): {"b1"}, (5, 5): {"w3"}})
+MOST_COUNTED = 1200
+"""Steps that the naive rules count in the suite, about a second's worth; they agree on the larger ones, too."""
+COUNTS: tuple[tuple[str, Position, tuple[int, ...]], ...] = (
+    ("three sizes", naive.start(3, 400), (50, 710, 8381)),
+    ("four sizes", naive.start(4, 400), (72, 1380)),
+    ("five sizes", naive.start(5, 400), (96, 2224)),
+    ("sowing", SOWING, (22, 276, 3303)),
+    ("knocking", KNOCKING, (9, 107, 1118)),
+    ("placing", PLACING, (39, 312)),
+    ("near the end", ENDING, (8, 56, 416, 3190)),
+)
+
+
+@pytest.mark.parametrize(("_name", "position", "expected"), COUNTS, ids=[row[0] for row in COUNTS])
+def test_counts_of_steps(_name: str, position: Position, expected: tuple[int, ...]) -> None:
+    """The ways to play one, two, three... steps from a small position are as many as were counted."""
+    state = restored(position)
+    for depth, count in enumerate(expected, start=1):
+        assert count == engine_count(state, depth)
+        assert count > MOST_COUNTED or count == naive_count(position, depth)
 
 
 if __name__ == "__main__":

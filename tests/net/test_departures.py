@@ -1,5 +1,6 @@
 """Connections in the middle of a match: players that come back, a referee that stops, a player that does not read."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from protocol.messages import Expelled, Move, Paused, Ready, Refused, Resumed, T
 from referee import chance
 from referee.games.q import QGame
 from referee.match.fouls import Cause
+from referee.net.lobby import KnownPlayers, SignUpPolicy
 from referee.net.match_runner import MatchPaused
 from referee.record.resume import reopen
 
@@ -126,6 +128,18 @@ def test_without_patience_nobody_comes_back(sitting: Sitting) -> None:
     assert kinds(Peer(sitting.door, sitting.clock).hello("p0", token(0))) == ["Refused"]
 
 
+def test_a_program_that_was_started_anew_has_its_own_token_only(patient: Sitting) -> None:
+    """Where players are known by tokens, that one is enough to come back."""
+    hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
+    door = KnownPlayers(patient.clock, SignUpPolicy(), hashes)
+    door.close()
+    door.returns = patient.runner
+    patient.peers[0].wire.drop()
+    assert kinds(Peer(door, patient.clock).hello("x", "secret")) == ["Welcome", "Resumed", "Turn"]
+    assert kinds(Peer(door, patient.clock).hello("p1", "guessed")) == ["Refused"]
+    assert kinds(Peer(door, patient.clock).hello("p1", token(1))) == ["Welcome", "Resumed"]
+
+
 # --- a referee that stops
 
 
@@ -155,6 +169,21 @@ def test_a_player_that_does_not_read_is_expelled(sitting: Sitting, monkeypatch: 
     assert sitting.fouls() == [(1, Cause.NOT_READING)]
     assert sitting.match.fouls[0].detail == "more than 100 bytes of what was sent are unread"
     assert MAX_UNREAD_BYTES > 100
+
+
+def test_what_is_unread_adds_up(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twisted tells again at every write that the player reads too slowly: that is no new beginning."""
+    sitting = sit(seats=3)
+    sitting.ready()
+    peer = sitting.peers[1]
+    peer.heard()
+    peer.link.pauseProducing()
+    sitting.answer(0)
+    sent_bytes = len(peer.wire.written)
+    monkeypatch.setattr("referee.net.player_protocol.MAX_UNREAD_BYTES", sent_bytes)
+    peer.link.pauseProducing()
+    sitting.answer(1)
+    assert sitting.fouls() == [(1, Cause.NOT_READING)]
 
 
 def test_who_catches_up_is_forgiven(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from referee.net.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
-from referee.net.launch.program import GRACE_S, PATIENCE_S
+from referee.net.launch.players import resolved
+from referee.net.launch.program import GRACE_S, PATIENCE_S, POLL_S
 
 from .loop import Loop
 from .wires import fired
@@ -88,6 +89,29 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
         os.sched_yield()
 
 
+def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> None:
+    """Without sandbox and control groups, a child in a session of its own is found by the token in its environment."""
+    script = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    print(f'child {os.getpid()} here', flush=True)\n"
+        "    time.sleep(1000)\n"
+        "os.wait()\n"
+    )
+    running = Running(tmp_path, script, REFEREE_TOKEN=f"of {tmp_path}")
+    running.said("here")
+    child = int(running.program._output.tail.content.split()[1])
+    gone = fired(running.program.end())
+    running.clock.advance(PATIENCE_S + 0.01)
+    assert running.ended().startswith("signal SIGTERM")
+    give_up = time.monotonic() + 60
+    while not gone:
+        assert time.monotonic() < give_up
+        running.clock.advance(POLL_S)
+    assert _is_gone(child)
+
+
 def _is_gone(pid: int) -> bool:
     """Tell whether a process has ended, reaped or not."""
     try:
@@ -134,7 +158,10 @@ def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
         ('name = "a"\nrun = ""', "`run` is empty"),
         ('name = "a"\nrun = "\'x"', "No closing quotation"),
         ('name = "a"\nrun = 5', "Expected `str`"),
-        ('name = "a"\nrun = "x"\nrnu = "y"', "unknown field `rnu`"),
+        ('name = "a"\nrun = "x"\nrnu = "y"', "unknown field `rnu`; a player.toml has the keys name, run, games"),
+        ('name = "a"\nrun = "x"\nbuild = "\'make"', "`build`: No closing quotation; it is split into words"),
+        ('name = "a"\nrun = "x"\ngames = "q"', "Expected `array`"),
+        ("name = 'a", "is no TOML"),
     ],
 )
 def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: str) -> None:
@@ -143,6 +170,62 @@ def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: st
     with pytest.raises(PlayerError, match=r"player\.toml") as caught:
         read_folder(folder)
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "escapes"),
+    [
+        ("inside", "player.toml", False),
+        ("whole", "{folder}/player.toml", False),
+        ("deep/inside", "../player.toml", False),
+        ("dangling", "nowhere", False),
+        ("loop", "loop", False),
+        ("self", ".", False),
+        ("parent", "..", True),
+        ("secret", "/etc/passwd", True),
+        ("deep/secret", "../../secret", True),
+        ("dangling", "../nowhere", True),
+        (".venv/bin/python", "/usr/bin/python3", True),
+    ],
+)
+def test_links_may_not_lead_out_of_a_folder(tmp_path: Path, link: str, target: str, *, escapes: bool) -> None:
+    """A link that does is named with its target, wherever it is and whether or not something is there."""
+    folder = write_toml(tmp_path / "mine", 'name = "mine"\nrun = "x"\n')
+    path = folder / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target.format(folder=folder))
+    if not escapes:
+        assert read_folder(folder).name == "mine"
+        return
+    with pytest.raises(PlayerError, match="outside of the player's folder; put a copy in its place") as caught:
+        read_folder(folder)
+    assert f"{path} is a link to {target}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("no-such-program", "can't start no-such-program: No such file"),
+        ("./no-such-program", "can't start ./no-such-program: No such file"),
+        ("./plain", "Permission denied: it is not executable"),
+        (".", "No such file"),
+    ],
+)
+def test_programs_that_are_none(tmp_path: Path, command: str, complaint: str) -> None:
+    """The error names the command and the reason, before anything runs."""
+    (tmp_path / "plain").touch()
+    with pytest.raises(PlayerError) as caught:
+        resolved(Launch(name="p", argv=(command,), folder=tmp_path))
+    assert complaint in str(caught.value)
+
+
+def test_a_program_of_the_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A player's own `true` is not the system's; on a command line, as in a shell, only with a slash."""
+    (tmp_path / "true").touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    assert resolved(Launch(name="p", argv=("true",), folder=tmp_path)) == [str(tmp_path / "true")]
+    assert resolved(command_launch("./true x", "p")) == [str(tmp_path / "true"), "x"]
+    assert resolved(command_launch("true", "p"))[0].endswith("bin/true")
 
 
 def test_a_folder_that_is_none(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from .groups import Ground, Group
 from .limits import ProgramLimits, limited
 from .output import OutputPipe, Reactor
 from .players import Launch, PlayerError, resolved
+from .reach import rustup_home
 from .sandbox import HOME, Sandbox, View, view_of
 from .strays import strays
 
@@ -77,7 +78,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
         """
         passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
         if self.sandbox is not None:
-            passed_on = {key: value for key, value in passed_on.items() if key not in _OUTSIDE} | {"HOME": HOME}
+            passed_on = {key: value for key, value in passed_on.items() if key not in _OUTSIDE}
+            passed_on |= {"HOME": HOME, "RUSTUP_HOME": str(rustup_home())}
         return {**passed_on, **own}
 
     def group(self) -> Group | None:

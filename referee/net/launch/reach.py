@@ -12,6 +12,8 @@ from collections.abc import Container, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+import protocol
+
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """What the distribution installs: the same for everybody, and no secret."""
 SETTINGS = (
@@ -25,8 +27,9 @@ SETTINGS = (
     "ssl/openssl.cnf",
 )
 """Of /etc, what programs need to start; the rest says who uses this machine and how."""
+_FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
-"""What a program is not shown, though its command line may name something in it."""
+"""What a program is not shown, though its command line may name or lead through something in it."""
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
 """What stands beside the programs of a runtime that is installed in a folder of its own."""
@@ -44,23 +47,37 @@ def is_within(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def is_shared(folder: Path) -> bool:
-    """Tell whether a folder holds more than one thing's files: a home, a folder of homes, /tmp, the root."""
-    own = [Path.home(), Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")]  # noqa: S108  # compared, not used
-    shared = {ancestor for path in own for real in (path, path.resolve()) for ancestor in (real, *real.parents)}
-    return folder.absolute() in shared or folder.resolve() in shared
+    """Tell whether a folder holds more than one thing's files: a home, what holds a home, /tmp, the root."""
+    return folder.resolve() in _shared(Path.home(), tempfile.gettempdir()) or folder.name == ".local"
 
 
-def runtimes(program: Path) -> list[Path]:
+@cache
+def _shared(home: Path, temporary: str) -> set[Path]:
+    real = home.resolve()
+    return {real, *real.parents, Path(temporary).resolve(), *_FOR_ALL}
+
+
+@cache
+def runtimes(program: Path) -> tuple[Path, ...]:
     """Return what must be readable, besides the system, for a program to run: itself, its interpreter, its runtime.
+
+    Runtimes stay where they are while matches are played, and every program of a match may have the same one.
 
     Args:
         program: absolute path.
     """
     found: dict[Path, None] = {}
     for path in _hops(program):
-        if not is_within(path, map(Path, SYSTEM)):
+        if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))):
             found[_prefix(path) or path] = None
-    return list(found)
+        if path.name == "rustup":  # `cargo` starts `rustc`, its neighbour
+            found |= dict.fromkeys((path.parent, rustup_home()))
+    return tuple(found)
+
+
+def rustup_home() -> Path:
+    """Return where rustup keeps the compilers that `cargo` and `rustc` stand for; it is no folder of theirs."""
+    return Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup").absolute()
 
 
 def _hops(program: Path) -> Iterator[Path]:
@@ -96,7 +113,7 @@ def _interpreter(script: Path) -> list[Path]:
 def _prefix(program: Path) -> Path | None:
     """Return the folder of the runtime that a program belongs to, or None if it stands alone."""
     prefix = program.parent.parent
-    if program.parent.name not in _PROGRAMS or prefix.name == ".local" or is_shared(prefix):
+    if program.parent.name not in _PROGRAMS or is_shared(prefix):
         return None
     return prefix if any((prefix / name).exists() for name in _RUNTIME) else None
 
@@ -131,19 +148,13 @@ def named(words: Iterable[str], where: Path) -> list[Path]:
     return found
 
 
-@cache
 def own_runtime() -> tuple[Path, ...]:
     """Return what this very program runs from: its interpreter, and the packages that it and its plugins come from."""
     interpreter = runtimes(Path(sys.executable).absolute())
-    within = [*map(Path, SYSTEM), *(path.resolve() for path in interpreter)]
-    packages: dict[Path, None] = {}
-    for name, module in list(sys.modules.items()):
-        places = [Path(place) for place in getattr(module, "__path__", ())]
-        if "." not in name and not name.startswith("_"):
-            packages.update(
-                (place, None) for place in places if place.is_dir() and not is_within(place.resolve(), within)
-            )
-    return (*interpreter, *packages)
+    shown = tuple(f"{path}{os.sep}" for path in (*SYSTEM, *interpreter))
+    top_level = [module for name, module in sys.modules.items() if "." not in name and not name.startswith("_")]
+    places = {place for module in (protocol, *top_level) for place in getattr(module, "__path__", ())}
+    return (*interpreter, *(Path(place) for place in places if not place.startswith(shown) and Path(place).is_dir()))
 
 
 def records_in(folder: Path, left_out: Container[Path], depth: int = _DEPTH) -> Iterator[Path]:

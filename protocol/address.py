@@ -1,0 +1,62 @@
+"""The text of an address -> where to connect. Knows the forms of addresses; refuses to connect (client.py)."""
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class AddressError(ValueError):
+    """A text that is no address; it says what one looks like."""
+
+
+class Kind(StrEnum):
+    """How to connect."""
+
+    TCP = "tcp"
+    TLS = "tls"
+    """TCP, and TLS over it."""
+    UNIX = "unix"
+    """A socket in the file system."""
+
+
+class Address(Struct, frozen=True, kw_only=True):
+    """Where a referee listens."""
+
+    kind: Kind
+    host: str = ""
+    """Name or number of the machine; empty for `unix`."""
+    port: int = 0
+    """1 to 65535; 0 for `unix`."""
+    path: str = ""
+    """Of the socket; empty but for `unix`."""
+
+
+MAX_PORT = 65_535
+MAX_PATH_BYTES = 107
+"""What the name of a socket may have on Linux."""
+_FORMS = "an address is tcp:HOST:PORT, tls:HOST:PORT or unix:PATH"
+
+
+def parse_address(text: str) -> Address:
+    """Read an address.
+
+    Args:
+        text: `tcp:HOST:PORT`, `tls:HOST:PORT` or `unix:PATH`; a HOST with colons may stand in brackets.
+
+    Raises:
+        AddressError: it has another form, a port that there is not, or a path that is too long.
+    """
+    kind, _, rest = text.partition(":")
+    if kind not in set(Kind) or not rest:
+        raise AddressError(f"{_FORMS}, not {text!r}")
+    if kind == Kind.UNIX:
+        if len(rest.encode()) > MAX_PATH_BYTES:
+            raise AddressError(f"the path of a socket has at most {MAX_PATH_BYTES} bytes, not as many as {text!r}")
+        return Address(kind=Kind.UNIX, path=rest)
+    host, _, port = rest.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host:
+        raise AddressError(f"{_FORMS}, not {text!r}")
+    if not (port.isascii() and port.isdecimal() and len(port) <= len(str(MAX_PORT)) and 0 < int(port) <= MAX_PORT):
+        raise AddressError(f"the port is a number from 1 to {MAX_PORT}, not {port!r} as in {text!r}")
+    return Address(kind=Kind(kind), host=host, port=int(port))

@@ -1,0 +1,163 @@
+"""What records tell of fairness in time: the referee's own lag, close calls, expulsions for time, verdicts voided.
+
+Knows instants and limits as they stand in lines. Refuses to judge, and to fold: whether a record holds, audit.py says.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
+
+from msgspec import Struct
+
+from ..match import events as e
+from ..match.fouls import Cause
+from .reader import Record
+from .schema import Step
+
+CLOSE_SHARE = 0.9
+"""From this share of its limit on, an answer was a close call."""
+_LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
+_DIGITS = 3
+"""Microseconds, as instants have."""
+
+
+class Spread(Struct, frozen=True, kw_only=True):
+    """How times are distributed, in milliseconds; each figure is one of them (nearest rank), 0 if there are none."""
+
+    median_ms: float
+    p95_ms: float
+    p99_ms: float
+    most_ms: float
+
+
+class Timing(Struct, frozen=True, kw_only=True):
+    """One request that was answered, or whose limit passed."""
+
+    match: str
+    line: int
+    """Of the record, from 1."""
+    seat: int
+    name: str
+    turn: int | None
+    """Of a move; None of anything else."""
+    is_answer: bool
+    """Whether an answer came, in time or not."""
+    used_ms: float
+    """What was charged to the player: the referee's lag is taken off."""
+    limit_ms: float
+    lag_ms: float
+    stalled_ms: float
+    """The longest standstill of the referee while the request was open."""
+    cause: str | None
+    """`timeout` or `refused-to-start` if its seat was expelled for time."""
+    is_voided: bool
+    """Whether it was too late, and not judged for a standstill of the referee: the answer counted, or the limit began
+    anew."""
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it was in time, and used nearly all of its limit."""
+        return self.is_answer and CLOSE_SHARE * self.limit_ms <= self.used_ms <= self.limit_ms
+
+
+class PlayerTime(Struct, frozen=True, kw_only=True):
+    """What the answers of one player took."""
+
+    name: str
+    answers: int
+    median_ms: float
+    most_ms: float
+
+
+class Fairness(Struct, frozen=True, kw_only=True):
+    """The figures of one record, or of many together."""
+
+    matches: int
+    answers: int
+    lag: Spread
+    """Of the referee, over all answers."""
+    standstills: int
+    """Requests during which the referee stood still."""
+    longest_standstill_ms: float
+    close: int
+    """Answers in time that used nearly all of their limit."""
+    late: list[Timing]
+    """Expulsions for time."""
+    voided: list[Timing]
+    """Verdicts on lateness that were not given."""
+    players: list[PlayerTime]
+    """By name."""
+
+
+def timings(record: Record) -> list[Timing]:
+    """Return every request of a record that was answered or ran out, in the order in which that happened."""
+    limits: dict[int, float] = {}
+    found: list[Timing] = []
+    for number, step in enumerate(record.steps, 2):
+        event = step.event
+        if isinstance(event, e.Answer | e.DeadlinePassed) and event.seat in limits:
+            found.append(_timing(record, number, step, event, limits.pop(event.seat)))
+        for command in step.commands:
+            if command.get("limit_ms") is not None:
+                limits[command["seat"]] = command["limit_ms"]
+    return found
+
+
+def _timing(record: Record, line: int, step: Step, event: e.Answer | e.DeadlinePassed, limit_ms: float) -> Timing:
+    expelled = [one for one in step.commands if one["command"] == "expel-seat" and one["seat"] == event.seat]
+    cause = next((one["foul"]["cause"] for one in expelled if one["foul"]["cause"] in _LATE), None)
+    used_ms = round(e.used_ms(event), _DIGITS)
+    setup = record.header.setup
+    return Timing(
+        match=setup.match,
+        line=line,
+        seat=event.seat,
+        name=setup.names[event.seat],
+        turn=event.turn if isinstance(event, e.MoveReceived) else None,
+        is_answer=isinstance(event, e.Answer),
+        used_ms=used_ms,
+        limit_ms=limit_ms,
+        lag_ms=event.lag_ms,
+        stalled_ms=event.stalled_ms,
+        cause=cause,
+        is_voided=cause is None and used_ms > limit_ms,
+    )
+
+
+def fairness(found: Sequence[Timing], matches: int = 1) -> Fairness:
+    """Return the figures of timings, of one record or of many.
+
+    Args:
+        found: of all of them.
+        matches: how many they are.
+    """
+    answers = [one for one in found if one.is_answer]
+    return Fairness(
+        matches=matches,
+        answers=len(answers),
+        lag=spread([one.lag_ms for one in answers]),
+        standstills=sum(one.stalled_ms > 0 for one in found),
+        longest_standstill_ms=max((one.stalled_ms for one in found), default=0.0),
+        close=sum(one.is_close for one in found),
+        late=[one for one in found if one.cause is not None],
+        voided=[one for one in found if one.is_voided],
+        players=list(_players(answers)),
+    )
+
+
+def _players(answers: Iterable[Timing]) -> Iterator[PlayerTime]:
+    used: dict[str, list[float]] = {}
+    for one in answers:
+        used.setdefault(one.name, []).append(one.used_ms)
+    for name, times in sorted(used.items()):
+        found = spread(times)
+        yield PlayerTime(name=name, answers=len(times), median_ms=found.median_ms, most_ms=found.most_ms)
+
+
+def spread(times_ms: Iterable[float]) -> Spread:
+    """Return how times are distributed."""
+    ordered = sorted(times_ms) or [0.0]
+
+    def _rank(share: float) -> float:
+        return ordered[max(ceil(share * len(ordered)) - 1, 0)]
+
+    return Spread(median_ms=_rank(0.5), p95_ms=_rank(0.95), p99_ms=_rank(0.99), most_ms=ordered[-1])

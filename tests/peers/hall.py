@@ -1,0 +1,124 @@
+"""A referee of its own process for tests: plays a match for each job, at real tables with real sockets.
+
+Started with `FD FOLDER`: the descriptor of a socket and the folder of the records. Reads a job a line, `{"game",
+"settings", "policy"}`, and answers with lines: `{"address"}`, `{"said"}` for every report of the table, and `{"record",
+"opened_s", "stalls"}` at the end of the match. Instants are seconds of the monotonic clock, which all processes share.
+"""
+
+import gc
+import json
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from twisted.internet import reactor
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import Factory
+from twisted.protocols.basic import LineOnlyReceiver
+
+from referee.games.q import QGame
+from referee.match.commands import Command
+from referee.match.events import Event
+from referee.match.machine import Match
+from referee.net.lobby import SignUpPolicy
+from referee.net.table import Table
+from referee.net.table_settings import TableSettings
+from referee.record.key_file import default_path, load_or_make
+
+from ..counting import CountingGame
+
+_reactor: Any = reactor
+GAMES = {game.name: game for game in (QGame(), CountingGame())}
+
+
+class Watch:
+    """Keeps when a match was opened and when the loop stood still."""
+
+    def __init__(self) -> None:
+        self.opened_s = 0.0
+        self.stalls: list[tuple[float, float]] = []
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Keep a standstill."""
+        if event == "loop-stalled":
+            now = time.monotonic()
+            self.stalls.append((now - facts["stalled_s"], now))
+
+    def step(self, event: Event, commands: tuple[Command, ...], match: Match) -> None:
+        """Keep the instant of the first step."""
+        self.opened_s = self.opened_s or time.monotonic() - event.at_ms / 1000
+
+
+class Hall(LineOnlyReceiver):
+    """The other end of a test."""
+
+    delimiter = b"\n"
+    MAX_LENGTH = 1 << 20
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._sealer = load_or_make(default_path(os.environ))[0]
+
+    def lineReceived(self, line: bytes) -> None:
+        """Play a match."""
+        playing = Deferred.fromCoroutine(self._play(json.loads(line)))
+        playing.addErrback(lambda failure: self._say(error=failure.getTraceback()))
+
+    def connectionLost(self, reason: Any = None) -> None:
+        """End with the test."""
+        _reactor.stop()
+
+    async def _play(self, job: dict[str, Any]) -> None:
+        settings = msgspec.convert({**job["settings"], "folder": str(self._folder)}, TableSettings, dec_hook=_decoded)
+        watch = Watch()
+        table = Table(
+            _reactor,
+            time.monotonic,
+            GAMES[job["game"]],
+            settings,
+            sealer=self._sealer,
+            report=lambda said: self._say(said=said),
+            telemetry=watch,
+        )
+        table.listening.addCallback(lambda address: self._say(address=address))
+        policy = SignUpPolicy(**job["policy"])
+        played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
+        assert played is not None, "too few signed up"
+        self._say(record=str(played.record), opened_s=watch.opened_s, stalls=watch.stalls)
+
+    def _say(self, **facts: Any) -> None:
+        self.sendLine(json.dumps(facts).encode())  # type: ignore[no-untyped-call]  # Twisted's own
+
+
+class Halls(Factory):
+    """Makes the one hall of this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def buildProtocol(self, addr: object) -> Hall:
+        """Make it; called by Twisted."""
+        return Hall(self._folder)
+
+
+def _decoded(kind: type, value: Any) -> Any:
+    return kind(value)
+
+
+def main() -> None:
+    """Serve until the test hangs up."""
+    factory = Halls(Path(sys.argv[2]))
+    descriptor = int(sys.argv[1])
+    _reactor.adoptStreamConnection(descriptor, socket.AF_UNIX, factory)
+    os.close(descriptor)
+    gc.collect()
+    gc.freeze()  # as the command line does
+    _reactor.run()
+
+
+if __name__ == "__main__":
+    main()

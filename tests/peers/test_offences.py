@@ -1,0 +1,102 @@
+"""Rogues at a real table: each foul hits its author alone, at once, and the others play on to the end."""
+
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from protocol.messages import Offer, Start, Turn
+from referee.cli.main import main
+from referee.match import events as e
+
+from ..counting import count
+from . import offences, offences_made
+from .halls import Halls, Outcome
+from .offences import Offence, Stage
+from .offences_made import POSITION
+from .rogues import Honest, Rogue
+
+OFFENCES = (*offences.OFFENCES, *offences_made.OFFENCES)
+PROMPT_MS = 100.0
+"""From the instant at which a foul is due, the referee's own standstills left out."""
+MAX_GROWTH_KIB = 64 * 1024
+COUNT = iter(range(1_000_000))
+SEATS = 3
+
+
+def played(halls: Halls, offence: Offence) -> tuple[Outcome, Rogue]:
+    """Play a match of a rogue and two honest players, and see the honest ones through to its end."""
+    is_waiting = offence.stage is Stage.WAITING
+    settings = {"position": POSITION, "acknowledge": offence.stage is Stage.TO_CONFIRM, **offence.settings}
+    address = halls.open(f"rogue-{next(COUNT)}", "q", SEATS, **settings)
+    gate = threading.Event()
+    players = [Honest(address, "ada", gate=gate)] if is_waiting else []
+    rogue = Rogue(address)
+    rogue.hello()
+    players += [Honest(address, name, gate=gate) for name in ("ada", "bob")[len(players) :]]
+    for player in players:
+        player.start()
+    bring(rogue, offence.stage)
+    offence.do(rogue)
+    rogue.last_words()
+    gate.set()
+    for player in players:
+        player.finish()
+    return halls.outcome(), rogue
+
+
+def bring(rogue: Rogue, stage: Stage) -> None:
+    """Bring a rogue to where its offence is due."""
+    rogue.until(Offer)
+    if stage is not Stage.OFFERED:
+        rogue.accept()
+        rogue.until(Turn if stage is Stage.ASKED else Start)
+
+
+def late_ms(outcome: Outcome, rogue: Rogue, offence: Offence) -> float:
+    """Return how long after it was due the foul was found, the referee's own standstills left out."""
+    foul = outcome.result.fouls[0]
+    due_ms = (rogue.sent_s - outcome.opened_s) * 1000
+    if offence.is_late:
+        step = next(
+            step for step in outcome.record.steps if any(one["command"] == "expel-seat" for one in step.commands)
+        )
+        event = step.event
+        assert isinstance(event, e.DeadlinePassed | e.MoveReceived)
+        due_ms = event.at_ms - e.used_ms(event) + next(iter(offence.settings.values()))
+    return float(foul.at_ms - due_ms - outcome.stalled_ms(due_ms, foul.at_ms))
+
+
+@pytest.mark.parametrize("offence", OFFENCES, ids=lambda offence: offence.name)
+def test_a_foul_hits_its_author_alone_and_at_once(halls: Halls, offence: Offence) -> None:
+    """Whatever a rogue does, it alone is expelled, for what it did, in time, and the record proves it."""
+    outcome, rogue = played(halls, offence)
+    seat = 1 if offence.stage is Stage.WAITING else 0
+    assert outcome.fouls == [(seat, str(offence.cause), offence.code)]
+    assert outcome.result.void is None
+    assert seat not in outcome.result.winners
+    assert outcome.result.winners
+    assert late_ms(outcome, rogue, offence) <= PROMPT_MS
+    explained = CliRunner().invoke(main, ["explain", str(outcome.record.path), "rogue"])
+    assert f"expelled in turn {outcome.result.fouls[0].turn}: {offence.cause}" in explained.output
+    assert offence.code is None or offence.code in explained.output
+    assert halls.grown_kib <= MAX_GROWTH_KIB
+
+
+def test_who_reads_nothing_is_expelled_before_the_referee_is_full(halls: Halls) -> None:
+    """What is sent piles up to a limit and no further; the player that reads plays on to the end."""
+    options = {"alone": True, "talk": 100, "limit": 40}
+    address = halls.open("deaf", "counting", 2, options=options)
+    player = Honest(address, "ada", choose=count)
+    rogue = Rogue(address, buffer_bytes=4096)
+    rogue.hello()
+    player.start()
+    rogue.until(Offer)
+    rogue.accept()
+    end = player.finish()
+    outcome = halls.outcome()
+    assert outcome.fouls == [(1, "not-reading", "not-reading")]
+    assert end.winners == [0]
+    assert outcome.result.turns == options["limit"]
+    assert halls.grown_kib <= MAX_GROWTH_KIB
+    rogue.sock.close()

@@ -1,0 +1,105 @@
+"""What records tell of fairness in time: lag, close calls, expulsions for time and verdicts voided."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.match.events import SeatVacant
+from referee.match.fouls import Cause
+from referee.record.fairness import Fairness, Spread, Timing, fairness, spread, timings
+from referee.record.reader import read_record
+
+from .test_golden import GOLDEN, RECORDS
+
+LATE = (str(Cause.TIMEOUT), str(Cause.REFUSED_TO_START))
+
+
+def of(name: str, form: int = 3) -> Fairness:
+    """Return the figures of a golden record."""
+    return fairness(timings(read_record(GOLDEN / f"format{form}" / f"{name}.jsonl")))
+
+
+def timing(used_ms: float, limit_ms: float = 1000.0, *, is_answer: bool = True, lag_ms: float = 0.0) -> Timing:
+    """Return a timing of seat 0."""
+    return Timing(
+        match="m",
+        line=2,
+        seat=0,
+        name="a",
+        turn=1,
+        is_answer=is_answer,
+        used_ms=used_ms,
+        limit_ms=limit_ms,
+        lag_ms=lag_ms,
+        stalled_ms=0.0,
+        cause=None,
+        is_voided=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("times_ms", "median_ms", "p95_ms", "p99_ms", "most_ms"),
+    [
+        ([], 0.0, 0.0, 0.0, 0.0),
+        ([7.0], 7.0, 7.0, 7.0, 7.0),
+        ([2.0, 1.0], 1.0, 2.0, 2.0, 2.0),
+        ([float(number) for number in range(100, 0, -1)], 50.0, 95.0, 99.0, 100.0),
+    ],
+)
+def test_a_spread_is_of_times_that_there_were(
+    times_ms: list[float], median_ms: float, p95_ms: float, p99_ms: float, most_ms: float
+) -> None:
+    """Each figure is one of the times, by nearest rank, and zero if there are none."""
+    assert Spread(median_ms=median_ms, p95_ms=p95_ms, p99_ms=p99_ms, most_ms=most_ms) == spread(times_ms)
+
+
+@pytest.mark.parametrize(("used_ms", "is_close"), [(899.9, False), (900.0, True), (1000.0, True), (1000.1, False)])
+def test_a_close_call_is_in_time(used_ms: float, is_close: bool) -> None:  # noqa: FBT001  # a column of the table
+    """The last tenth of the limit is close; what is over it is late; a limit that passed is no answer."""
+    assert is_close == timing(used_ms).is_close
+    assert not timing(used_ms, is_answer=False).is_close
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=[f"{path.parent.name}-{path.stem}" for path in RECORDS])
+def test_every_expulsion_for_time_is_told(path: Path) -> None:
+    """Of every record there ever was: fouls of time that a request stands behind, and no other fouls."""
+    record = read_record(path)
+    found = fairness(timings(record))
+    assert record.result is not None
+    fouls = [(foul.seat, str(foul.cause)) for foul in record.result.result.fouls if foul.cause in LATE]
+    vacant = [(step.event.seat, LATE[1]) for step in record.steps if isinstance(step.event, SeatVacant)]
+    assert [foul for foul in fouls if foul not in vacant] == [(one.seat, one.cause) for one in found.late]
+    assert all(one.used_ms > one.limit_ms for one in [*found.late, *found.voided])
+
+
+def test_what_an_answer_used_is_its_players_alone() -> None:
+    """The referee's lag is told apart from the time that was charged, and so is the limit."""
+    (late,) = of("deadline").late
+    assert (late.cause, late.name, late.is_answer, late.limit_ms) == ("timeout", "b", False, 1000.0)
+    assert (late.used_ms, late.lag_ms) == (1001.25, 0.25)
+
+
+def test_a_verdict_that_was_not_given_is_told() -> None:
+    """A limit that began anew and a late answer that counted are no expulsions."""
+    found = of("late-for-a-stall")
+    assert found.late == []
+    assert [(one.is_answer, one.stalled_ms) for one in found.voided] == [(False, 300.0), (True, 300.0)]
+    assert (found.standstills, found.longest_standstill_ms) == (2, 300.0)
+
+
+def test_after_two_standstills_the_third_verdict_counts() -> None:
+    """A limit begins anew twice at most."""
+    found = of("too-late-after-stalls")
+    assert (len(found.late), len(found.voided)) == (1, 2)
+
+
+def test_records_are_taken_together() -> None:
+    """Players are one by their name over all matches, and a silent match has no figures."""
+    both = [one for name in ("clean", "seats-by-lot") for one in timings(read_record(GOLDEN / f"format3/{name}.jsonl"))]
+    found = fairness(both, 2)
+    assert found.matches == 2
+    assert (
+        of("clean").answers + of("seats-by-lot").answers == found.answers == sum(one.answers for one in found.players)
+    )
+    silent = of("never-opened")
+    assert (silent.answers, silent.players, silent.lag.most_ms) == (0, [], 0.0)
