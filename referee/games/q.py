@@ -39,7 +39,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Points for placing all tiles of the hand in one turn."""
 
 
-class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One tile on the map: `[row, column, tile]`."""
 
     row: Coordinate
@@ -300,10 +300,11 @@ class QGame(Game[State, View, Move]):
         moves: list[Move] = [Pass()]
         if len(hand) <= len(state.pile):
             moves.append(Exchange())
-        free = tiles.frontier(state.board)
-        for tile in sorted(set(hand)):
-            for row, column in tiles.spots(state.board, tile, free):
-                moves.append(Place([Placement(row, column, tiles.NAMES[tile])]))
+        held = sorted(set(hand))
+        spots = tiles.open_spots(state.board, held)
+        for tile in held:
+            bit, name = 1 << tile, tiles.NAMES[tile]
+            moves += [Place([Placement(*cell, name)]) for cell, kinds in spots if kinds & bit]
         return moves
 
     def check_invariants(self, state: State) -> None:

@@ -2,9 +2,9 @@
 
 import sys
 
-from . import audit, fuzz, wire
+from . import audit, fuzz, rules, strength, wire
 
-BENCHMARKS = {"audit": audit.main, "fuzz": fuzz.main, "wire": wire.main}
+BENCHMARKS = {"audit": audit.main, "fuzz": fuzz.main, "rules": rules.main, "strength": strength.main, "wire": wire.main}
 
 
 def main(arguments: list[str]) -> int:
