@@ -39,7 +39,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Points for placing all tiles of the hand in one turn."""
 
 
-class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One tile on the map: `[row, column, tile]`."""
 
     row: Coordinate
@@ -168,7 +168,8 @@ class QGame(Game[State, View, Move]):
         map_ = [tiles.BY_NAME[name] for _, _, name in view.map]
         own = tuple(tiles.BY_NAME[name] for name in view.hand)
         unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
-        unseen += shuffle(tiles.ALL_TILES)[: max(view.tiles_left - len(unseen), 0)]  # a given position has what it has
+        if len(unseen) < view.tiles_left:  # a given position has what it has
+            unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
         others = [seat for seat in view.order if seat != view.seat]
         rest = unseen[view.tiles_left :]
         size = min(-(-len(rest) // max(len(others), 1)), HAND_SIZE)
@@ -299,10 +300,11 @@ class QGame(Game[State, View, Move]):
         moves: list[Move] = [Pass()]
         if len(hand) <= len(state.pile):
             moves.append(Exchange())
-        free = tiles.frontier(state.board)
-        for tile in sorted(set(hand)):
-            for row, column in tiles.spots(state.board, tile, free):
-                moves.append(Place([Placement(row, column, tiles.NAMES[tile])]))
+        held = sorted(set(hand))
+        spots = tiles.open_spots(state.board, held)
+        for tile in held:
+            bit, name = 1 << tile, tiles.NAMES[tile]
+            moves += [Place([Placement(*cell, name)]) for cell, kinds in spots if kinds & bit]
         return moves
 
     def check_invariants(self, state: State) -> None:

@@ -64,6 +64,39 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
     return None
 
 
+def _between() -> tuple[tuple[int, ...], ...]:
+    """Return, by the neighbours of one axis (the last index for none), the tiles that agree with them, as bits."""
+    sides = (*range(KINDS), None)
+    return tuple(
+        tuple(sum(1 << tile for tile in range(KINDS) if _matches(tile, one, other)) for other in sides) for one in sides
+    )
+
+
+_BETWEEN = _between()
+
+
+def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
+    """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that do.
+
+    Args:
+        board: the map.
+        held: the kinds that are asked for.
+
+    Returns:
+        (cell, kinds), the kinds with a bit for each: `misfit` for many tiles and cells at once.
+    """
+    wanted, look, found = sum(1 << tile for tile in held), board.get, []
+    for cell in frontier(board):
+        row, column = cell
+        kinds = wanted & _BETWEEN[look((row, column - 1), KINDS)][look((row, column + 1), KINDS)]
+        if kinds:
+            kinds &= _BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)]
+            if kinds:
+                found.append((cell, kinds))
+    found.sort()
+    return found
+
+
 def touches(board: Board, cell: Cell) -> bool:
     """Tell whether a cell shares a side with a tile of the map."""
     row, column = cell
@@ -83,12 +116,14 @@ def neighbour_count(board: Board, cell: Cell) -> int:
 
 def frontier(board: Board) -> set[Cell]:
     """Return every free cell that shares a side with a tile of the map."""
-    return {
-        cell
-        for row, column in board
-        for cell in ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column))
-        if cell not in board
-    }
+    near: set[Cell] = set()
+    add = near.add
+    for row, column in board:
+        add((row - 1, column))
+        add((row, column - 1))
+        add((row, column + 1))
+        add((row + 1, column))
+    return near - board.keys()
 
 
 def spots(board: Board, tile: Tile, free: Iterable[Cell]) -> list[Cell]:

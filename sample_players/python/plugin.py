@@ -6,7 +6,7 @@ from typing import Any
 from referee.games.base import Game
 from referee.hookspecs import HousePlayer, hookimpl
 
-from . import any_random, q_greedy, q_simple, quadominos_greedy, quincala_greedy, quincy_greedy
+from . import any_random, q_greedy, q_simple, quadominos_greedy, quincala_greedy, quincy_greedy, search
 
 Make = Callable[[Game[Any, Any, Any], Any, bytes], Callable[[Any], Any]]
 GREEDY: dict[str, Make] = {
@@ -29,10 +29,11 @@ def _by_game(makers: dict[str, Make]) -> Make:
 
 @hookimpl
 def referee_house_players() -> Iterable[HousePlayer]:
-    """Return the house players: two for every game, and the course's two for the Q game."""
+    """Return the house players: three for every game, and the course's two for the Q game."""
     return [
         HousePlayer("random", tuple(RANDOM), _by_game(RANDOM), "Anything legal, by chance."),
         HousePlayer("greedy", tuple(GREEDY), _by_game(GREEDY), "What looks best this turn."),
+        HousePlayer("search", tuple(search.KNOWLEDGE), search.make_search, "Looks ahead from what it knows; 0.3 s a move."),
         HousePlayer("dag", ("q",), q_simple.make_dag, "The smallest tile that fits, on its first spot; repeated."),
         HousePlayer("ldasg", ("q",), q_simple.make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
     ]

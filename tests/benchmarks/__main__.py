@@ -2,13 +2,15 @@
 
 import sys
 
-from . import audit, fairness, fuzz, ratings, wire
+from . import audit, fairness, fuzz, ratings, rules, strength, wire
 
 BENCHMARKS = {
     "audit": audit.main,
     "fairness": fairness.main,
     "fuzz": fuzz.main,
     "ratings": ratings.main,
+    "rules": rules.main,
+    "strength": strength.main,
     "wire": wire.main,
 }
 

@@ -1,0 +1,89 @@
+"""What the search knows of the Q game: placements of several tiles, and what the next players can make of a position.
+
+The game itself lists single tiles only; longer placements come from a beam search.
+"""
+
+from collections import Counter
+from typing import Any
+
+from referee.games.base import Game
+from referee.games.q import Exchange, Move, Options, Pass, Place, Placement, State
+from referee.games.q_tiles import NAMES
+
+from .q_placements import Placed, Placements, Rated
+from .search_knowledge import Knowledge, Plan, Values, lead_values, outcome_values, weighed
+
+_MOST_PLANS = 14
+_OF_A_LENGTH = 3
+"""Placements of so many tiles: short ones give less away, and longer ones would crowd them out."""
+_WIDTH = 60
+"""Of the beam for the own next move; that of other moves is narrow."""
+_REPLY_WIDTH = 8
+_HEAT = 10.0
+"""Points."""
+_EXCHANGE_POINTS = 2.0
+"""What a new hand is taken to be worth, compared with the points of a placement."""
+_LEAD = 9.0
+"""Points of a lead that wins with 73 %; a guess that plays well."""
+_REPLIES = 2
+"""Best placements that are played before a position is judged: the first ones are what a careless move gives away."""
+
+
+class QKnowledge(Knowledge[State, Move]):
+    """What is known of the Q game.
+
+    Args:
+        game: the rules.
+        options: for the bonuses.
+    """
+
+    exploring = 0.2
+
+    def __init__(self, game: Game[Any, Any, Any], options: Options) -> None:
+        self._game = game
+        self._options = options
+        self._width = _WIDTH
+
+    def plans(self, state: State) -> list[Plan[Move]]:
+        """Return the placements with the most points, exchange and pass."""
+        hand = state.hands[state.order[0]]
+        found = _various(self._placements(state, self._width).all())
+        self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
+        rated: list[tuple[float, tuple[Move, ...]]] = [(one.points, (_move(one.placed),)) for one in found]
+        if len(hand) <= len(state.pile):
+            rated.append((_EXCHANGE_POINTS, (Exchange(),)))
+        rated.append((0.0, (Pass(),)))
+        return weighed(rated, _HEAT, _MOST_PLANS + 2)
+
+    def values(self, state: State) -> Values:
+        """Return what the lead is worth once the next seats have made their best placements."""
+        for _ in range(_REPLIES):
+            found = self._placements(state, _REPLY_WIDTH).all()
+            if not found:
+                break
+            state = self._game.deliver(self._game.play(state, _move(found[0].placed)))
+            outcome = self._game.outcome(state)
+            if outcome is not None:
+                return outcome_values(outcome, ())
+        return lead_values(state.scores, state.order, _LEAD)
+
+    def _placements(self, state: State, width: int) -> Placements:
+        options = self._options
+        hand = state.hands[state.order[0]]
+        return Placements(state.board, hand, options.q_bonus, options.finish_bonus, width)
+
+
+def _various(found: list[Rated]) -> list[Rated]:
+    """Return the placements with the most points, few of each length; the best ones first as before."""
+    lengths: Counter[int] = Counter()
+    kept = []
+    for one in found:
+        length = len(one.placed)
+        if lengths[length] < _OF_A_LENGTH:
+            lengths[length] += 1
+            kept.append(one)
+    return kept
+
+
+def _move(placed: Placed) -> Place:
+    return Place([Placement(row, column, NAMES[tile]) for (row, column), tile in placed])

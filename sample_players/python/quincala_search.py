@@ -1,0 +1,53 @@
+"""What the search knows of Quincala Mixing: whole turns as plans, and what the next turn can make of a position."""
+
+from typing import Any
+
+from referee.games.base import Game
+from referee.games.quincala import Move, Place
+from referee.games.quincala_board import MAX_SIZES, NAMES
+from referee.games.quincala_turns import State
+
+from .quincala_ends import place_worth, turn_ends, worth
+from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
+
+_MOST_PLANS = 12
+_STEPS = 250
+"""Legs that are looked at for plans."""
+_ANSWER_STEPS = 120
+"""The same for the value of a position."""
+_HEAT = 60.0
+_LEAD = 120.0
+"""Points of a lead that wins with 73 %."""
+
+
+class QuincalaKnowledge(Knowledge[State, Move]):
+    """What is known of Quincala Mixing.
+
+    Args:
+        game: the rules.
+    """
+
+    exploring = 0.25
+    is_open = True
+
+    def __init__(self, game: Game[Any, Any, Any]) -> None:
+        self._game = game
+
+    def plans(self, state: State) -> list[Plan[Move]]:
+        """Return the best ends of the turn, or the best dots for the first piece to be placed."""
+        if state.phase != "place":
+            return weighed([(end.worth, end.moves) for end in turn_ends(state, _STEPS)], _HEAT, _MOST_PLANS)
+        places, piece = state.field.places, state.hands[state.seat][0]
+        free = [dot for dot in state.field.areas[state.seat] if not state.board[dot]]
+        rated = [(place_worth(state, piece, dot), (Place(NAMES[piece], places[dot]),)) for dot in free]
+        return weighed(rated, _HEAT / MAX_SIZES, _MOST_PLANS)
+
+    def values(self, state: State) -> Values:
+        """Return what the best end of the turn leaves, or what the board is worth before placing."""
+        seat = state.seat
+        if state.phase == "place":
+            lead = -worth(state.sizes, state.board, state.hands[seat], 1 - seat)
+        else:
+            lead = max(end.worth for end in turn_ends(state, _ANSWER_STEPS))
+        chance = sigmoid(lead / _LEAD)
+        return (chance, 1 - chance) if seat == 0 else (1 - chance, chance)

@@ -1,0 +1,121 @@
+"""Search, the strongest house player of every game: looks ahead from what it knows until its time for the move is over.
+
+It plays any game that keeps the contract; of those with an entry in KNOWLEDGE it knows more than the rules. How long it
+thinks is its own affair: `choose` is not told how much time is left, so its budget is a small part of the usual limit.
+"""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from referee.games.base import Game
+
+from .imagined import Shuffler, plain, view_of
+from .q_search import QKnowledge
+from .quadominos_search import QuadominosKnowledge
+from .quincala_search import QuincalaKnowledge
+from .quincy_search import QuincyKnowledge
+from .search_knowledge import Knowledge, NoKnowledge, Teams
+from .search_tree import Tree
+
+BUDGET_VARIABLE = "SEARCH_BUDGET_S"
+"""Seconds for each move, in the environment of the player's program; launched house players have the default, as a
+referee passes no variables on."""
+BUDGET_S = 0.3
+"""A twentieth of the default limit for a move: what is left is for slow machines and for several players on one."""
+_MORE_STEPS = 0.5
+"""Of the budget, for each further step of a turn: together they never take more than one budget more."""
+
+MakeKnowledge = Callable[[Game[Any, Any, Any], Any, Teams, random.Random], Knowledge[Any, Any]]
+KNOWLEDGE: dict[str, MakeKnowledge] = {
+    "q": lambda game, options, teams, chance: QKnowledge(game, options),
+    "quincy": lambda game, options, teams, chance: QuincyKnowledge(game),
+    "quincala": lambda game, options, teams, chance: QuincalaKnowledge(game),
+    "quadominos": lambda game, options, teams, chance: QuadominosKnowledge(game, options),
+}
+"""By name of the game."""
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """How much the search does for a move, whichever is reached first; one iteration at least."""
+
+    seconds: float = BUDGET_S
+    iterations: int | None = None
+    """None: as many as there is time for."""
+
+
+class Search:
+    """The search player of one match.
+
+    Args:
+        game: the rules.
+        options: the match's.
+        seed: for its own chance; with a bound on iterations, the same seed and views give the same moves.
+        budget: for a move.
+        clock: tells seconds.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any, Any],
+        options: Any,
+        seed: bytes,
+        budget: Budget,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._game = game
+        self._options = options
+        self._chance = random.Random(seed)
+        self._budget = budget
+        self._clock = clock
+        self._share = 1.0
+
+    def choose(self, view: Any) -> Any:
+        """Return a move, plain, for a plain view."""
+        end_s = self._clock()
+        game, seen = self._game, view_of(self._game, view)
+        state = self._imagined(seen)
+        self._share = self._share * _MORE_STEPS if game.is_same_turn(state) else 1.0
+        end_s += self._budget.seconds * self._share
+        teams = game.teams(self._options, game.seat_count(state))
+        tree = Tree(game, self._knowledge(teams), lambda: self._imagined(seen), teams)
+        if not tree.is_decided:
+            self._run(tree, end_s)
+        return plain(tree.best())
+
+    def _run(self, tree: Tree, end_s: float) -> None:
+        done = 0
+        while self._budget.iterations is None or done < self._budget.iterations:
+            tree.iterate()
+            done += 1
+            if self._clock() >= end_s:
+                return
+
+    def _imagined(self, seen: Any) -> Any:
+        return self._game.imagine(self._options, seen, Shuffler(self._chance))
+
+    def _knowledge(self, teams: Teams) -> Knowledge[Any, Any]:
+        make = KNOWLEDGE.get(self._game.name)
+        if make is None:
+            return NoKnowledge(self._game, teams, self._chance)
+        return make(self._game, self._options, teams, self._chance)
+
+
+def make_search(
+    game: Game[Any, Any, Any], options: Any, seed: bytes, budget: Budget | None = None
+) -> Callable[[Any], Any]:
+    """Make the search player for one match.
+
+    Args:
+        game: the rules.
+        options: the match's.
+        seed: for its own chance.
+        budget: for a move; None: what the environment says, or else the default.
+    """
+    if budget is None:
+        budget = Budget(seconds=float(os.environ.get(BUDGET_VARIABLE) or BUDGET_S))
+    return Search(game, options, seed, budget).choose

@@ -1,0 +1,134 @@
+"""What the search asks about a game: which plans are worth a try, and what a position is worth. Knows no game's rules.
+
+A plan is what a seat may do next in one go: a move, or several of the same turn. A value is a share of a win, 0 to 1,
+by seat: 1 for who wins alone, 0.5 for all who share the only rank.
+"""
+
+import math
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+from referee.games.base import Game, Outcome
+
+S = TypeVar("S")
+M = TypeVar("M")
+
+Values = Sequence[float]
+"""By seat; dropped seats have one, too, that nobody asks for."""
+Teams = tuple[tuple[int, ...], ...]
+MAX_ROLLOUT = 2000
+"""Moves of a random game at most, as not every game has to end by itself; an unfinished one is nobody's."""
+
+
+class Plan(NamedTuple, Generic[M]):
+    """What a seat may do next in one go."""
+
+    moves: tuple[M, ...]
+    """At least one; all of one turn, and nothing that is hidden comes to light between them."""
+    weight: float
+    """How promising it is, above 0; 1 for the best one of its position."""
+
+
+class Knowledge(ABC, Generic[S, M]):
+    """What is known of one game beside its rules."""
+
+    exploring: ClassVar[float]
+    """Weight of what was tried seldom against what did well; the square root of a half is the theory's."""
+    is_open: ClassVar[bool] = False
+    """Whether nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
+
+    @abstractmethod
+    def plans(self, state: S) -> list[Plan[M]]:
+        """Return plans of the seat to move, the most promising first; at least one."""
+
+    @abstractmethod
+    def values(self, state: S) -> Values:
+        """Return what a position that is not over is worth, by seat."""
+
+
+class NoKnowledge(Knowledge[Any, Any]):
+    """Of a game nothing but its rules: every legal move is as good as another, and chance plays to the end.
+
+    Args:
+        game: the rules.
+        teams: as the game says; empty if every seat plays for itself.
+        chance: what plays.
+    """
+
+    exploring = 0.7
+
+    def __init__(self, game: Game[Any, Any, Any], teams: Teams, chance: random.Random) -> None:
+        self._game = game
+        self._teams = teams
+        self._chance = chance
+
+    def plans(self, state: Any) -> list[Plan[Any]]:
+        """Return each legal move, in random order."""
+        moves = self._game.legal_moves(state)
+        self._chance.shuffle(moves)
+        return [Plan((move,), 1.0) for move in moves]
+
+    def values(self, state: Any) -> Values:
+        """Play at random to the end."""
+        game = self._game
+        for _ in range(MAX_ROLLOUT):
+            outcome = game.outcome(state)
+            if outcome is not None:
+                return outcome_values(outcome, self._teams)
+            state = game.deliver(game.play(state, self._chance.choice(game.legal_moves(state))))
+        return (0.5,) * game.seat_count(state)
+
+
+def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:
+    """Return what an end is worth: the share of the others that are ranked behind, those of the same rank half.
+
+    Args:
+        outcome: of the game.
+        teams: seats that win and lose together, which count as one; empty if every seat plays for itself.
+    """
+    side_of = {seat: number for number, team in enumerate(teams) for seat in team}
+    sides: list[list[int]] = []
+    for group in outcome.ranking:
+        known = {side for level in sides for side in level}
+        sides.append(list(dict.fromkeys(side for seat in group if (side := side_of.get(seat, seat)) not in known)))
+    others = sum(map(len, sides)) - 1
+    worth: dict[int, float] = {}
+    behind = others + 1
+    for level in sides:
+        behind -= len(level)
+        worth.update(dict.fromkeys(level, (behind + (len(level) - 1) / 2) / others if others else 1.0))
+    return [worth.get(side_of.get(seat, seat), 0.0) for seat in range(len(outcome.scores))]
+
+
+def lead_values(points: Sequence[float], order: Sequence[int], scale: float) -> list[float]:
+    """Return what a lead in points is worth: the chance to stay ahead of each other seat, in the mean.
+
+    Args:
+        points: by seat.
+        order: the seats in the game.
+        scale: points of a lead that wins with 73 %.
+    """
+    values = [0.0] * len(points)
+    for seat in order:
+        chances = [sigmoid((points[seat] - points[other]) / scale) for other in order if other != seat]
+        values[seat] = sum(chances) / len(chances) if chances else 1.0
+    return values
+
+
+def sigmoid(lead: float) -> float:
+    """Return the chance to win with a lead: 0.5 for none, near 1 for one far above 1."""
+    return 1 / (1 + math.exp(-max(min(lead, 30.0), -30.0)))
+
+
+def weighed(rated: Sequence[tuple[float, tuple[M, ...]]], heat: float, most: int) -> list[Plan[M]]:
+    """Return rated moves as plans, the best ones first.
+
+    Args:
+        rated: (rating, moves).
+        heat: a plan rated so far below the best one has a weight of 37 %.
+        most: how many to keep at most.
+    """
+    best = sorted(rated, key=lambda one: -one[0])[:most]
+    return [Plan(moves, math.exp(max((rating - best[0][0]) / heat, -5.0))) for rating, moves in best]

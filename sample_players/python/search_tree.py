@@ -1,0 +1,138 @@
+"""The tree search of one move: information sets of one observer, Monte Carlo. Knows no game and no clock.
+
+Each iteration imagines what is hidden anew, goes down the one tree along plans that are possible in what it imagined,
+adds a node, and passes what the new position is worth up again. Since not every plan is possible every time, a plan is
+compared with how often it could have been tried.
+
+Source: P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, IEEE Transactions on Computational
+Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by how promising a plan looks follows the predictor
+of C. Rosin, Multi-armed bandits with episode context (2011); the form used here is our own.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from referee.games.base import Game
+
+from .search_knowledge import Knowledge, Plan, Teams, Values, outcome_values
+
+_key = msgspec.msgpack.Encoder().encode
+"""A plan's moves as bytes: not every move is hashable."""
+
+
+@dataclass(slots=True)
+class Node:
+    """What became of one plan."""
+
+    plan: Plan[Any] | None = None
+    """What led here; None at the root."""
+    visits: int = 0
+    available: int = 0
+    """How many visits of the node above could have tried it."""
+    total: float = 0.0
+    """Values of its visits for the seat whose plan it is, added up."""
+    children: dict[bytes, "Node"] = field(default_factory=dict)
+    listed: list[Plan[Any]] | None = None
+    """The plans from here, if they are always the same."""
+
+
+class Tree:
+    """The search of one move.
+
+    Args:
+        game: the rules.
+        knowledge: of the game.
+        imagine: returns a state that the seat to move may be in, another one each time.
+        teams: as the game says.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any, Any, Any],
+        knowledge: Knowledge[Any, Any],
+        imagine: Callable[[], Any],
+        teams: Teams,
+    ) -> None:
+        self._game = game
+        self._knowledge = knowledge
+        self._imagine = imagine
+        self._teams = teams
+        self._worlds = [imagine()]
+        self._root = Node(listed=knowledge.plans(self._worlds[0]))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there is but one plan."""
+        return len(self._root.listed or ()) == 1
+
+    def iterate(self) -> None:
+        """Go down the tree once, and up again."""
+        node = self._selected(self._root, self._root.listed or [])
+        state = self._world(node.visits)
+        way: list[tuple[int, Node]] = []
+        while True:
+            way.append((self._game.to_move(state), node))
+            state = self._after(state, node)
+            outcome = self._game.outcome(state)
+            if outcome is not None or not node.visits:
+                break
+            node = self._selected(node, self._plans(node, state))
+        values = self._knowledge.values(state) if outcome is None else outcome_values(outcome, self._teams)
+        self._settle(way, values)
+
+    def _world(self, number: int) -> Any:
+        """Return a state of the root; every plan meets the same ones in turn, so that luck does not tell them apart."""
+        if number == len(self._worlds):
+            self._worlds.append(self._imagine())
+        return self._worlds[number]
+
+    def best(self) -> Any:
+        """Return the first move of the plan that was tried most, before any iteration of the most promising one."""
+        tried = self._root.children.values()
+        best = max(tried, key=lambda node: (node.visits, node.total), default=None)
+        plan = best.plan if best else (self._root.listed or [])[0]
+        assert plan is not None
+        return plan.moves[0]
+
+    def _plans(self, node: Node, state: Any) -> list[Plan[Any]]:
+        if node.listed is not None:
+            return node.listed
+        plans = self._knowledge.plans(state)
+        if self._knowledge.is_open:
+            node.listed = plans
+        return plans
+
+    def _selected(self, node: Node, plans: list[Plan[Any]]) -> Node:
+        """Return the child with the highest bound, a new one included."""
+        nodes = []
+        for plan in plans:
+            child = node.children.setdefault(_key(plan.moves), Node())
+            child.plan = plan
+            child.available += 1
+            nodes.append((child, plan.weight))
+        visits = sum(child.visits for child, _ in nodes)
+        usual = sum(child.total for child, _ in nodes) / visits if visits else 0.5
+        exploring = self._knowledge.exploring
+
+        def _bound(pair: tuple[Node, float]) -> float:
+            child, weight = pair
+            mean = child.total / child.visits if child.visits else usual
+            return mean + exploring * weight * math.sqrt(math.log(1 + child.available) / (1 + child.visits))
+
+        return max(nodes, key=_bound)[0]
+
+    def _after(self, state: Any, node: Node) -> Any:
+        assert node.plan is not None
+        for move in node.plan.moves:
+            state = self._game.deliver(self._game.play(state, move))
+        return state
+
+    @staticmethod
+    def _settle(way: list[tuple[int, Node]], values: Values) -> None:
+        for seat, node in way:
+            node.visits += 1
+            node.total += values[seat]
