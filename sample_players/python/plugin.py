@@ -33,7 +33,9 @@ def referee_house_players() -> Iterable[HousePlayer]:
     return [
         HousePlayer("random", tuple(RANDOM), _by_game(RANDOM), "Anything legal, by chance."),
         HousePlayer("greedy", tuple(GREEDY), _by_game(GREEDY), "What looks best this turn."),
-        HousePlayer("search", tuple(search.KNOWLEDGE), search.make_search, "Looks ahead from what it knows; 0.3 s a move."),
+        HousePlayer(
+            "search", tuple(search.KNOWLEDGE), search.make_search, "Looks ahead from what it knows; 0.3 s a move."
+        ),
         HousePlayer("dag", ("q",), q_simple.make_dag, "The smallest tile that fits, on its first spot; repeated."),
         HousePlayer("ldasg", ("q",), q_simple.make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
     ]

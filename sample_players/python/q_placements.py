@@ -81,7 +81,7 @@ class Placements:
 
     def _singles(self) -> list[_Partial]:
         """Return what single tiles score, each once for its row and once for its column, as they can be extended."""
-        singles = []
+        singles: list[_Partial] = []
         for cell in self._free:
             for tile in sorted(set(self._hand)):
                 runs = self._run_points(cell, tile, 0), self._run_points(cell, tile, 1)
@@ -89,8 +89,7 @@ class Placements:
                     continue
                 rest = _without(self._hand, tile)
                 points = 1 + runs[0] + runs[1] + (0 if rest else self._finish_bonus)
-                for axis in (0, 1):
-                    singles.append(_Partial(points, ((cell, tile),), rest, axis))
+                singles += (_Partial(points, ((cell, tile),), rest, axis) for axis in (0, 1))
         return singles
 
     def _extended(self, partial: _Partial) -> list[_Partial]:

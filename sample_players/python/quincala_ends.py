@@ -5,6 +5,7 @@ It leaves out what a single turn needs not know: which pieces become immune in t
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from referee.games.quincala import Leg, Move, Stop
@@ -102,7 +103,9 @@ def place_worth(state: State, piece: int, dot: int) -> float:
     color = piece // MAX_SIZES
     points = 0.0
     for ray in state.field.rays[dot]:
-        distance, tower = next(((steps, state.board[end]) for steps, end in enumerate(ray, 1) if state.board[end]), (0, 0))
+        distance, tower = next(
+            ((steps, state.board[end]) for steps, end in enumerate(ray, 1) if state.board[end]), (0, 0)
+        )
         if distance == 1 and tower & OWN[1 - color] and 1 << piece & ~done:
             points += _REACHES if color == seat else -_IS_REACHED
         if not tower & OWN[color] and distance and tower.bit_count() >= distance and tower & ~done:
@@ -113,6 +116,7 @@ def place_worth(state: State, piece: int, dot: int) -> float:
 def _legs(state: State, reached: _Reached) -> Iterator[_Reached]:
     """Yield what every next leg leads to."""
     board, seat = reached.board, state.seat
+    legs: Iterator[tuple[int, int]]
     if reached.path:
         here = reached.path[-1]
         moving = lifted_further(board[here], seat)
@@ -133,7 +137,7 @@ def _legs(state: State, reached: _Reached) -> Iterator[_Reached]:
 def _moves(state: State, reached: _Reached) -> tuple[Move, ...]:
     """Return the steps of a turn, with the stop that it needs unless no further leg is possible."""
     places, path = state.field.places, reached.path
-    legs = tuple(Leg(places[start], places[end]) for start, end in zip(path, path[1:], strict=False))
+    legs = tuple(Leg(places[start], places[end]) for start, end in pairwise(path))
     moving = lifted_further(reached.board[path[-1]], state.seat)
     goes_on = any(True for _ in ends(state.field, reached.board, state.immune, path[-1], moving))
     return (*legs, Stop()) if goes_on else legs

@@ -4,9 +4,9 @@ Each iteration imagines what is hidden anew, goes down the one tree along plans 
 adds a node, and passes what the new position is worth up again. Since not every plan is possible every time, a plan is
 compared with how often it could have been tried.
 
-Source: P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, IEEE Transactions on Computational
-Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by how promising a plan looks follows the predictor
-of C. Rosin, Multi-armed bandits with episode context (2011); the form used here is our own.
+Source: P. Cowling, E. Powley, D. Whitehouse, Information Set Monte Carlo Tree Search, IEEE Transactions on
+Computational Intelligence and AI in Games 4 (2012), SO-ISMCTS. Weighing the bounds by how promising a plan looks
+follows the predictor of C. Rosin, Multi-armed bandits with episode context (2011); the form used here is our own.
 """
 
 import math
