@@ -1,10 +1,11 @@
 """Many matches at once on one referee whose loop stands still on purpose: is an honest player ever expelled for time?
 
 Honest players answer at 90 % of their limit, those of every tenth match's second seat at 110 %: the first must never be
-expelled, the others always. How late the players' own process sent is measured there, and told apart.
+expelled, the others always. When the players' own process stood still is measured there, and told apart.
 """
 
 import argparse
+import contextlib
 import gc
 import heapq
 import selectors
@@ -35,6 +36,8 @@ EARLY, LATE = 0.9, 1.1
 """Shares of the limit."""
 EVERY = 10
 """One of so many matches has a late player, in its last seat."""
+_BEAT_S = 0.005
+"""How often the players' process looks at the clock, at least."""
 _BEGINNING_MS = 1000.0
 """How long the first turns are spread over: matches do not all begin at one instant."""
 
@@ -49,12 +52,7 @@ class Player:
         self.sock = socket.create_connection(("127.0.0.1", port))
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sock.sendall(frame(Hello(version=PROTOCOL_VERSION, name=self.name)))
-        self.asked_s = self.sent_s = self.ended_s = 0.0
-        """When its last turn was read, its answer sent, and its connection closed."""
-        self.overslept_ms = 0.0
-        """By how much its last answer was sent later than it should have been."""
         self._reader = FrameReader(MAX_FRAME_FROM_REFEREE_BYTES)
-        self._due_s = 0.0
         self._answer = b""
 
     def read(self, now_s: float) -> float | None:
@@ -87,49 +85,54 @@ class Player:
         wait_ms = (
             LIMIT_MS * LATE if self.is_late else min(spread_ms, LIMIT_MS * EARLY) if is_first else LIMIT_MS * EARLY
         )
-        self.asked_s, self._due_s = now_s, now_s + wait_ms / 1000
-        return self._due_s
-
-    def end(self) -> None:
-        """Take note that the referee closed, perhaps before the answer was due to be sent."""
-        self.ended_s = time.monotonic()
-        self.sock.close()
-        if self.sent_s < self.asked_s:
-            self.overslept_ms = max(self.ended_s - self._due_s, 0.0) * 1000
+        return now_s + wait_ms / 1000
 
     def answer(self) -> None:
         """Send what was thought of; a referee that has closed does not hear it."""
-        try:
+        with contextlib.suppress(OSError):
             self.sock.sendall(self._answer)
-        except OSError:
-            return
-        self.sent_s = time.monotonic()
-        self.overslept_ms = (self.sent_s - self._due_s) * 1000
 
 
-def answer_all(players: Sequence[Player]) -> None:
-    """Answer until the referee has closed every connection."""
+def answer_all(players: Sequence[Player]) -> "Standstills":
+    """Answer until the referee has closed every connection; return when this process stood still meanwhile."""
     coming: list[tuple[float, int, Player]] = []
     left, count = len(players), 0
+    stalls: list[tuple[float, float]] = []
     with selectors.DefaultSelector() as selector:
         for player in players:
             selector.register(player.sock, selectors.EVENT_READ, player)
+        last_s = time.monotonic()
         while left:
-            wait_s = max(coming[0][0] - time.monotonic(), 0) if coming else None
-            for key, _ in selector.select(wait_s):
+            due_s = coming[0][0] if coming else last_s + _BEAT_S
+            ready = selector.select(max(min(due_s - last_s, _BEAT_S), 0))
+            now_s = time.monotonic()
+            if now_s - last_s > _BEAT_S * 1.5:
+                stalls.append((last_s, now_s))
+            last_s = now_s
+            for key, _ in ready:
                 try:
-                    due_s = key.data.read(time.monotonic())
+                    answer_s = key.data.read(time.monotonic())
                 except (EOFError, ConnectionError):
                     selector.unregister(key.fileobj)
-                    key.data.end()
+                    key.data.sock.close()
                     left -= 1
                     continue
-                if due_s is not None:
+                if answer_s is not None:
                     count += 1
-                    heapq.heappush(coming, (due_s, count, key.data))
+                    heapq.heappush(coming, (answer_s, count, key.data))
             while coming and coming[0][0] <= time.monotonic():
-                player = heapq.heappop(coming)[2]
-                player.answer()
+                heapq.heappop(coming)[2].answer()
+    return Standstills(stalls)
+
+
+class Standstills(Struct):
+    """When a process stood still, on the clock that all processes share."""
+
+    spans: list[tuple[float, float]]
+
+    def between_ms(self, begin_s: float, end_s: float) -> float:
+        """Return for how long that was between two instants."""
+        return sum(max(min(end, end_s) - max(begin, begin_s), 0.0) * 1000 for begin, end in self.spans)
 
 
 class Told(Struct):
@@ -140,10 +143,6 @@ class Told(Struct):
     stalls: list[tuple[float, float]]
     """Its standstills, on the same clock."""
 
-    def stood_still_s(self, begin_s: float, end_s: float) -> float:
-        """Return for how long it stood still between two instants."""
-        return sum(max(min(end, end_s) - max(begin, begin_s), 0.0) for begin, end in self.stalls)
-
 
 @dataclass
 class Verdict:
@@ -152,7 +151,7 @@ class Verdict:
     timing: Timing
     player: Player
     own_ms: float
-    """What the players' process, not its player, took: to read a turn that had come, and to wake up for its answer."""
+    """For how long the players' process stood still meanwhile: that is no fault of the referee's."""
 
     @property
     def is_unjust(self) -> bool:
@@ -179,13 +178,13 @@ def play(matches: int, turns: int, stall_ms: float) -> tuple[Fairness, list[Verd
             port = int(server.stdout.readline())
             begun = time.monotonic()
             players = [Player(port, number, seat) for number in range(matches) for seat in range(SEATS)]
-            answer_all(players)
+            own = answer_all(players)
             seconds = time.monotonic() - begun
             told = msgspec.json.decode(server.stdout.readline(), type=Told)
         records = [read_record(path) for path in sorted(Path(folder).glob("*.jsonl"))]
         by_record = [timings(record) for record in records]
         verdicts = [
-            _verdict(one, record, players, told)
+            _verdict(one, record, players, told, own)
             for record, found in zip(records, by_record, strict=True)
             for one in found
             if one.cause is not None
@@ -193,15 +192,13 @@ def play(matches: int, turns: int, stall_ms: float) -> tuple[Fairness, list[Verd
     return fairness([one for found in by_record for one in found], len(records)), verdicts, told, players, seconds
 
 
-def _verdict(one: Timing, record: Record, players: Sequence[Player], told: Told) -> Verdict:
-    """Find out what a late answer's delay consisted of."""
+def _verdict(one: Timing, record: Record, players: Sequence[Player], told: Told, own: Standstills) -> Verdict:
+    """Find out how much of a late answer's time the players' own process stood still."""
     event = record.steps[one.line - 2].event
     assert isinstance(event, Answer | DeadlinePassed)
     player = next(player for player in players if player.name == one.name)
-    asked_s = told.opened_s[one.match] + event.sent_ms / 1000
-    read_s = player.asked_s if player.asked_s >= asked_s else player.ended_s
-    reading_ms = (read_s - asked_s - told.stood_still_s(asked_s, read_s)) * 1000
-    return Verdict(one, player, max(reading_ms, 0.0) + player.overslept_ms)
+    opened_s = told.opened_s[one.match]
+    return Verdict(one, player, own.between_ms(opened_s + event.sent_ms / 1000, opened_s + event.at_ms / 1000))
 
 
 def tell(found: Fairness, verdicts: Sequence[Verdict], told: Told, players: Sequence[Player], seconds: float) -> int:
