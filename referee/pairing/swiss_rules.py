@@ -79,8 +79,9 @@ def pair(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> li
 def _costs(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> dict[Edge, Costs]:
     """Return by two places of the ranking what their meeting costs; a place behind the last stands for the bye.
 
-    The layers: more byes, or else walkovers, than others; earlier meetings; places between the bye and the last; an urgent wish for a seat
-    that is not met; the difference in score, squared; a wish not met; the distance from the ideal opponent.
+    The layers: more byes, or else walkovers, than others; earlier meetings; places between the bye and the last; an
+    urgent wish for a seat that is not met; the difference in score, squared; a wish not met; the distance from the
+    ideal opponent.
     """
     own = [cards[entrant] for entrant in ranked]
     wishes = [(card.wish, card.is_urgent) for card in own]

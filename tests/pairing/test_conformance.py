@@ -93,7 +93,7 @@ class Selfish(RoundRobin):
         return tuple(replace(pairing, seats=(pairing.seats[0],) * 2) for pairing in super().due(state))
 
 
-class Recounting(Berger):
+class Recounting(Berger, frozen=True):
     """A timetable that counts each cycle from 1."""
 
     def pairing(self, entrant: int, index: int) -> Pairing:

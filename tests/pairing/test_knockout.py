@@ -43,7 +43,7 @@ def test_the_first_two_seeds_meet_in_the_final(count: int) -> None:
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_byes_go_to_the_best_seeds(form: Knockout | DoubleElimination, count: int, byes: int) -> None:
     """What the first round lacks, the best seeds need not play."""
-    _, pairings = played_out(form, started(form, field(count, ratings=falling(count))))  # type: ignore[arg-type]  # two states
+    _, pairings = played_out(form, started(form, field(count, ratings=falling(count))))
     assert set(range(byes)) == {pairing.seats[0] for pairing in pairings if pairing.is_bye}
 
 
@@ -60,14 +60,14 @@ def test_the_losers_of_the_semi_finals_can_play_for_the_third_place() -> None:
 @pytest.mark.parametrize("form", [KNOCKOUT, DOUBLE], ids=["knockout", "double"])
 def test_a_drawn_match_is_played_again_in_other_seats(form: Knockout | DoubleElimination, replays: int) -> None:
     """So often as it is set; then the better seed goes on."""
-    state = started(form, field(2, ratings=falling(2)), replays=replays)  # type: ignore[arg-type]  # two states
+    state = started(form, field(2, ratings=falling(2)), replays=replays)
     seats = []
     for _ in range(replays + 1):
         (pairing,) = form.due(state)
         seats.append(pairing.seats)
         state = form.record(state, drawn(pairing))
     assert [(0, 1), (1, 0), (0, 1), (1, 0)][: replays + 1] == seats
-    state, _ = played_out(form, state)  # type: ignore[arg-type]  # two states
+    state, _ = played_out(form, state)
     assert form.places(state)[0] == (0,)
 
 

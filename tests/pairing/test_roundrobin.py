@@ -82,7 +82,7 @@ def test_a_slow_match_holds_up_only_those_who_wait_for_its_players() -> None:
     form = RoundRobin()
     state = started(form, field(6))
     slow = form.due(state)[0]
-    rounds = set()
+    rounds: set[int] = set()
     while others := [pairing for pairing in form.due(state) if pairing != slow]:
         rounds.update(pairing.round for pairing in others)
         state = form.record(state, first_wins(others[0]))
