@@ -2,9 +2,9 @@
 
 import sys
 
-from . import audit, wire
+from . import audit, pairing, wire
 
-BENCHMARKS = {"audit": audit.main, "wire": wire.main}
+BENCHMARKS = {"audit": audit.main, "pairing": pairing.main, "wire": wire.main}
 
 
 def main(arguments: list[str]) -> int:
