@@ -10,7 +10,7 @@ from referee.pairing.base import Entrant, Field
 from referee.plugins import load
 from referee.testing import random_result
 
-LONG = (
+LONG: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("roundrobin", 200, 2, {"cycles": 5}),
     ("gauntlet", 200, 2, {"cycles": 250}),
     ("ladder", 200, 2, {"matches": 100_000}),
