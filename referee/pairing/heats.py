@@ -13,9 +13,6 @@ from msgspec.structs import replace
 from .base import Pairing, Played, without
 from .tables import seat_one
 
-_SURE = 0
-"""Where somebody who goes on without a match stands in a table's ranking: before all others."""
-
 
 class State(Struct, frozen=True, kw_only=True):
     """A knockout after some results."""
@@ -84,7 +81,7 @@ def withdraw(state: State, entrant: int) -> State:
         return state
     table = state.due[place].seats
     due, opened = state.due[:place] + state.due[place + 1 :], state.open[:place] + state.open[place + 1 :]
-    ranks = {one: _SURE if one != entrant else len(table) for one in table}
+    ranks = {one: int(one == entrant) for one in table}
     return _settled(replace(state, due=due, open=opened), table, ranks, len(table) - 1)
 
 

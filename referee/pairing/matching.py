@@ -12,7 +12,9 @@ Edge = tuple[int, int]
 Costs = tuple[int, ...]
 """From 0; less of an earlier layer is worth any amount of the later ones."""
 
-_TIE_BITS = 16
+_TIE_BITS = 10
+_TIE_SUM_BITS = 10
+"""More, for the sum over 500 pairs. With all layers of a Swiss round of 1000 that stays below 126 of 127 bits."""
 
 
 def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
@@ -26,7 +28,7 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
         The pairs, sorted, each as it stands among the costs.
     """
     widths = [max(layer) * (nodes // 2) + 1 for layer in zip(*costs.values(), strict=True)]
-    weighted = [(one, two, _weight(one, two, layers, widths)) for (one, two), layers in costs.items()]
+    weighted = [(one, two, _weight(one, two, layers, widths)) for (one, two), layers in sorted(costs.items())]
     most = max((weight for _, _, weight in weighted), default=0)
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
     graph.add_nodes_from(range(nodes))
@@ -36,12 +38,12 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
 
 
 def _weight(one: int, two: int, layers: Costs, widths: list[int]) -> int:
-    """Return all layers in one number, and behind them one that hardly ever ties.
+    """Return all layers in one number, and behind them one that tells equally good matchings apart.
 
-    Between equally good matchings the solver could choose differently from version to version.
+    Between those left that tie in it, too, the solver's own order decides, which is that of the edges.
     """
     weight = 0
     for cost, width in zip(layers, widths, strict=True):
         weight = weight * width + cost
     tie = (one * 2654435761 ^ two * 2246822519) * 3266489917 >> 15 & (1 << _TIE_BITS) - 1
-    return (weight << _TIE_BITS + 10) + tie
+    return (weight << _TIE_BITS + _TIE_SUM_BITS) + tie

@@ -167,12 +167,12 @@ class _PairingCheck:
         busy = [entrant for pairing in due for entrant in pairing.seats]
         assert len(set(busy)) == len(busy), f"somebody is to play two matches at once, or itself: {due}"
         assert self.withdrawn.isdisjoint(busy), f"somebody who has withdrawn is to play: {due}"
+        now = dict(zip(numbers, due, strict=True))
         kept = [pairing for pairing in self.due.values() if gone not in pairing.seats]
-        assert all(pairing in due for pairing in kept), f"what was due is due no longer: {kept}, {due}"
-        for pairing in due:
-            if pairing.number not in self.due:
-                self._check_new(pairing)
-        self.due = {pairing.number: pairing for pairing in due}
+        assert all(pairing == now.get(pairing.number) for pairing in kept), f"due no longer: {kept}, {due}"
+        for number in now.keys() - self.due.keys():
+            self._check_new(now[number])
+        self.due = now
         assert self.due or self.form.is_over(self.state), "nothing is due, and it is not over"
         if not self.due or self.source.random() < _LOOKED_AT:
             self._check_places()

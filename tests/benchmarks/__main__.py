@@ -2,12 +2,13 @@
 
 import sys
 
-from . import audit, fairness, fuzz, ratings, rules, strength, wire
+from . import audit, fairness, fuzz, pairing, ratings, rules, strength, wire
 
 BENCHMARKS = {
     "audit": audit.main,
     "fairness": fairness.main,
     "fuzz": fuzz.main,
+    "pairing": pairing.main,
     "ratings": ratings.main,
     "rules": rules.main,
     "strength": strength.main,

@@ -42,3 +42,12 @@ def test_the_order_of_the_edges_does_not_count() -> None:
     costs: dict[Edge, Costs] = {(one, two): (0,) for one in range(20) for two in range(one + 1, 20)}
     turned = dict(reversed(costs.items()))
     assert cheapest_matching(20, costs) == cheapest_matching(20, turned)
+
+
+def test_costs_of_the_largest_field_fit() -> None:
+    """With the greatest costs of each layer in a Swiss round of a thousand, the solver's integers do not overflow."""
+    most: Costs = (11, 12, 999, 1, 961, 1, 2000)
+    costs: dict[Edge, Costs] = {(one, one + 1): most for one in range(999)} | {(0, 999): most, (1, 3): (0,) * 7}
+    found = cheapest_matching(1000, costs)
+    assert len(found) == 500
+    assert {costs[edge] for edge in found} == {most}

@@ -1,0 +1,39 @@
+"""How long formats take to pair a long tournament, results aside: record and due must not look at all that was."""
+
+import argparse
+import resource
+import time
+from random import Random
+
+from referee.chance import Dealer
+from referee.pairing.base import Entrant, Field
+from referee.plugins import load
+from referee.testing import random_result
+
+LONG: tuple[tuple[str, int, int, dict[str, int]], ...] = (
+    ("roundrobin", 200, 2, {"cycles": 5}),
+    ("gauntlet", 200, 2, {"cycles": 250}),
+    ("ladder", 200, 2, {"matches": 100_000}),
+    ("swiss", 200, 2, {"rounds": 20}),
+    ("doubleelimination", 200, 2, {}),
+    ("roundrobin", 200, 4, {}),
+    ("ladder", 200, 4, {"matches": 25_000}),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Run each format to its end and print what it took."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks pairing", description=__doc__)
+    parser.parse_args(arguments)
+    for name, count, seats, options in LONG:
+        form, source = load().format(name), Random(1)
+        field = Field(entrants=tuple(Entrant(name=f"e{one}") for one in range(count)), seats=seats)
+        begun, results = time.perf_counter(), 0
+        state = form.new(form.parse_options(dict(options)), field, Dealer(bytes(32)))
+        while due := form.due(state):
+            for pairing in due:
+                state = form.record(state, random_result(pairing, source))
+                results += 1
+        took, peak = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{name:18} {count} entrants, {seats} seats: {results:7} results in {took:6.1f} s, {peak} MiB at most")
+    return 0
