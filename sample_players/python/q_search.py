@@ -58,14 +58,21 @@ class QKnowledge(Knowledge[State, Move]):
     def values(self, state: State) -> Values:
         """Return what the lead is worth once the next seats have made their best placements."""
         for _ in range(_REPLIES):
-            found = self._placements(state, _REPLY_WIDTH).all()
-            if not found:
+            placed = self._sensible(state)
+            if placed is None:
                 break
-            state = self._game.deliver(self._game.play(state, _move(found[0].placed)))
+            state = self._game.deliver(self._game.play(state, _move(placed)))
             outcome = self._game.outcome(state)
             if outcome is not None:
                 return outcome_values(outcome, ())
         return lead_values(state.scores, state.order, _LEAD)
+
+    def _sensible(self, state: State) -> Placed | None:
+        """Return the placement with the most points that does not end the game behind another seat; None without one."""
+        seat = state.order[0]
+        hand, lead = len(state.hands[seat]), max(state.scores) - state.scores[seat]
+        found = self._placements(state, _REPLY_WIDTH).all()
+        return next((one.placed for one in found if len(one.placed) < hand or one.points >= lead), None)
 
     def _placements(self, state: State, width: int) -> Placements:
         options = self._options

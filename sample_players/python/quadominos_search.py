@@ -8,9 +8,22 @@ from typing import Any
 from referee.games.base import Game
 from referee.games.quadominos_forms import Lay, Move
 from referee.games.quadominos_rounds import BONUS_POINTS, Options, State
-from referee.games.quadominos_tiles import FACE_BY_NAME, FITTING, TILE_OF, TOTALS, each_face, faces_of, laid, met
+from referee.games.quadominos_tiles import (
+    FACE_BY_NAME,
+    FACES,
+    FITTING,
+    TILE_OF,
+    TOTALS,
+    Table,
+    Tile,
+    each_face,
+    faces_of,
+    laid,
+    lays,
+    met,
+)
 
-from .quadominos_greedy import outlook, without
+from .quadominos_greedy import best_lay, outlook, promising, without
 from .search_knowledge import Knowledge, Plan, Values, lead_values, weighed
 
 _MOST_PLANS = 8
@@ -46,17 +59,20 @@ class QuadominosKnowledge(Knowledge[State, Move]):
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the lays that score most and leave places for the rest of the hand, and the choices there are."""
-        moves = self._game.legal_moves(state)
-        hand, rated = state.hands[state.order[0]], list[tuple[float, tuple[Move, ...]]]()
         earns = state.step == "lay" or self._options.chain_bonus
-        for move in sorted(moves, key=_total, reverse=True)[:_MOST_LOOKED_AT]:
+        hand, rated = state.hands[state.order[0]], list[tuple[float, tuple[Move, ...]]]()
+        for move in sorted(self._game.legal_moves(state), key=_total, reverse=True)[:_MOST_LOOKED_AT]:
             if not isinstance(move, Lay):
                 rated.append((BONUS_POINTS + outlook(state.table, hand), (move,)))
                 continue
             cell, face = (move.row, move.column), FACE_BY_NAME[move.tile]
             tile = TILE_OF[face]
-            worth = TOTALS[tile] + outlook(laid(state.table, cell, face), without(hand, tile))
-            rated.append((worth + BONUS_POINTS * (earns and met(state.table, cell) >= 3), (move,)))
+            table, rest = laid(state.table, cell, face), without(hand, tile)
+            worth = TOTALS[tile] + BONUS_POINTS * (earns and met(state.table, cell) >= 3)
+            if state.step == "bonus":
+                rated.append(_with_second(worth, move, table, rest, earns=earns))
+            else:
+                rated.append((worth + outlook(table, rest), (move,)))
         return weighed(rated, _HEAT, _MOST_PLANS)
 
     def values(self, state: State) -> Values:
@@ -75,6 +91,16 @@ class QuadominosKnowledge(Knowledge[State, Move]):
             points[seat] += per_tile * len(hand) + _PER_PLACE * min(len(fitting), _MOST_PLACES)
             points[seat] += _PER_PLAYABLE * playable if playable else _NOTHING_FITS
         return lead_values(points, state.order, _LEAD)
+
+
+def _with_second(
+    worth: float, move: Lay, table: Table, rest: tuple[Tile, ...], *, earns: bool
+) -> tuple[float, tuple[Move, ...]]:
+    """Return what a first additional tile and the best second one are worth together, and both moves."""
+    more, second = best_lay(table, rest, promising(lays(table, faces_of(rest)), _MOST_LOOKED_AT), earns=earns)
+    assert second is not None
+    (row, column), face = second
+    return worth + more, (move, Lay(row, column, FACES[face]))
 
 
 def _total(move: Move) -> int:

@@ -36,6 +36,8 @@ class Knowledge(ABC, Generic[S, M]):
 
     exploring: ClassVar[float]
     """Weight of what was tried seldom against what did well; the square root of a half is the theory's."""
+    trusting: ClassVar[float] = 0.0
+    """What a plan loses in value for a weight below 1, for each unit of its logarithm: it must do so much better."""
     is_open: ClassVar[bool] = False
     """Whether nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
 

@@ -91,12 +91,20 @@ class Tree:
         return self._worlds[number]
 
     def best(self) -> Any:
-        """Return the first move of the plan that was tried most, before any iteration of the most promising one."""
+        """Return the first move of the plan that did best, of those that were tried at least half as often as any."""
         tried = self._root.children.values()
-        best = max(tried, key=lambda node: (node.visits, node.total), default=None)
-        plan = best.plan if best else (self._root.listed or [])[0]
-        assert plan is not None
-        return plan.moves[0]
+        most = max((node.visits for node in tried), default=0)
+        if not most:
+            return (self._root.listed or [])[0].moves[0]
+        trusting = self._knowledge.trusting
+
+        def _worth(node: Node) -> float:
+            assert node.plan is not None
+            return node.total / node.visits + trusting * math.log(node.plan.weight)
+
+        best = max((node for node in tried if 2 * node.visits >= most), key=_worth)
+        assert best.plan is not None
+        return best.plan.moves[0]
 
     def _plans(self, node: Node, state: Any) -> list[Plan[Any]]:
         if node.listed is not None:
@@ -116,12 +124,12 @@ class Tree:
             nodes.append((child, plan.weight))
         visits = sum(child.visits for child, _ in nodes)
         usual = sum(child.total for child, _ in nodes) / visits if visits else 0.5
-        exploring = self._knowledge.exploring
+        exploring, trusting = self._knowledge.exploring, self._knowledge.trusting
 
         def _bound(pair: tuple[Node, float]) -> float:
             child, weight = pair
             mean = child.total / child.visits if child.visits else usual
-            return mean + exploring * weight * math.sqrt(math.log(1 + child.available) / (1 + child.visits))
+            return mean + trusting * math.log(weight) + exploring * weight * math.sqrt(math.log(1 + child.available) / (1 + child.visits))
 
         return max(nodes, key=_bound)[0]
 
