@@ -68,7 +68,7 @@ class QKnowledge(Knowledge[State, Move]):
         return lead_values(state.scores, state.order, _LEAD)
 
     def _sensible(self, state: State) -> Placed | None:
-        """Return the placement with the most points that does not end the game behind another seat; None without one."""
+        """Return the placement with the most points that does not end the game behind another seat, or None."""
         seat = state.order[0]
         hand, lead = len(state.hands[seat]), max(state.scores) - state.scores[seat]
         found = self._placements(state, _REPLY_WIDTH).all()

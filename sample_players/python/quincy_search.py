@@ -1,8 +1,8 @@
 """What the search knows of Quincy: how the greedy player rates moves, and what a team's stones promise.
 
 A four is four squares side by side; one without a stone of the opponents promises the more, the more stones are on it.
-The numbers keep to the proportions of the greedy player's, as logarithms of the odds to win. Weights that were fitted to
-its games, and looked at the hands too, told who would win better and chose moves worse.
+The numbers keep to the proportions of the greedy player's, as logarithms of the odds to win. Weights that were fitted
+to its games, and looked at the hands too, told who would win better and chose moves worse.
 """
 
 from collections.abc import Iterator
@@ -28,6 +28,7 @@ _TO_MOVE = 0.1
 _ALL: Squares = sum(BITS.values())
 _STARTS = tuple((step, _ALL & _ALL >> step & _ALL >> 2 * step & _ALL >> 3 * step) for step in (1, 10, 11, 9))
 """Each step to the next square along a row, a column or a diagonal, and where a four can begin."""
+
 
 def _fours(own: Squares) -> Iterator[tuple[int, Squares, tuple[Squares, Squares, Squares]]]:
     """Yield each step, where fours begin, and where those with one, two and three own stones do."""

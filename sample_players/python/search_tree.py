@@ -129,7 +129,8 @@ class Tree:
         def _bound(pair: tuple[Node, float]) -> float:
             child, weight = pair
             mean = child.total / child.visits if child.visits else usual
-            return mean + trusting * math.log(weight) + exploring * weight * math.sqrt(math.log(1 + child.available) / (1 + child.visits))
+            doubt = math.sqrt(math.log(1 + child.available) / (1 + child.visits))
+            return mean + trusting * math.log(weight) + exploring * weight * doubt
 
         return max(nodes, key=_bound)[0]
 

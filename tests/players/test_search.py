@@ -76,8 +76,8 @@ def test_it_plays_legally_from_anywhere(name: str, seats: int) -> None:
     game, source = GAMES.get(name, Unknown()), Random(f"{name}{seats}")
     states = [somewhere(game, seats, source, 40) for _ in range(5)]
     assert any(states)
-    for state in filter(None, states):
-        choose, mover = bounded(game, 4), game.to_move(state)
+    for begun in filter(None, states):
+        state, choose, mover = begun, bounded(game, 4), game.to_move(begun)
         while game.outcome(state) is None and game.to_move(state) == mover:
             move = game.parse_move(choose(plain(game.view(state, mover))))
             state = game.deliver(game.play(state, move))
@@ -153,7 +153,9 @@ QUINCY_CHOICES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 )
 
 
-@pytest.mark.parametrize(("_name", "fields", "hand", "expected"), QUINCY_CHOICES, ids=[one[0] for one in QUINCY_CHOICES])
+@pytest.mark.parametrize(
+    ("_name", "fields", "hand", "expected"), QUINCY_CHOICES, ids=[one[0] for one in QUINCY_CHOICES]
+)
 def test_it_sees_wins_and_losses_of_quincy(_name: str, fields: dict[str, Any], hand: str, expected: str) -> None:
     """A win at once, and the loss that any other move leaves to the opponent."""
     state = begun(hand, "88 89 33 77 66", pile="22", **fields)
