@@ -76,8 +76,8 @@ def test_it_plays_legally_from_anywhere(name: str, seats: int) -> None:
     game, source = GAMES.get(name, Unknown()), Random(f"{name}{seats}")
     states = [somewhere(game, seats, source, 40) for _ in range(5)]
     assert any(states)
-    for begun in filter(None, states):
-        state, choose, mover = begun, bounded(game, 4), game.to_move(begun)
+    for start in filter(None, states):
+        state, choose, mover = start, bounded(game, 4), game.to_move(start)
         while game.outcome(state) is None and game.to_move(state) == mover:
             move = game.parse_move(choose(plain(game.view(state, mover))))
             state = game.deliver(game.play(state, move))
