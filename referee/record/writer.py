@@ -18,6 +18,7 @@ import structlog
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
+from ..tournament.entries import Occasion
 from .reader import Chain
 from .schema import FIRST_PREV, FORMAT, encode_line, plain_command
 from .seal import RECORD_PURPOSE, Sealer
@@ -86,6 +87,7 @@ class RecordWriter:
         opened: str,
         programs: list[str] | None = None,
         folder: str | None = None,
+        occasion: Occasion | None = None,
     ) -> None:
         """Write the first line.
 
@@ -97,6 +99,7 @@ class RecordWriter:
             opened: wall-clock time, ISO 8601 in UTC.
             programs: how the players' programs were given, by seat, if the referee started them.
             folder: the one in which they were.
+            occasion: what the match was opened for, if it is one of a tournament.
         """
         self._write(
             "header",
@@ -109,6 +112,7 @@ class RecordWriter:
             seed=seed.hex() if is_fixed else None,
             programs=programs,
             **({} if folder is None else {"folder": folder}),
+            **({} if occasion is None else {"occasion": msgspec.to_builtins(occasion)}),
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:
