@@ -169,8 +169,7 @@ class Redealer:
         """Return the items in their new order."""
         words = _words(self._key)
         deck = list(items)
-        for size in range(len(deck), 1, -1):
-            word = next(words)
+        for size, word in zip(range(len(deck), 1, -1), words, strict=False):
             while word > _SURE and word >= 2**64 // size * size:
                 word = next(words)
             place = word % size
