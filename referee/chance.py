@@ -168,7 +168,7 @@ class Stream:
         return result
 
     def _places(self, size: int) -> Iterator[int]:
-        """Draw below(size), below(size - 1)... below(2): from the words at once, if none of them is to be thrown away."""
+        """Draw below(size), below(size - 1)... below(2); all at once, if no word is to be thrown away."""
         bounds = range(size, 1, -1)
         missing = len(bounds) - len(self._words)
         if missing > 0:

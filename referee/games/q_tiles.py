@@ -139,8 +139,7 @@ def spots(board: Board, tile: Tile, free: Iterable[Cell]) -> list[Cell]:
 
 def in_line(cells: Sequence[Cell]) -> bool:
     """Tell whether all cells lie in one row or in one column."""
-    row, column = cells[0]
-    return all(cell[0] == row for cell in cells) or all(cell[1] == column for cell in cells)
+    return len({row for row, _ in cells}) == 1 or len({column for _, column in cells}) == 1
 
 
 def _first_of_run(board: Board, cell: Cell, down: int, right: int) -> Cell:

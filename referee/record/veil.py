@@ -100,9 +100,7 @@ def _of_verdict(path: str, command: dict[str, Any]) -> list[Place]:
 
 def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> list[Place]:
     return [
-        place
-        for index, foul in enumerate(fouls)
-        for place in _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
+        place for index, foul in enumerate(fouls) for place in _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
     ]
 
 
@@ -137,11 +135,11 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
     """
     shown = {}
     for path, entry in opened.items():
-        holder, name = _find(line, path)
+        holder, name, hidden = _find(line, path)
         if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and _is_salt(entry[0])):
             raise BadVeil(f"{path}: neither salt and value nor salt, digest and view")
         salt, value, *view = entry
-        if holder[name] != {VEILED: _digest(salt, value)}:
+        if hidden != {VEILED: _digest(salt, value)}:
             raise BadVeil(f"{path} is not what the line's hash of it stands for")
         if view and hashlib.sha256(msgspec.msgpack.encode(view[0])).hexdigest() != value:
             raise BadVeil(f"{path} shows a view that is not the one of the digest")
@@ -160,16 +158,16 @@ def _digest(salt: str, value: Any) -> str:
     return hashlib.sha256(salt.encode() + _encode(value)).hexdigest()
 
 
-def _find(line: dict[str, Any], path: str) -> tuple[Any, Any]:
-    """Return the object or array that a path leads into, and the last key."""
+def _find(line: dict[str, Any], path: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
+    """Return the object that a path leads into, the last key, and what stands there."""
     *way, last = path.split(".")
     holder: Any = line
     try:
         for key in way:
-            holder = holder[int(key)] if isinstance(holder, list) else holder[key]
+            holder = holder[int(key) if key.isdecimal() else key]
         found = holder[last]
     except (KeyError, IndexError, ValueError, TypeError):
         raise BadVeil(f"{path[:80]} is no field of the line") from None
     if not (isinstance(holder, dict) and isinstance(found, dict)):
         raise BadVeil(f"{path[:80]} is not hidden in the line")
-    return holder, last
+    return holder, last, found
