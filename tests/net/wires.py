@@ -22,10 +22,17 @@ class Wire:
         self.host = "127.0.0.1"
         self.is_cut = False
         self.written = b""
+        self.is_flushed = True
+        """Whether everything that was written did not wait for the loop."""
 
     def write(self, data: bytes) -> None:
         """Keep bytes for the player's end."""
         self.written += data
+        self.is_flushed = False
+
+    def doWrite(self) -> None:
+        """Send what is kept; called by the loop, or by whom it is too slow for."""
+        self.is_flushed = True
 
     def loseConnection(self) -> None:
         """Close: in memory, at once."""
