@@ -168,7 +168,11 @@ class PlayerLink(Protocol):
         self._wire.unregisterProducer()
         self._wire.loseConnection()
         if self._cut is None and self.is_connected:
-            self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
+            self._cut = self._clock.callLater(0, self._await_close)
+
+    def _await_close(self) -> None:
+        """Give the player its time to read, now that the loop is about to send: a standstill before is not its own."""
+        self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
 
     def cut_off(self) -> None:
         """End the connection at once, and tell nobody."""
