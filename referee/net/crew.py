@@ -27,8 +27,8 @@ class Vacancy(Struct, frozen=True, kw_only=True):
     why: str
 
 
-Occupant = Launch | PlayerLink | Vacancy
-"""Who is to sit on a seat: a program to start, a player that is connected, or nobody."""
+Occupant = Launch | PlayerLink | Vacancy | None
+"""Who is to sit on a seat: a program to start, a player that is connected, nobody, or (None) who comes by itself."""
 
 
 class Crew:

@@ -148,7 +148,7 @@ class Table:
         A program that can't be started leaves its seat vacant, which is a foul as if it had not come.
 
         Args:
-            occupants: by seat.
+            occupants: by seat; none of them None.
             address: as for play_programs.
 
         Raises:
@@ -156,7 +156,7 @@ class Table:
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        match = self._new_match([one.name for one in occupants])
+        match = self._new_match([one.name for one in occupants if one is not None])
         self._programs = self._settings.programs
         return await self._play_seated(match, occupants, address, None, is_patient=True)
 
