@@ -118,7 +118,7 @@ def find_launches(game: str, players: Sequence[str], known: Registry) -> list[La
         click.UsageError: one of them can't be started or does not play the game.
     """
     try:
-        launches = [_find_launch(game, player, seat, known) for seat, player in enumerate(players)]
+        launches = [find_launch(game, player, seat, known) for seat, player in enumerate(players)]
     except (PlayerError, PluginError) as error:
         raise click.UsageError(str(error)) from None
     counts = Counter(launch.name for launch in launches)
@@ -132,7 +132,19 @@ def find_launches(game: str, players: Sequence[str], known: Registry) -> list[La
     return named
 
 
-def _find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
+def find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
+    """Turn one player of a command line into a program to start.
+
+    Args:
+        game: name of the game.
+        player: `house:NAME`, `cmd:COMMAND` or a folder.
+        seat: its seat; a command is called after it.
+        known: the plugins.
+
+    Raises:
+        PlayerError: it can't be started or does not play the game.
+        PluginError: there is no such house player.
+    """
     kind, sign, rest = player.partition(":")
     if sign and kind == "house":
         games = known.player(rest).games
