@@ -213,10 +213,8 @@ class Reader:
     def _no_token(self, name: str) -> str:
         """Return why a remote entrant can't be told by its token, and what to do."""
         if self._file is None:
-            remedy = (
-                f'`referee token {name} --file players.toml` makes one; name the file under [remote]: tokens = "..."'
-            )
-            return f"{name} is remote and has no token; {remedy}"
+            remedy = f"`referee token {name} --file players.toml` makes one"
+            return f'{name} is remote and has no token; {remedy}; then, under [remote]: tokens = "players.toml"'
         remedy = f"`referee token {name} --file {self._file}` makes one"
         return f"{name} has no token in {self._file}; {remedy}{near(name, self._hashes)}"
 
@@ -256,7 +254,7 @@ def _legal(name: str) -> str:
 
 
 def _distinct(candidates: Sequence[Candidate]) -> list[str]:
-    """Return names that differ: those that the file gives as they are, others with a number where they are not alone."""
+    """Return names that differ: those that the file gives, and others with a number where they are not alone."""
     given = {one.name for one in candidates if one.is_named}
     counts = Counter(one.name for one in candidates if not one.is_named)
     alone = {name for name, count in counts.items() if count == 1 and name not in given}

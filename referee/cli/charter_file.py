@@ -99,7 +99,7 @@ class _File:
         game = self._registry.games.get(top.choose("game", self._registry.games, what="game") or "")
         seats = self._seats(game)
         options = self._options(game)
-        entrants = Reader(top, remote, game and game.name, self._registry).read()
+        entrants = Reader(top, remote, game.name if game else None, self._registry).read()
         format_, format_options, extent = self._format(seats, entrants)
         time = self._time()
         scoring = self._scoring(seats)
@@ -132,9 +132,8 @@ class _File:
     def _name(self) -> str:
         stem = _ILLEGAL.sub("-", self._sheet.path.stem).strip(".-_")[:40]
         if not stem and "name" not in self._top:
-            self._top.refuse(
-                "name", "this key is missing, and the file's name can't be the tournament's; name = \"...\""
-            )
+            why = "this key is missing, and the name of the file does not do instead"
+            self._top.refuse("name", f"{why}; it takes {_NAME.words}")
         name: str = self._top.take("name", _NAME, stem)
         return name
 
@@ -299,7 +298,8 @@ class _File:
 
     def _folder(self, name: str) -> Path:
         """Return the folder of the records; a file in its place is noted."""
-        folder = self._base / self._top.take("logs", TEXT, "logs") / name
+        logs: str = self._top.take("logs", TEXT, "logs")
+        folder = self._base / logs / name
         for path in (folder.parent, folder):
             try:
                 is_taken = path.exists() and not path.is_dir()

@@ -10,6 +10,7 @@ from ..pairing.base import Extent
 from ..tournament.charter import Charter, TimeControl
 from ..web.words import printable
 from .charter_file import Plan
+from .charter_sheet import shown
 
 _INDENT = 12
 _MS = 1000.0
@@ -26,7 +27,8 @@ def describe(plan: Plan) -> Text:
     lines = [
         ("game", f"{charter.game}, {charter.seats} seats{_options(charter.options)}"),
         ("format", charter.format + _options(charter.format_options)),
-        ("matches", _matches(charter, plan.extent) + (f", {venue.tables} at a time" if venue.tables > 1 else "")),
+        ("matches", _matches(charter, plan.extent)),
+        ("at a time", str(venue.tables)),
         ("time", _time(charter.time)),
         ("deals", _deals(charter)),
         ("tie-breaks", ", ".join(charter.tie_breaks) or "none"),
@@ -35,12 +37,12 @@ def describe(plan: Plan) -> Text:
         *([("remote", f"{len(venue.tokens)} entrants at {venue.listen}")] if venue.tokens else []),
         ("entrants", str(len(charter.entrants))),
     ]
-    text = Text(charter.name, style="bold")
+    text = Text.assemble((printable(charter.name), "bold"))
     for title, words in lines:
-        text.append(f"\n{title:<{_INDENT}}", style="dim").append(printable(words), style="not bold")
+        text.append(f"\n{title:<{_INDENT}}", style="dim").append(printable(words))
     for one in charter.entrants:
         rating = "" if one.rating is None else f"  {one.rating:g}"
-        text.append(f"\n  {one.name:<21} {printable(one.player)}{rating}", style="not bold")
+        text.append(f"\n  {one.name:<21} {printable(one.player)}{rating}")
     return text
 
 
@@ -66,7 +68,7 @@ def examples() -> Iterator[str]:
 
 
 def _options(options: Mapping[str, Any]) -> str:
-    return "".join(f", {key} = {'a file' if isinstance(value, dict) else value}" for key, value in options.items())
+    return "".join(f", {key} = {shown(value)}" for key, value in options.items())
 
 
 def _matches(charter: Charter, extent: Extent | None) -> str:
@@ -76,8 +78,7 @@ def _matches(charter: Charter, extent: Extent | None) -> str:
     fewest, most = extent.fewest * charter.legs, extent.most * charter.legs
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
     rounds = f" in {extent.rounds} rounds" if extent.rounds else ""
-    legs = f", each pairing from all {charter.seats} seats with the same deal" if charter.duplicate else ""
-    return f"{count}{rounds}{legs}"
+    return f"{count}{rounds}"
 
 
 def _time(time: TimeControl) -> str:
@@ -90,7 +91,6 @@ def _time(time: TimeControl) -> str:
 
 
 def _deals(charter: Charter) -> str:
-    """Return where chance comes from."""
-    if charter.seed is not None:
-        return f"fixed by seed {charter.seed}: anybody can foretell them"
-    return "secret until the end of each match"
+    """Return where chance comes from, and how often the same."""
+    source = "secret" if charter.seed is None else f"fixed by seed {charter.seed}, so anybody can foretell them"
+    return f"{source}; each is played from all {charter.seats} seats" if charter.duplicate else source
