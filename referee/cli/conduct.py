@@ -56,6 +56,7 @@ def conduct(
     format_: PairingFormat[Any],
     venue: Venue,
     *,
+    total: int | None,
     sealer: Sealer,
     confinement: Confinement,
     watch: Watch,
@@ -67,6 +68,7 @@ def conduct(
         charter: what is played.
         format_: of the charter's name.
         venue: where and how.
+        total: how many matches there will be, if that is known; for those who watch.
         sealer: the key that seals the records.
         confinement: what launched programs are held to.
         watch: who is told what happens.
@@ -105,7 +107,7 @@ def conduct(
                     confinement,
                 )
 
-            is_over = _run(_runner, tournament, taken_up, watched)
+            is_over = _run(_runner, total, taken_up, watched)
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over)
 
 
@@ -115,8 +117,6 @@ def _run(make: Callable[[Any], TournamentRunner], tournament: Tournament, taken_
     async def _main(reactor: Any) -> bool:
         monitor = await watched.open(reactor)
         try:
-            left = tournament.matches_left()
-            total = None if left is None else left + tournament.played
             await make(reactor).run(total, taken_up.leftover)
         except CancelledError:
             return False
