@@ -33,7 +33,13 @@ from .telemetry import telemetry_options, watched
 @json_option
 @click.pass_context
 def tournament(
-    context: click.Context, file: Path, check: bool, tables: int | None, key: Path | None, as_json: bool, **values: Any
+    context: click.RichContext,
+    file: Path,
+    check: bool,
+    tables: int | None,
+    key: Path | None,
+    as_json: bool,
+    **values: Any,
 ) -> None:
     """Run the tournament of FILE, or go on with it.
 
