@@ -62,7 +62,9 @@ def course(entries: Iterable[Entry]) -> list[Entry]:
     for entry in sorted(left.values(), key=lambda one: one.occasion.opening):
         for name in entry.occasion.taken:
             if name not in left:
-                raise BadCourse(f"the record of {name} is missing: its result was taken before {entry.match} was opened")
+                raise BadCourse(
+                    f"the record of {name} is missing: its result was taken before {entry.match} was opened"
+                )
             ordered.append(left.pop(name))
     rest = sorted(left.values(), key=lambda one: (one.occasion.number, one.occasion.leg, one.occasion.attempt))
     return ordered + rest
