@@ -5,7 +5,8 @@ Knows what stands in headers and results; refuses to fold anything.
 
 from collections.abc import Iterable
 
-from ..tournament.entries import Entry, FoulEntry
+from ..match.commands import Result
+from ..tournament.entries import Entry, FoulEntry, Occasion
 from .reader import Record, RecordError
 
 
@@ -24,24 +25,37 @@ def entry_of(record: Record) -> Entry:
         raise RecordError(record.path, 1, "an occasion, as in the matches of a tournament", "none")
     if line is None or record.seal is None:
         raise RecordError(record.path, 0, "a sealed record", f"one that is {record.state}")
-    result = line.result
+    return outcome(record.header.setup.match, occasion, record.header.setup.names, line.result, record.seal.prev)
+
+
+def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Result, head: str) -> Entry:
+    """Return what is kept of a match.
+
+    Args:
+        match: its name.
+        occasion: what it was opened for.
+        names: of the players by seat.
+        result: how it ended.
+        head: hash of the record's result line.
+    """
+    fouls = tuple(
+        FoulEntry(
+            seat=foul.seat, cause=str(foul.cause), turn=foul.turn, rule=foul.rule, code=foul.code, detail=foul.detail
+        )
+        for foul in result.fouls
+    )
     return Entry(
-        match=record.header.setup.match,
+        match=match,
         occasion=occasion,
-        names=record.header.setup.names,
+        names=names,
         void=result.void,
         ranking=result.ranking,
         scores=result.scores,
-        fouls=tuple(
-            FoulEntry(
-                seat=one.seat, cause=str(one.cause), turn=one.turn, rule=one.rule, code=one.code, detail=one.detail
-            )
-            for one in result.fouls
-        ),
+        fouls=fouls,
         reason=result.reason or "",
         turns=result.turns,
         used_ms=result.used_ms,
-        head=record.seal.prev,
+        head=head,
     )
 
 
