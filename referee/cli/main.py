@@ -13,6 +13,7 @@ from .listing import list_command
 from .manifest import manifest
 from .play import play
 from .replay import replay
+from .report import report_command
 from .serve import serve
 from .token import token_command
 from .tournament import tournament
@@ -37,6 +38,7 @@ main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)
 main.add_command(replay)
+main.add_command(report_command)
 main.add_command(manifest)
 main.add_command(key)
 main.add_command(token_command)
