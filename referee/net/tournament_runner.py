@@ -105,7 +105,7 @@ class TournamentRunner:
         self._alarm: Timer | None = None
         self._is_filling = False
         self._trouble: BaseException | None = None
-        self._finished: Deferred[None] = Deferred(lambda _: self._stop(CancelledError()))
+        self._finished: Deferred[None] = Deferred()
 
     async def run(self, total: int | None, leftover: Sequence[Entry] = ()) -> None:
         """Play until the tournament is over.
@@ -129,6 +129,11 @@ class TournamentRunner:
             self._fill()
             await self._finished
             self._watch.tournament_ended(self._tournament)
+        except CancelledError as error:
+            self._stop(error)
+            for _, course in list(self._playing.values()):
+                await course
+            raise
         finally:
             self._lag.stop()
             self._call_off()

@@ -23,13 +23,16 @@ def entry_of(record: Record) -> Entry:
     """Return what came of a recorded match.
 
     Raises:
-        RecordError: its match is not over, or is none of a tournament.
+        RecordError: its match is none of a tournament, or the record is not sealed.
     """
-    occasion, result = record.header.occasion, record.result
-    if occasion is None or result is None:
-        raise RecordError(record.path, 1, "a match of a tournament that is over", "another one")
-    head = record.chain.lines[-2 if record.seal is not None else -1].hash
-    return outcome(record.header.setup.match, occasion, record.header.setup.names, result.result, head)
+    occasion, line = record.header.occasion, record.result
+    if occasion is None:
+        raise RecordError(record.path, 1, "an occasion, as in the matches of a tournament", "none")
+    if line is None or record.seal is None:
+        raise RecordError(
+            record.path, len(record.chain.lines) + 1, "a result and its seal", f"a record that is {record.state}"
+        )
+    return outcome(record.header.setup.match, occasion, record.header.setup.names, line.result, record.seal.prev)
 
 
 def course(entries: Iterable[Entry], unfinished: Mapping[str, Occasion] = _NONE) -> list[Entry]:

@@ -37,7 +37,7 @@ def look_through(folder: Path, tournament: str, known: Collection[str]) -> Found
         OSError: the folder can't be read, or a file not be put aside.
     """
     found = Found()
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
         if path.stem in known:
             continue
         if not _has_line(path):

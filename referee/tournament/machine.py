@@ -16,7 +16,6 @@ from ..pairing.base import Pairing, PairingFormat, Played, bye
 from .charter import Charter
 from .entries import Entry, Occasion
 from .legs import combined, played_of, rotated
-from .rehearsal import matches_left
 from .skill import SkillBook
 from .table import Table
 
@@ -194,11 +193,6 @@ class Tournament:
     def places(self) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
         return self._format.places(self._state)
-
-    def matches_left(self) -> int | None:
-        """Return about how many matches there still are to be played; None if that can't be told."""
-        left = matches_left(self._format, self._state)
-        return None if left is None else left * self.charter.legs
 
     def _conclude(self, pairing: Pairing) -> None:
         """Hand a pairing's result to the format and to the table."""
