@@ -37,9 +37,7 @@ WORDS = {
 @click.option("--elo0", type=float, default=0.0, show_default=True, help="B is no better than by this many Elo...")
 @click.option("--elo1", type=float, default=20.0, show_default=True, help="...or better by at least as many.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="How often B may be called better wrongly.")
-@click.option(
-    "--beta", type=float, default=0.05, show_default=True, help="How often it may be called no better wrongly."
-)
+@click.option("--beta", type=float, default=0.05, show_default=True, help="How often it may be called no better wrongly.")
 @click.option(
     "--pairs", type=click.IntRange(1, 1_000_000), default=2000, show_default=True, help="Stop after so many pairs."
 )

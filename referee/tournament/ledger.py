@@ -41,7 +41,7 @@ from .ledger_tables import (
     versions,
 )
 
-__all__ = ["FILE", "Ledger", "LedgerError", "url_of"]
+__all__ = ["FILE", "Ledger", "LedgerError", "file_of", "url_of", "without_password"]
 
 FILE = "ledger.sqlite"
 """Name of the ledger in a tournament's folder, if it has no other place."""
@@ -62,6 +62,25 @@ _MAKING = 7_205_759
 def url_of(path: Path) -> str:
     """Return the address of a ledger in a file."""
     return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a ledger in SQLite; None if it is kept by a server.
+
+    Raises:
+        LedgerError: it is no address of a ledger.
+    """
+    engine = engine_of(url)
+    return Path(str(engine.url.database)) if engine.dialect.name == "sqlite" else None
+
+
+def without_password(url: str) -> str:
+    """Return the address of a ledger as it may be shown.
+
+    Raises:
+        LedgerError: it is no address of a ledger.
+    """
+    return shown(engine_of(url))
 
 
 class Ledger:

@@ -37,10 +37,7 @@ def _rated(summary: Summary, one: Rating, low: float, span: float, *, grouped: b
         tag("path", d=f"M{100 * (1500 - low) / span:.2f} 0V10", class_="mean"),
         tag("path", d=f"M{start:.2f} 5H{end:.2f}", class_="range"),
         tag("path", d=f"M{middle:.2f} 0V10", class_="rating"),
-        viewBox="0 0 100 10",
-        preserveAspectRatio="none",
-        class_="bar long",
-        role="img",
+        viewBox="0 0 100 10", preserveAspectRatio="none", class_="bar long", role="img",
         aria_label=f"{one.rating - one.error:.0f} to {one.rating + one.error:.0f}",
     )
     return tag(
@@ -65,10 +62,8 @@ def points_chart(summary: Summary) -> Markup:
     rounds = [0, *worth]
     kept = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
     top = max((line[-1] for line in lines.values()), default=0.0) or 1.0
-    shown = {
-        entrant: [(LEFT + _part(at, len(rounds) - 1) * (WIDTH - LEFT - RIGHT), _y(line[at] / top)) for at in kept]
-        for entrant, line in lines.items()
-    }
+    shown = {entrant: [(LEFT + _part(at, len(rounds) - 1) * (WIDTH - LEFT - RIGHT), _y(line[at] / top)) for at in kept]
+             for entrant, line in lines.items()}
     labels = _spread([line[-1][1] for line in shown.values()])
     names = [f"{summary.names[one]} {number(lines[one][-1])}" for one in first]
     body = joined(

@@ -62,9 +62,7 @@ def _standing(summary: Summary, line: Standing) -> Markup:
 def crosstable(summary: Summary) -> Markup:
     """Return everybody against everybody, in the order of the standings: points of the encounters, and how many."""
     numbers = range(1, len(summary.order) + 1)
-    head = tag(
-        "tr", tag("th", "#"), tag("th", "entrant"), *(tag("th", str(one)) for one in numbers), tag("th", "points")
-    )
+    head = tag("tr", tag("th", "#"), tag("th", "entrant"), *(tag("th", str(one)) for one in numbers), tag("th", "points"))
     rows = [_crossed(summary, line, place) for place, line in enumerate(summary.standings, 1)]
     body = tag("table", tag("thead", head), tag("tbody", *rows), class_="cross", id="cross-table")
     return tag("div", body, class_="wide tall", tabindex="0", role="region", aria_label="Crosstable")
@@ -79,9 +77,7 @@ def _crossed(summary: Summary, line: Standing, place: int) -> Markup:
         if versus.played and len(summary.order) <= MAX_TITLED:
             title = f"{name} – {summary.names[opponent]}: {_in_words(versus)}"
         parts.append(_cell(versus, title) if opponent != line.entrant else tag("td", "", class_="self"))
-    return tag(
-        "tr", tag("th", str(place)), tag("th", name, scope="row"), *parts, valued(line.points, class_="n points")
-    )
+    return tag("tr", tag("th", str(place)), tag("th", name, scope="row"), *parts, valued(line.points, class_="n points"))
 
 
 def _in_words(versus: HeadToHead) -> str:
@@ -153,13 +149,8 @@ def share_bar(share: float) -> Markup:
     """Return a bar that is full where all of a limit was used."""
     bar = tag("path", d=f"M0 5H{min(share, 1.0) * 100:.2f}", class_="share over" if share > 1 else "share")
     return tag(
-        "svg",
-        tag("path", d="M0 5H100", class_="rail"),
-        bar,
-        viewBox="0 0 100 10",
-        preserveAspectRatio="none",
-        class_="bar",
-        aria_hidden="true",
+        "svg", tag("path", d="M0 5H100", class_="rail"), bar, viewBox="0 0 100 10", preserveAspectRatio="none",
+        class_="bar", aria_hidden="true",
     )
 
 
