@@ -130,17 +130,7 @@ class Checker:
         scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._leftover.write_text(str(scratch))
         try:
-            with (scratch / "out").open("wb") as out, (scratch / "err").open("wb") as err:
-                process = subprocess.Popen(  # noqa: S603  # the command is the organiser's
-                    [*self._command, str(work), "--json"],
-                    cwd=scratch,
-                    env=_environment(scratch),
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=err,
-                    start_new_session=True,
-                )
-            status = await self._ended(process, scratch)
+            status = await self._ended(_started([*self._command, str(work), "--json"], scratch), scratch)
             return _judged(status, self._limit_s, scratch, work)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -184,6 +174,20 @@ class Checker:
                     pass
                 shutil.rmtree(scratch, ignore_errors=True)
             self._leftover.unlink()
+
+
+def _started(command: Sequence[str], scratch: Path) -> "subprocess.Popen[bytes]":
+    """Start a check in a session of its own."""
+    with (scratch / "out").open("wb") as out, (scratch / "err").open("wb") as err:
+        return subprocess.Popen(  # noqa: S603  # the command is the organiser's
+            command,
+            cwd=scratch,
+            env=_environment(scratch),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
 
 
 def _environment(scratch: Path) -> dict[str, str]:

@@ -164,19 +164,20 @@ class Desk:
             return _too_often(f"more than {REQUESTS_A_MINUTE} requests a minute", wait_s)
         match inquiry.method, inquiry.path:
             case "PUT", ("submissions",):
-                return await self._hand_in(inquiry.author, inquiry.body)
+                reply = await self._hand_in(inquiry.author, inquiry.body)
             case "GET", ("submissions",):
-                versions = await deferToThread(self._store.versions, inquiry.author)
-                return _plain({"submissions": [self._shown(inquiry.author, one) for one in versions]})
+                reply = await self._versions(inquiry.author)
             case "GET", ("submissions", number):
-                return await self._version(inquiry.author, number)
+                reply = await self._version(inquiry.author, number)
             case "GET", ("matches",):
-                return _plain({"matches": await self._reading.run(deferToThread, self._matches.of, inquiry.author)})
+                reply = await self._list(inquiry.author)
             case "GET", ("matches", name):
-                return await self._looked_up(self._matches.explained, inquiry, name)
+                reply = await self._looked_up(self._matches.explained, inquiry, name)
             case "GET", ("matches", name, "record"):
-                return await self._looked_up(self._matches.record, inquiry, name)
-        return NOWHERE
+                reply = await self._looked_up(self._matches.record, inquiry, name)
+            case _:
+                reply = NOWHERE
+        return reply
 
     async def _hand_in(self, author: str, data: bytes) -> Reply:
         wait_s = self._hand_ins.wait_s(author)
@@ -193,6 +194,13 @@ class Desk:
             self._checker.add(author, version.number)
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
         return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
+
+    async def _versions(self, author: str) -> Reply:
+        versions = await deferToThread(self._store.versions, author)
+        return _plain({"submissions": [self._shown(author, one) for one in versions]})
+
+    async def _list(self, author: str) -> Reply:
+        return _plain({"matches": await self._reading.run(deferToThread, self._matches.of, author)})
 
     async def _version(self, author: str, number: str) -> Reply:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from twisted.internet.defer import Deferred
-from twisted.internet.protocol import connectionDone as CONNECTION_DONE
+from twisted.internet.protocol import connectionDone
 from twisted.python.failure import Failure
 from twisted.web import http
 
@@ -108,7 +108,7 @@ class _Request(http.Request):
 class _Channel(http.HTTPChannel):
     """One connection; called by Twisted."""
 
-    callLater: Any
+    callLater: Any  # noqa: N815  # Twisted's own
     transport: Any
     _limit: Timer | None = None
 
@@ -129,7 +129,7 @@ class _Channel(http.HTTPChannel):
         if self._limit is not None:
             self._limit.reset(LINGER_S)
 
-    def connectionLost(self, reason: Failure = CONNECTION_DONE) -> None:
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
         """Stop counting."""
         if self._limit is not None and self._limit.active():
             self._limit.cancel()
@@ -154,7 +154,7 @@ class _Service(http.HTTPFactory):
     noisy = False
 
     def __init__(self, desk: Desk, authors: Authors, note: Note, reactor: Any) -> None:
-        super().__init__(timeout=SILENCE_S, reactor=reactor)  # type: ignore[no-untyped-call]
+        super().__init__(timeout=SILENCE_S, reactor=reactor)
         self.desk = desk
         self.authors = authors
         self.note = note

@@ -57,6 +57,7 @@ class _Walk:
         self._root = folder
         self._patterns = _patterns(folder / IGNORE)
         self._sizes: list[tuple[int, str]] = []
+        self._total = 0
         self._go_through(folder)
 
     def _go_through(self, folder: Path) -> None:
@@ -91,7 +92,8 @@ class _Walk:
 
     def _weigh(self, size: int, inside: str) -> None:
         self._sizes.append((size, inside))
-        if sum(bytes_ for bytes_, _ in self._sizes) > MAX_UNPACKED_BYTES:
+        self._total += size
+        if self._total > MAX_UNPACKED_BYTES:
             raise BadArchive(largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB"))
 
 
