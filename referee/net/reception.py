@@ -4,7 +4,7 @@ Refuses to know what is answered (desk.py). Whoever has no token, or announces t
 read. A connection carries one request.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from io import BytesIO
 from typing import Any
@@ -114,7 +114,7 @@ class _Channel(http.HTTPChannel):
 
     def connectionMade(self) -> None:
         """Begin to count its time."""
-        self._limit = self.callLater(CONNECTION_S, self._abort)
+        self._count(CONNECTION_S, self._abort)
         super().connectionMade()  # type: ignore[no-untyped-call]
 
     def checkPersistence(self, request: Any, version: bytes) -> bool:
@@ -126,8 +126,9 @@ class _Channel(http.HTTPChannel):
         lines = [f"HTTP/1.1 {reply.code} {reply.code.phrase}"]
         lines += [f"{name}: {value}" for name, value in _headers(reply).items()]
         self.transport.write("\r\n".join([*lines, "", ""]).encode() + reply.body)
-        if self._limit is not None:
-            self._limit.reset(LINGER_S)
+        if hasattr(self.transport, "loseWriteConnection"):  # TLS has no such half
+            self.transport.loseWriteConnection()
+        self._count(LINGER_S, self._leave)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """Stop counting."""
@@ -135,6 +136,16 @@ class _Channel(http.HTTPChannel):
             self._limit.cancel()
         self.factory.left()
         super().connectionLost(reason)  # type: ignore[no-untyped-call]
+
+    def _count(self, limit_s: float, function: Callable[[], None]) -> None:
+        """Count anew, towards another end."""
+        if self._limit is not None and self._limit.active():
+            self._limit.cancel()
+        self._limit = self.callLater(limit_s, function)
+
+    def _leave(self) -> None:
+        self._count(LINGER_S, self._abort)
+        self.transport.loseConnection()
 
     def _abort(self) -> None:
         self.transport.abortConnection()

@@ -1,4 +1,4 @@
-"""Archives: the same folder gives the same bytes, and nothing hostile gets out of its folder or into memory unbounded."""
+"""Archives: the same folder gives the same bytes, and nothing hostile gets out of its folder or fills the memory."""
 
 import gzip
 import io
@@ -28,7 +28,9 @@ PLAYER = (
 )
 
 
-def info(name: str, kind: bytes = tarfile.REGTYPE, target: str = "", size: int = 0, mode: int = 0o644) -> tarfile.TarInfo:
+def info(
+    name: str, kind: bytes = tarfile.REGTYPE, target: str = "", size: int = 0, mode: int = 0o644
+) -> tarfile.TarInfo:
     """Return a header."""
     made = tarfile.TarInfo(name)
     made.type, made.linkname, made.size, made.mode = kind, target, size, mode
@@ -202,8 +204,8 @@ CHANGES = st.lists(st.tuples(st.integers(0, 6143), st.binary(min_size=1, max_siz
 
 @settings(max_examples=80, deadline=None)
 @given(changes=CHANGES, is_summed=st.booleans(), cut=st.integers(0, 8192))
-def test_mutated_archives_do_no_harm(changes: list[tuple[int, bytes]], is_summed: bool, cut: int) -> None:
-    """Whatever bytes are changed, an archive is refused, or what it unpacks to keeps the rules and stays in its folder."""
+def test_mutated_archives_do_no_harm(changes: list[tuple[int, bytes]], *, is_summed: bool, cut: int) -> None:
+    """Whatever bytes are changed, an archive is refused, or what it unpacks to stays in its folder."""
     plain = bytearray(gzip.decompress(pack(PLAYER)))
     for place, data in changes:
         plain[place : place + len(data)] = data
