@@ -162,8 +162,9 @@ class Reader:
     def _house(self, name: str) -> str:
         playing = [one for one, player in self._registry.players.items() if self._game in (None, *player.games)]
         if name not in playing:
-            what = "does not play" if name in self._registry.players else "is no house player of"
-            raise PlayerError(f"{name} {what} {self._game or 'any game'}{nearest(name, playing)}")
+            is_there = name in self._registry.players
+            what = f"house:{name} does not play {self._game}" if is_there else f"there is no house player {shown(name)}"
+            raise PlayerError(f"{what}{nearest(name, playing)}")
         return name
 
     def _read_folder(self, folder: Path) -> str:
