@@ -85,7 +85,7 @@ class Reader:
         found = [self._listed(index, value) for index, value in enumerate(listed)]
         gathered = self._gathered([one for one in found if one is not None])
         if not self._top.values.keys() & {"entrants", "entrants_from"}:
-            remedy = 'entrants = ["house:greedy", "my_player"], or entrants_from = "submissions"'
+            remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
             self._sheet.refuse((), f"entrants: nobody takes part; {remedy}")
         candidates = [*(one for one in found if one is not None), *gathered]
         participants = (

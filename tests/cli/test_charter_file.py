@@ -1,4 +1,4 @@
-"""The tournament's file: what it means, every mistake that it can have, and what is left out of a folder."""
+"""The tournament's file: what it means, what is left out of a folder, what is told of it, and its examples."""
 
 import os
 from pathlib import Path
@@ -6,118 +6,21 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from referee.cli.charter_file import Plan, read_tournament
-from referee.cli.charter_sheet import BadCharter
 from referee.cli.charter_text import NoExample, describe, example, examples
 from referee.net.venue import Venue
 from referee.pairing.base import Extent
-from referee.plugins import load
 from referee.tournament.charter import Charter, Participant, TimeControl
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, DEFAULT_SWISS
 
-REGISTRY = load()
-HASH = "0" * 63
-MINIMAL = 'game = "q"\nentrants = ["house:greedy", "house:random"]\nformat = "roundrobin"\n'
-WHOLE = """\
-name = "autumn-1.0"
-game = "quincala"
-duplicate = false
-tables = 4
-acknowledge = true
-seed = 7
-tie_breaks = ["wins"]
-suspend_after = 0
-logs = "kept"
-ledger = "postgresql+psycopg://referee@db/contest"
-sandbox = "required"
-min_free_mib = 1.5
-entrants_from = "submissions"
-
-[options]
-sizes = 3
-layout = "board.toml"
-
-[format]
-name = "swiss"
-rounds = 2
-
-[time]
-per_move = 0.5
-bank = 60
-increment = 1
-start = 10
-lag_margin = 0
-
-[scoring]
-by_rank = [[2, 0.5]]
-bye = 0
-
-[remote]
-listen = "tcp:7777"
-tokens = "players.toml"
-come_back = 0
-show_up = 5.5
-
-[[entrants]]
-player = "house:random"
-rating = 1500
-
-[[entrants]]
-name = "ada"
-player = "remote"
-
-[[entrants]]
-name = "carl"
-player = "remote"
-token = "bob"
-
-[[entrants]]
-name = "shell"
-player = "cmd:sh -c 'exit 1'"
-
-[[entrants]]
-player = "mine"
-"""
-
-
-def player(folder: Path, content: str = 'name = "mine"\nrun = "true"\n') -> Path:
-    """Make a player's folder."""
-    folder.mkdir(parents=True)
-    (folder / "player.toml").write_text(content)
-    return folder
+from .charter_files import HASH, MINIMAL, REGISTRY, WHOLE, furnished, player, read
 
 
 @pytest.fixture(scope="module")
 def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make a folder with all that the whole file names."""
-    folder = tmp_path_factory.mktemp("hall")
-    player(folder / "mine")
-    player(folder / "unnamed", 'name = "my bot"\nrun = "true"\n')
-    player(folder / "quincy", 'name = "mine"\nrun = "true"\ngames = ["quincy"]\n')
-    player(folder / "submissions" / "zoe")
-    (folder / "bare").mkdir()
-    (folder / "board.toml").write_bytes(Path("referee/games/quincala.toml").read_bytes())
-    (folder / "wrong.toml").write_text("a = 1\nb = \n")
-    (folder / "players.toml").write_text(f'ada = "{HASH}a"\nbob = "{HASH}b"\n')
-    return folder
-
-
-def read(folder: Path, text: str | bytes, name: str = "cup.toml") -> Plan:
-    """Read a file of some content."""
-    path = folder / name
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_tournament(path, REGISTRY)
-
-
-def mistakes(folder: Path, text: str | bytes, name: str = "cup.toml") -> list[tuple[int, str]]:
-    """Return line and text of every mistake of a file."""
-    with pytest.raises(BadCharter) as caught:
-        read(folder, text, name)
-    return [(one.line, one.text.replace(str(folder), "HALL")) for one in caught.value.mistakes]
+    return furnished(tmp_path_factory.mktemp("hall"))
 
 
 def test_a_short_file_is_enough(hall: Path) -> None:
@@ -199,14 +102,8 @@ def test_files_of_other_editors_are_read(hall: Path, text: bytes) -> None:
 )
 def test_names_differ(hall: Path, entrants: list[Any], expected: list[str]) -> None:
     """Names that the file gives stay; those that several programs have of themselves get numbers."""
-    tables = [one if isinstance(one, str) else {"name": one[0], "player": one[1]} for one in entrants]
-    lines = [f'[[entrants]]\nplayer = "{one}"' for one in tables if isinstance(one, str)]
-    lines = [
-        f'[[entrants]]\nplayer = "{one}"'
-        if isinstance(one, str)
-        else f'[[entrants]]\nname = "{one["name"]}"\nplayer = "{one["player"]}"'
-        for one in tables
-    ]
+    tables = [("", one) if isinstance(one, str) else one for one in entrants]
+    lines = [f'[[entrants]]\nplayer = "{one}"' + (f'\nname = "{name}"' if name else "") for name, one in tables]
     text = 'game = "q"\nformat = "ladder"\n' + "\n".join(lines)
     assert [one.name for one in read(hall, text).charter.entrants] == expected
 
@@ -289,6 +186,21 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
         assert warning.isprintable()
 
 
+@pytest.mark.parametrize(
+    ("index", "entrants"), [(0, ["dag", "greedy", "random"]), (1, ["greedy", "ada", "shell", "bob", "eve"])]
+)
+def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrants: list[str]) -> None:
+    """What the README shows is a file as it says, once its folders and tokens are there."""
+    section = Path("README.md").read_text().partition("### The tournament file")[2]
+    text = section.split("```toml\n")[1 + index].partition("```")[0]
+    player(tmp_path / "submissions" / "eve")
+    player(tmp_path / "players" / "ada")
+    (tmp_path / "players.toml").write_text(f'bob = "{HASH}b"\n')
+    plan = read(tmp_path, text.replace("# seed", "seed").replace("# ledger", "ledger"))
+    assert [one.name for one in plan.charter.entrants] == entrants
+    assert plan.warnings == ()
+
+
 @pytest.mark.parametrize("name", sorted(REGISTRY.formats))
 def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
     """It is read without a warning, and short: nobody waits long for a first tournament."""
@@ -313,7 +225,7 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
     lines = str(describe(read(hall, text))).splitlines()
     assert [line.strip() for line in lines] == [
         "autumn-1.0",
-        "game        quincala, 2 seats, sizes = 3, layout = a table",
+        "game        quincala, 2 seats, sizes = 3, layout as in its file",
         "format      swiss, rounds = 2",
         "matches     6 in 2 rounds",
         "at a time   4",
@@ -336,9 +248,9 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (MINIMAL.replace("roundrobin", "knockout"), "matches     1 to 2 in 1 rounds"),
+        (MINIMAL.replace("roundrobin", "knockout"), "matches     1 to 2 in 1 round"),
         (MINIMAL.replace("roundrobin", "ladder"), "matches     1000"),
-        ("duplicate = true\n" + MINIMAL, "matches     2 in 1 rounds"),
+        ("duplicate = true\n" + MINIMAL, "matches     2 in 1 round"),
         ("duplicate = true\n" + MINIMAL, "deals       secret; each is played from all 2 seats"),
         ("tie_breaks = []\n" + MINIMAL, "tie-breaks  none"),
     ],
@@ -346,70 +258,3 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
 def test_a_plan_tells_how_much_is_played(hall: Path, text: str, line: str) -> None:
     """As many matches as can be known beforehand, all legs counted."""
     assert line in str(describe(read(hall, text))).splitlines()
-
-
-LINES = WHOLE.splitlines(keepends=True)
-WORDS = st.sampled_from(
-    [
-        "0",
-        "-1",
-        "nan",
-        "99999999999",
-        '"x"',
-        "[]",
-        "{}",
-        "true",
-        "[[1]]",
-        '"\\u0000"',
-        "1979-05-27",
-        "=",
-        '"""',
-        "[",
-        "]]",
-    ]
-)
-
-
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    edits=st.lists(
-        st.tuples(
-            st.sampled_from(["drop", "repeat", "swap", "value", "insert"]),
-            st.integers(0, len(LINES) - 1),
-            st.integers(0, len(LINES) - 1),
-            WORDS,
-        ),
-        min_size=1,
-        max_size=6,
-    )
-)
-def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str]]) -> None:
-    """However a good file is mangled, it is read, or refused with mistakes on lines that it has."""
-    lines = list(LINES)
-    for how, one, other, word in edits:
-        at, to = one % len(lines), other % len(lines)
-        if how == "drop" and len(lines) > 1:
-            del lines[at]
-        elif how == "repeat":
-            lines.insert(to, lines[at])
-        elif how == "swap":
-            lines[at], lines[to] = lines[to], lines[at]
-        elif how == "value":
-            lines[at] = f"{lines[at].partition('=')[0].strip()} = {word}\n"
-        else:
-            lines[at] = lines[at][: other % (len(lines[at]) + 1)] + word + lines[at][other % (len(lines[at]) + 1) :]
-    text = "".join(lines)
-    try:
-        plan = read(hall, text, "mangled.toml")
-    except BadCharter as error:
-        assert error.mistakes
-        assert all(0 <= one.line <= text.count("\n") + 1 and one.text.isprintable() for one in error.mistakes)
-    else:
-        assert msgspec.json.decode(msgspec.json.encode(plan.charter), type=Charter) == plan.charter
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(content=st.binary(max_size=60) | st.text(alphabet="[]{}\"'=.,#\n ab1_-", max_size=40).map(str.encode))
-def test_no_bytes_are_too_strange(hall: Path, content: bytes) -> None:
-    """Whatever bytes a file has, they are no tournament, and that is all that comes of it."""
-    assert mistakes(hall, content, "bytes.toml")
