@@ -30,13 +30,12 @@ from ..record.reader import RecordError
 from ..record.seal import Sealer
 from ..record.taking_up import TakenUp, take_up
 from ..tournament.charter import REMOTE, Charter, differences
-from ..tournament.ledger import Ledger, LedgerError
-from ..tournament.machine import Tournament
+from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
+from ..tournament.machine import NotOpen, Tournament
 from .common import clear_errors, console, find_game, find_launch, monotonic, registry, run_reactor
 from .play import BUILDS
 from .telemetry import Watched
 
-LEDGER = "ledger.sqlite"
 LOCK = ".lock"
 _SALT_BYTES = 16
 
@@ -56,6 +55,7 @@ def conduct(
     format_: PairingFormat[Any],
     venue: Venue,
     *,
+    total: int | None,
     sealer: Sealer,
     confinement: Confinement,
     watch: Watch,
@@ -67,6 +67,7 @@ def conduct(
         charter: what is played.
         format_: of the charter's name.
         venue: where and how.
+        total: how many matches there will be, if that is known; for those who watch.
         sealer: the key that seals the records.
         confinement: what launched programs are held to.
         watch: who is told what happens.
@@ -79,7 +80,7 @@ def conduct(
     venue.folder.mkdir(parents=True, exist_ok=True)
     with _clear_troubles(), _locked(venue.folder):
         salt = _salt(charter)
-        with closing(Ledger(venue.ledger or f"sqlite:///{(venue.folder / LEDGER).absolute()}")) as ledger:
+        with closing(Ledger(venue.ledger or url_of(venue.folder / FILE))) as ledger:
             salt = _founded(ledger, venue.folder, charter, salt)
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
             tournament = Tournament(charter, format_, dealer)
@@ -105,18 +106,16 @@ def conduct(
                     confinement,
                 )
 
-            is_over = _run(_runner, tournament, taken_up, watched)
+            is_over = _run(_runner, total, taken_up, watched)
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over)
 
 
-def _run(make: Callable[[Any], TournamentRunner], tournament: Tournament, taken_up: TakenUp, watched: Watched) -> bool:
+def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Watched) -> bool:
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:
         monitor = await watched.open(reactor)
         try:
-            left = tournament.matches_left()
-            total = None if left is None else left + tournament.played
             await make(reactor).run(total, taken_up.leftover)
         except CancelledError:
             return False
@@ -138,6 +137,9 @@ def _clear_troubles() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except RecordError as error:
         text = f"{error}; a tournament goes on from records that hold: put this one aside, and its match is played anew"
+        raise click.ClickException(text) from None
+    except NotOpen as error:
+        text = f"the ledger does not fit: {error}; make it again from the records with `referee rebuild`"
         raise click.ClickException(text) from None
     except (BadFounding, LedgerError, TournamentStopped) as error:
         raise click.ClickException(str(error)) from None

@@ -4,6 +4,7 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .compare import compare
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
@@ -14,6 +15,7 @@ from .play import play
 from .replay import replay
 from .serve import serve
 from .token import token_command
+from .tournament import tournament
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -29,6 +31,8 @@ def main() -> None:
 
 main.add_command(play)
 main.add_command(serve)
+main.add_command(tournament)
+main.add_command(compare)
 main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)

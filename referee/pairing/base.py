@@ -62,6 +62,8 @@ class Played(Struct, frozen=True, kw_only=True):
     """The game's points by seat; zeros for a bye."""
     fouls: tuple[int, ...] = ()
     """Seats that fouled; they are in the last group of the ranking."""
+    legs: tuple["Played", ...] = ()
+    """What came of each match, if all that was played with one deal is counted as this one."""
 
 
 class Field(Struct, frozen=True, kw_only=True):

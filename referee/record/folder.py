@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..tournament.entries import Entry, Occasion
-from .outcome import outcome
-from .reader import Record, RecordError, read_record
+from .entries import entry_of
+from .reader import read_record
 
 TORN = ".torn"
 """Ending of what is left of a record whose referee died before its first line was written."""
@@ -52,19 +52,6 @@ def look_through(folder: Path, tournament: str, known: Collection[str]) -> Found
         else:
             found.over.append(entry_of(record))
     return found
-
-
-def entry_of(record: Record) -> Entry:
-    """Return the ledger's entry of a record.
-
-    Raises:
-        RecordError: its match is not over, or is none of a tournament.
-    """
-    occasion, result = record.header.occasion, record.result
-    if occasion is None or result is None:
-        raise RecordError(record.path, 1, "a match of a tournament that is over", "another one")
-    head = record.chain.lines[-2 if record.seal is not None else -1].hash
-    return outcome(record.header.setup.match, occasion, record.header.setup.names, result.result, head)
 
 
 def _has_line(path: Path) -> bool:
