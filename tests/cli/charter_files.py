@@ -6,6 +6,7 @@ from referee.cli.charter_file import Plan, read_tournament
 from referee.cli.charter_sheet import BadCharter
 from referee.plugins import load
 
+ROOT = Path(__file__).parents[2]
 REGISTRY = load()
 HASH = "0" * 63
 MINIMAL = 'game = "q"\nentrants = ["house:greedy", "house:random"]\nformat = "roundrobin"\n'
@@ -85,7 +86,7 @@ def furnished(folder: Path) -> Path:
     player(folder / "quincy", 'name = "mine"\nrun = "true"\ngames = ["quincy"]\n')
     player(folder / "submissions" / "zoe")
     (folder / "bare").mkdir()
-    (folder / "board.toml").write_bytes(Path("referee/games/quincala.toml").read_bytes())
+    (folder / "board.toml").write_bytes((ROOT / "referee" / "games" / "quincala.toml").read_bytes())
     (folder / "wrong.toml").write_text("a = 1\nb = \n")
     (folder / "players.toml").write_text(f'ada = "{HASH}a"\nbob = "{HASH}b"\n')
     return folder

@@ -14,7 +14,7 @@ from referee.tournament.charter import Charter, Participant, TimeControl
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, DEFAULT_SWISS
 
-from .charter_files import HASH, MINIMAL, REGISTRY, WHOLE, furnished, player, read
+from .charter_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, player, read
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
 )
 def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrants: list[str]) -> None:
     """What the README shows is a file as it says, once its folders and tokens are there."""
-    section = Path("README.md").read_text().partition("### The tournament file")[2]
+    section = (ROOT / "README.md").read_text().partition("### The tournament file")[2]
     text = section.split("```toml\n")[1 + index].partition("```")[0]
     player(tmp_path / "submissions" / "eve")
     player(tmp_path / "players" / "ada")
