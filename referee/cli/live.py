@@ -32,6 +32,8 @@ REFRESH_S = 0.25
 """At most four times a second: more can't be read."""
 COSTLY = 50
 """Standings are counted again once so many times as long has passed as it took: large fields cost 2 % at most."""
+SLOW_S = 0.01
+"""Where tie-breaks took longer, points alone decide from then on: who has equal points shares a place on the screen."""
 RATE_S = 120.0
 """The rate is that of the matches of so many seconds; long enough for slow games, short enough to follow the tables."""
 LATELY = 5
@@ -92,6 +94,7 @@ class LiveView:
         self._begun_s = 0.0
         self._drawn_s = float("-inf")
         self._standings: Sequence[Standing] = ()
+        self._has_tie_breaks = True
         self._counted = (-1, 0.0)
         """Matches played when the standings were counted last, and the instant from which they may be again."""
 
@@ -178,8 +181,9 @@ class LiveView:
     def _count_standings(self, tournament: Tournament, now_s: float) -> None:
         played, after_s = self._counted
         if played != tournament.played and (now_s >= after_s or tournament.is_over):
-            self._standings = placed(tournament)
+            self._standings = placed(tournament, has_tie_breaks=self._has_tie_breaks)
             took_s = self._clock() - now_s
+            self._has_tie_breaks = self._has_tie_breaks and took_s <= SLOW_S
             self._counted = (tournament.played, now_s + COSTLY * took_s)
 
     def _head(self, tournament: Tournament, now_s: float) -> Iterator[Text]:

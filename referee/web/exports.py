@@ -35,7 +35,12 @@ def _standings(summary: Summary) -> Iterator[Row]:
         yield [
             *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
             *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.charter.tie_breaks),
-            *(line.played, *([] if "wins" in summary.charter.tie_breaks else [sums.wins]), line.byes, 0 if fouls is None else fouls.total()),
+            *(
+                line.played,
+                *([] if "wins" in summary.charter.tie_breaks else [sums.wins]),
+                line.byes,
+                0 if fouls is None else fouls.total(),
+            ),
             *(f"{rating.rating:.1f}", f"{rating.error:.1f}", "" if suspended is None else _safe(suspended.why)),
         ]
 
@@ -104,10 +109,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         ],
         "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.chronicle.byes],
         "suspended": [msgspec.to_builtins(one) for one in tournament.suspended.values()],
-        "times": [
-            {"entrant": entrant, **msgspec.to_builtins(time)}
-            for entrant, time in enumerate(summary.times)
-        ],
+        "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
         "entries": [msgspec.to_builtins(entry) for entry in summary.chronicle.entries],
     }
 

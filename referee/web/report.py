@@ -129,9 +129,10 @@ def _note(text: str) -> Markup:
 
 
 def _crosstable(summary: Summary) -> Markup:
-    note = "A row's points against each opponent: 1 for a place before it, ½ for the same place"
-    more = "; behind a stroke, how often they met." if summary.charter.seats == 2 else ", in matches of all their seats."
-    return joined((tables.crosstable(summary), _note(note + more)))
+    note = (
+        "A row's points against each opponent: 1 for every better place, ½ for the same one. Columns are rows' numbers."
+    )
+    return joined((tables.crosstable(summary), _note(note)))
 
 
 def _ratings(summary: Summary) -> Markup:

@@ -4,7 +4,7 @@ Refuses to write records by hand: the fold tells what happened.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -118,9 +118,13 @@ class Stage:
         self.entries.append(entry)
         return entry, match
 
-    def _played(
-        self, name: str, seats: Sequence[int], *, is_void: bool
-    ) -> tuple[Match, list[tuple[e.Event, tuple[c.Command, ...]]]]:
+    def steps_of(self, fixture: Fixture) -> Iterator[tuple[Match, tuple[e.Event, tuple[c.Command, ...]]]]:
+        """Yield a match and its last step, step by step, without a record."""
+        match, actors = self._seated(fixture.name_in(self.charter.name), fixture.seats)
+        for step in drive(match, actors):
+            yield match, step
+
+    def _seated(self, name: str, seats: Sequence[int]) -> tuple[Match, list["Seat"]]:
         seed = chance.match_seed(bytes.fromhex(SALT), name)
         setup = MatchSetup(
             match=name,
@@ -131,7 +135,12 @@ class Stage:
             commitment=chance.commitment(seed),
         )
         match = Match(REGISTRY.game(self.charter.game), setup, seed)
-        actors = [self._seat(match, seat, entrant) for seat, entrant in enumerate(seats)]
+        return match, [self._seat(match, seat, entrant) for seat, entrant in enumerate(seats)]
+
+    def _played(
+        self, name: str, seats: Sequence[int], *, is_void: bool
+    ) -> tuple[Match, list[tuple[e.Event, tuple[c.Command, ...]]]]:
+        match, actors = self._seated(name, seats)
         steps = []
         for step in drive(match, actors):
             steps.append(step)
