@@ -127,7 +127,7 @@ def test_a_failed_build_does_not_stop_the_others(tmp_path: Path) -> None:
     (folder / "player.toml").write_text('name = "unbuilt"\nrun = "true"\nbuild = "false"\n')
     text = SMALL.replace('"house:random", "house:random", "house:random"', '"house:random", "unbuilt"')
     (tmp_path / "t.toml").write_text(text)
-    done = referee("tournament", "t.toml", "--json", cwd=tmp_path)
+    referee("tournament", "t.toml", "--json", cwd=tmp_path)
     (entry,) = entries(tmp_path, "t")
     assert [(foul["cause"], "its build failed" in foul["detail"]) for foul in entry["fouls"]] == [
         ("refused-to-start", True)
@@ -146,7 +146,7 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 1, stderr
     assert "stopped; nobody is blamed, and `referee tournament small.toml` goes on where it was" in stderr
-    done = referee("tournament", "small.toml", "--json", cwd=small)
+    referee("tournament", "small.toml", "--json", cwd=small)
     found = entries(small, "small")
     assert len({entry["match"] for entry in found}) == len(found) == RESULTS
     assert [entry["fouls"] for entry in found] == [()] * RESULTS
@@ -192,7 +192,7 @@ sandbox = "off"
 
 [format]
 name = "roundrobin"
-cycles = 2
+cycles = 1
 
 [remote]
 listen = "tcp:{port}:interface=127.0.0.1"
@@ -233,9 +233,9 @@ def test_remote_entrants_play_match_after_match(tmp_path: Path) -> None:
     threads = [threading.Thread(target=_play_remotely, args=(port, token), daemon=True) for token in given.values()]
     for thread in threads:
         thread.start()
-    done = referee("tournament", "t.toml", "--json", cwd=tmp_path)
+    referee("tournament", "t.toml", "--json", cwd=tmp_path)
     found = entries(tmp_path, "t")
-    assert [entry["fouls"] for entry in found] == [()] * 6
+    assert [entry["fouls"] for entry in found] == [()] * RESULTS
     for thread in threads:
         thread.join(60)
         assert not thread.is_alive()
