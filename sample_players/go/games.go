@@ -1,5 +1,5 @@
-// What the games share, each of which has a file of its own: which moves are legal, found from the view alone, and how
-// good each of them looks. Each game's function takes a view and returns rated moves, the value being what a simple heuristic thinks of the move.
+// What the games share. Each has a file of its own: which moves are legal, found from the view alone, and how good each
+// of them looks. Its function takes a view and returns rated moves, the value being what a simple heuristic thinks.
 // `referee list GAME` prints a game's rules, `referee list GAME --schema` what stands in a view and in a move.
 
 package main
