@@ -10,6 +10,7 @@ from .fairness import fairness_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
+from .new import new
 from .play import play
 from .replay import replay
 from .serve import serve
@@ -27,6 +28,7 @@ def main() -> None:
     """
 
 
+main.add_command(new)
 main.add_command(play)
 main.add_command(serve)
 main.add_command(audit_command)
