@@ -4,6 +4,7 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .compare import compare
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
@@ -12,9 +13,12 @@ from .listing import list_command
 from .manifest import manifest
 from .new import new
 from .play import play
+from .rebuild import rebuild
 from .replay import replay
+from .report import report_command
 from .serve import serve
 from .token import token_command
+from .tournament import tournament
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -31,11 +35,15 @@ def main() -> None:
 main.add_command(new)
 main.add_command(play)
 main.add_command(serve)
+main.add_command(tournament)
+main.add_command(compare)
 main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)
 main.add_command(replay)
+main.add_command(report_command)
 main.add_command(manifest)
+main.add_command(rebuild)
 main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
+from ..tournament.entries import Occasion
 from .veil import OPEN, VEIL, BadVeil, places, unveil
 
 FORMAT = 3
@@ -57,6 +58,8 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""
     folder: str | None = None
     """The folder in which they were given."""
+    occasion: Occasion | None = None
+    """What the match was opened for, if it is one of a tournament."""
 
 
 class Step(Line, frozen=True, kw_only=True, tag="step"):
