@@ -62,12 +62,12 @@ def sample_files(sample: Sample) -> Iterator[dict[str, Path]]:
         yield {str(path.relative_to(folder)): path for path in found}
 
 
-def make_player(language: str, name: str) -> list[str]:
-    """Make the folder of a new player in the current one.
+def make_player(language: str, folder: Path) -> list[str]:
+    """Make the folder of a new player.
 
     Args:
         language: a key of SAMPLES.
-        name: of the player and of its folder.
+        folder: is not there yet; its name is the player's.
 
     Returns:
         The files that it has.
@@ -76,14 +76,13 @@ def make_player(language: str, name: str) -> list[str]:
         FileExistsError: there is something of that name.
         OSError: it can't be written.
     """
-    folder = Path(name)
     folder.mkdir()
     with sample_files(SAMPLES[language]) as files:
         for inside, source in files.items():
             target = folder / inside
             target.parent.mkdir(exist_ok=True)
             text = source.read_text(encoding="utf-8")
-            target.write_text(_own(text, name) if inside == "player.toml" else text, encoding="utf-8")
+            target.write_text(_own(text, folder.name) if inside == "player.toml" else text, encoding="utf-8")
         return list(files)
 
 
@@ -114,9 +113,11 @@ def new(language: str, name: str, as_json: bool) -> None:
     if not (name.isascii() and name.isalnum() and len(name) <= MAX_NAME_CHARS):
         raise click.UsageError(f"a player's name is 1 to {MAX_NAME_CHARS} letters or digits, not {name!r}")
     try:
-        files = make_player(language, name)
+        files = make_player(language, Path(name))
     except FileExistsError:
-        raise click.UsageError(f"there is something named {name} here already; take another name, or remove it") from None
+        raise click.UsageError(
+            f"there is something named {name} here already; take another name, or remove it"
+        ) from None
     except OSError as error:
         raise click.ClickException(f"can't make {name}: {error.strerror}") from None
     if as_json:

@@ -1,7 +1,7 @@
 """A small referee for one player program: no clock, no record, one socket. It plays many games with it, quickly.
 
-Knows the wire and the rules, and raises at the first thing that is not right. What it is quick for: a program is started
-once, and the other seats are moves by chance within this process.
+Knows the wire and the rules, and raises at the first thing that is not right. A program is started once, and the other
+seats move by chance within this process.
 """
 
 import os
@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from protocol.connection import Connection, Need, Role
 from protocol.limits import PROTOCOL_VERSION
@@ -60,7 +60,7 @@ class Desk:
         folder: Path,
         place: Path,
         over: str = "unix",
-        environment: Mapping[str, str] = {},  # noqa: B006  # never changed
+        environment: Mapping[str, str] = {},
     ) -> None:
         listener = socket.socket(socket.AF_UNIX if over == "unix" else socket.AF_INET)
         listener.settimeout(PATIENCE_S)
@@ -70,6 +70,8 @@ class Desk:
         own = {"REFEREE_ADDRESS": where, "REFEREE_TOKEN": TOKEN, "REFEREE_NAME": NAME, **environment}
         self.nonces: list[str] = []
         """What the program gave, one of each match."""
+        self.moves: list[Any] = []
+        """Of the program in all matches, plain."""
         self._number = self._ack = 0
         self._connection = Connection(Role.REFEREE)
         self._process = subprocess.Popen(
@@ -83,11 +85,13 @@ class Desk:
         assert self._take() == Hello(version=PROTOCOL_VERSION, name=NAME, token=TOKEN)
         self._send(Welcome(version=PROTOCOL_VERSION, referee="desk"))
 
-    def __enter__(self) -> "Desk":
+    def __enter__(self) -> Self:
         """Return it."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """End the program, whatever it does."""
         self._socket.close()
         self._process.kill()
@@ -209,6 +213,7 @@ class Desk:
         answer = self._take()
         assert isinstance(answer, Move)
         assert (match, turn) == (answer.match, answer.turn)
+        self.moves.append(answer.move)
         return answer.move
 
     def _confirmed(self, message: Start | Told | End) -> None:
