@@ -11,6 +11,7 @@ from .fairness import fairness_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
+from .new import new
 from .play import play
 from .rebuild import rebuild
 from .replay import replay
@@ -31,6 +32,7 @@ def main() -> None:
     """
 
 
+main.add_command(new)
 main.add_command(play)
 main.add_command(serve)
 main.add_command(tournament)
