@@ -14,6 +14,8 @@ from .play import play
 from .replay import replay
 from .serve import serve
 from .token import token_command
+from .xclients import xclients
+from .xserver import xserver
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -38,6 +40,8 @@ main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
 main.add_command(doctor)
+main.add_command(xserver)
+main.add_command(xclients)
 
 if __name__ == "__main__":
     main()

@@ -22,7 +22,7 @@ MAX_NUMBER_CHARS = 1000
 """No game counts so far, and the time that Python needs for an integer grows with the square of its digits."""
 
 _SPACE = re.compile(rb"[ \t\n\r]*")
-_OUTSIDE = re.compile(rb"[^ \t\n\r,:0-9+\-.Etrufalsn]")
+_OUTSIDE = re.compile(rb"[^ \t\n\r,:0-9+\-.Eaeflnrstu]")
 """What ends the run of bytes that may stand between brackets and strings; it may end in the middle of a nonsense, too:
 whether these bytes make sense is told when the value is complete."""
 _INSIDE = re.compile(rb'["\\]')
