@@ -7,6 +7,7 @@ from .audit import audit_command
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
+from .join import join_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
@@ -31,6 +32,7 @@ def main() -> None:
 
 main.add_command(play)
 main.add_command(serve)
+main.add_command(join_command)
 main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)

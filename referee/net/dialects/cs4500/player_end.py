@@ -97,7 +97,9 @@ class PlayerEnd(Protocol):
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
-        if self._name is not None:
+        if self._why:
+            self._wire.loseConnection()
+        elif self._name is not None:
             self.say(_encoded(self._name))
 
     def dataReceived(self, data: bytes) -> None:
@@ -126,13 +128,14 @@ class PlayerEnd(Protocol):
         self.has_ended = call.method == "win"
 
     def leave(self, why: str) -> None:
-        """End the connection.
+        """End the connection, now or as soon as there is one.
 
         Args:
             why: in one sentence.
         """
         self._why = self._why or why
-        self._wire.loseConnection()
+        if self.connected:
+            self._wire.loseConnection()
 
     def say(self, data: bytes) -> None:
         """Send the bytes of one value."""
