@@ -23,8 +23,8 @@ MAX_NUMBER_CHARS = 1000
 
 _SPACE = re.compile(rb"[ \t\n\r]*")
 _OUTSIDE = re.compile(rb"[^ \t\n\r,:0-9+\-.Eaeflnrstu]")
-"""What ends the run of bytes that may stand between brackets and strings; it may end in the middle of a nonsense, too:
-whether these bytes make sense is told when the value is complete."""
+"""What ends the run of bytes of which numbers, words and separators are made: a bracket, a quote, or what JSON never has
+there, such as the N of NaN. Whether such a run makes sense is told when the value is complete."""
 _INSIDE = re.compile(rb'["\\]')
 _NUMBER = re.compile(rb"[-+.0-9eE]*")
 _WORDS = {word[0]: word for word in (b"true", b"false", b"null")}
@@ -194,7 +194,6 @@ def _decoded(body: bytes) -> Any:
             object_pairs_hook=_unique,
             parse_int=_integer,
             parse_float=_real,
-            parse_constant=_constant,
         )
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
@@ -232,7 +231,3 @@ def _real(text: str) -> float:
     if not math.isfinite(value):
         raise _Refused(Code.NOT_FINITE, f"the number {text[:40]} is too large")
     return value
-
-
-def _constant(text: str) -> Any:
-    raise _Refused(Code.NOT_FINITE, f"{text} is no number of JSON")
