@@ -8,6 +8,7 @@ from .compare import compare
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
+from .join import join_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
@@ -19,6 +20,8 @@ from .report import report_command
 from .serve import serve
 from .token import token_command
 from .tournament import tournament
+from .xclients import xclients
+from .xserver import xserver
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -37,6 +40,7 @@ main.add_command(play)
 main.add_command(serve)
 main.add_command(tournament)
 main.add_command(compare)
+main.add_command(join_command)
 main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)
@@ -48,6 +52,8 @@ main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
 main.add_command(doctor)
+main.add_command(xserver)
+main.add_command(xclients)
 
 if __name__ == "__main__":
     main()
