@@ -4,6 +4,7 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .check import check
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
@@ -37,6 +38,7 @@ main.add_command(manifest)
 main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
+main.add_command(check)
 main.add_command(doctor)
 
 if __name__ == "__main__":
