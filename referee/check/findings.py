@@ -14,6 +14,8 @@ from protocol.limits import PREFIX_BYTES
 MAX_SHOWN_BYTES = 2048
 """Of one frame, in hex: as much as a verdict keeps."""
 _MAX_TEXT_CHARS = 4000
+_MAX_FRAMES = 4
+"""Of what the referee had sent."""
 
 
 class Verdict(StrEnum):
@@ -41,8 +43,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
     happened: str
     expected: str
     remedy: str
-    asked: Shown | None = None
-    """What the referee had sent last."""
+    asked: tuple[Shown, ...] = ()
+    """What the referee had sent since the program's last answer; the last frames of it."""
     received: Shown | None = None
     """What the program sent."""
     printed: str = ""
@@ -74,11 +76,11 @@ class Failed(Exception):
         expected: what it should have done.
         remedy: how to mend it.
         received: the bytes in question; None: what it sent last.
-        asked: what the referee had sent; empty: what it had sent last.
+        asked: the frames that the referee had sent; none: those since the last answer.
     """
 
     def __init__(
-        self, happened: str, *, expected: str, remedy: str, received: bytes | None = None, asked: bytes = b""
+        self, happened: str, *, expected: str, remedy: str, received: bytes | None = None, asked: tuple[bytes, ...] = ()
     ) -> None:
         super().__init__(happened)
         self.expected = expected
@@ -94,7 +96,7 @@ class Failed(Exception):
             happened=str(self),
             expected=self.expected,
             remedy=self.remedy,
-            asked=shown(self.asked) if self.asked else None,
+            asked=tuple(map(shown, self.asked[-_MAX_FRAMES:])),
             received=shown(self.received) if self.received else None,
             printed=self.printed,
         )

@@ -28,6 +28,8 @@ _EXIT_S = 0.5
 """How long after its connection broke a program's exit is awaited, to tell a crash from a disconnection."""
 _WATCHED_S = 0.4
 """How long a program that does not end is watched, to tell one that waits from one that spins."""
+_UNSENT_BYTES = 65_536
+"""What the kernel keeps on our side: so that who does not read is soon found out."""
 _CROSSING_S = 0.03
 """Before the connection is closed: what the program has just sent is read, or the kernel would not deliver our own."""
 _LATE_S = 3.0
@@ -117,9 +119,9 @@ class Session:
         return self._wire
 
     @property
-    def asked(self) -> bytes:
-        """The frame that was sent last; empty if there is none."""
-        return self._wire.asked if self._wire is not None else b""
+    def asked(self) -> tuple[bytes, ...]:
+        """The frames that were sent since the program's last answer."""
+        return tuple(self._wire.asked) if self._wire is not None else ()
 
     @property
     def heard(self) -> bytes:
@@ -163,6 +165,7 @@ class Session:
             return False
         if sock.family == socket.AF_INET:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
         self._wire = Wire(sock, self.loop)
         return True
 

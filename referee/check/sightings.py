@@ -43,7 +43,7 @@ class Offered(Struct, frozen=True, kw_only=True):
     """What a program says to an offer."""
 
     match: str
-    asked: bytes
+    asked: tuple[bytes, ...]
     frame: bytes
 
 
@@ -59,7 +59,7 @@ class FirstTurn(Struct, frozen=True, kw_only=True):
     match: str
     turn: int
     state: Any
-    asked: bytes
+    asked: tuple[bytes, ...]
     frame: bytes
     behind: bytes
     """What it said after its answer, and nothing had asked for."""

@@ -311,7 +311,7 @@ def _move_once(bench: Bench) -> str:
     return ""
 
 
-def _breach(error: RemoteProtocolError, frame: bytes, asked: bytes = b"") -> Failed:
+def _breach(error: RemoteProtocolError, frame: bytes, asked: tuple[bytes, ...] = ()) -> Failed:
     expected = "one msgpack map, a message of the player"
     advice = OF_CODE[error.code]
     return Failed(f"{error.code}: {error.detail}", expected=expected, remedy=advice, received=frame, asked=asked)

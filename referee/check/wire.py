@@ -49,8 +49,9 @@ class Wire:
         """Instant at which the first of them came."""
         self.is_ended = False
         """Whether the other end has closed."""
-        self.asked = b""
-        """What was sent last."""
+        self.asked: list[bytes] = []
+        """What was sent since the program's last answer."""
+        self._is_answered = False
         self.last = b""
         """The frame that was taken last."""
         loop.addReader(self)
@@ -95,7 +96,7 @@ class Wire:
         """Take the next frame with its prefix; what there is of it, if it is not complete or beyond the limit."""
         length = int.from_bytes(self.received[:PREFIX_BYTES], "big")
         size = PREFIX_BYTES + length if self.has_frame and length <= MAX_FRAME_FROM_PLAYER_BYTES else len(self.received)
-        self.last = bytes(self.received[:size])
+        self.last, self._is_answered = bytes(self.received[:size]), True
         del self.received[:size]
         self.first_byte_s = self._loop.seconds() if self.received else None
         return self.last
@@ -113,7 +114,8 @@ class Wire:
         """
         if not frames:
             return
-        self.asked = frames[-1]
+        self.asked = frames if self._is_answered else [*self.asked, *frames]
+        self._is_answered = False
         give_up = self._loop.seconds() + limit_s
         for piece, pause_s in _pieces(frames, delivery):
             self._send(piece, give_up)

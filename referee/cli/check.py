@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rich.padding import Padding
 from rich.table import Column
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from ..check import real
 from ..check.bench import Bench
@@ -20,6 +21,7 @@ from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
 from ..plugins import PluginError, Registry
+from ..web.words import printable
 from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry, run_reactor
 from .confining import find_confinement, sandbox_option
 from .play import BUILDS
@@ -108,16 +110,19 @@ def check(
             _run(bench, names, numbers, telling)
         finally:
             bench.close()
+            telling.show_skipped()
     _conclude(player, telling, as_json=as_json)
     sys.exit(FAILED if telling.failed else FINE)
 
 
 class _Telling:
-    """Shows findings as they come, and keeps them."""
+    """Shows findings as they come, and keeps them. Steps in a row that are skipped for one reason take one line."""
 
     def __init__(self, *, is_quiet: bool) -> None:
         self.findings: list[Finding] = []
         self._is_quiet = is_quiet
+        self._skipped: list[Finding] = []
+        """Not shown yet."""
 
     @property
     def failed(self) -> list[Finding]:
@@ -127,8 +132,24 @@ class _Telling:
     def tell(self, finding: Finding) -> None:
         """Keep a finding, and show it."""
         self.findings.append(finding)
-        if not self._is_quiet:
+        if self._is_quiet:
+            return
+        is_skipped = finding.verdict is Verdict.SKIPPED
+        if not is_skipped or (self._skipped and self._skipped[0].note != finding.note):
+            self.show_skipped()
+        if is_skipped:
+            self._skipped.append(finding)
+        else:
             _show(finding)
+
+    def show_skipped(self) -> None:
+        """Show what was skipped last."""
+        if self._skipped:
+            numbers = [finding.number for finding in self._skipped]
+            steps = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
+            what = self._skipped[0].key if len(numbers) == 1 else f"{len(numbers)} steps"
+            _print_line(steps, Verdict.SKIPPED, "", what, self._skipped[0].note)
+            self._skipped = []
 
 
 def _run(bench: Bench, names: Sequence[str], numbers: Collection[int], telling: _Telling) -> None:
@@ -192,35 +213,46 @@ def _list(titles: Sequence[tuple[str, str]], *, as_json: bool) -> None:
 
 
 def _show(finding: Finding) -> None:
-    colour = _COLOURS[finding.verdict]
-    mark = f"[{colour}]{finding.verdict:<7}[/]"
-    note = f" ({harmless(finding.note)})" if finding.note else ""
-    line = f"{finding.number:>3} {mark} {finding.seconds:6.2f} s  {finding.key:<18} {harmless(finding.title)}{note}"
-    out.print(line, highlight=False, soft_wrap=True)
+    note = f" ({finding.note})" if finding.note else ""
+    seconds = f"{finding.seconds:.2f} s"
+    _print_line(str(finding.number), finding.verdict, seconds, finding.key, f"{finding.title}{note}")
     if finding.trouble is not None:
         out.print(_explained(finding.trouble))
 
 
+def _print_line(steps: str, verdict: Verdict, seconds: str, key: str, text: str) -> None:
+    mark = f"[{_COLOURS[verdict]}]{verdict:<7}[/]"
+    out.print(f"{steps:>5} {mark} {seconds:>8}  {key:<18} {harmless(text)}", highlight=False, soft_wrap=True)
+
+
 def _explained(trouble: Trouble) -> Padding:
+    rows = [
+        ("what happened", trouble.happened),
+        ("expected", trouble.expected),
+        ("how to mend it", trouble.remedy),
+        *(row for frame in trouble.asked for row in _bytes("the referee sent", frame)),
+        *_bytes("your program sent", trouble.received),
+        *((("it printed", trouble.printed),) if trouble.printed else ()),
+    ]
     table = RichTable("", Column(overflow="fold"), show_header=False, show_edge=False, box=None)
-    table.add_row("what happened", harmless(trouble.happened))
-    table.add_row("expected", harmless(trouble.expected))
-    table.add_row("how to mend it", harmless(trouble.remedy))
-    for title, bytes_shown in (("the referee sent", trouble.asked), ("your program sent", trouble.received)):
-        for label, text in _bytes(title, bytes_shown):
-            table.add_row(label, harmless(text))
-    if trouble.printed:
-        table.add_row("it printed", harmless(trouble.printed))
-    return Padding(table, (0, 0, 1, 4))
+    for label, text in rows:
+        table.add_row(label, Text(_visible(text)))
+    return Padding(table, (0, 0, 1, 6), expand=False)
 
 
 def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
     if shown is None:
         return []
-    hex_ = shown.hex[:_SHOWN_HEX_CHARS]
-    more = " ..." if len(hex_) < len(shown.hex) or shown.length * 3 > len(shown.hex) + 1 else ""
+    hex_ = shown.hex[:_SHOWN_HEX_CHARS].strip()
+    more = " ..." if len(hex_) < 3 * shown.length - 1 else ""
     decoded = shown.decoded[:_SHOWN_TEXT_CHARS] + (" ..." if len(shown.decoded) > _SHOWN_TEXT_CHARS else "")
     return [(title, f"{shown.length} bytes: {hex_}{more}"), ("  which reads", decoded)]
+
+
+def _visible(text: str) -> str:
+    """Return a text of any length with what is not printable as visible escapes; lines stay lines."""
+    lines = ((line[start : start + 100] for start in range(0, len(line), 100)) for line in text.rstrip().split("\n"))
+    return "\n".join("".join(map(printable, pieces)) for pieces in lines)
 
 
 def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
