@@ -17,6 +17,7 @@ from .session import Session, Times
 from .sitting import AnyGame
 
 T = TypeVar("T")
+_TOML = "Mend it as it says there; README.md, For students, has an example of a player.toml."
 
 
 class Bench:
@@ -85,7 +86,7 @@ class Bench:
         try:
             return read_folder(self._given)
         except PlayerError as error:
-            raise unready(error, "a folder with a player.toml, and no link out of it") from None
+            raise unready(error, "a folder with a player.toml, and no link out of it", _TOML) from None
 
     @property
     def games(self) -> tuple[AnyGame, ...]:
@@ -156,7 +157,7 @@ class Bench:
             self.builds.build(self.launch)
             return Session(self.launch, self.times, self.loop, self.confinement, folder, is_launched=is_launched)
         except PlayerError as error:
-            raise unready(error, "a program that can be built and started") from None
+            raise unready(error, "a program that can be built and started", _TOML) from None
 
     def _end(self, session: Session) -> None:
         session.close()
@@ -183,7 +184,6 @@ def _explained(session: Session) -> Iterator[None]:
         raise
 
 
-def unready(error: PlayerError, expected: str) -> Failed:
-    """Return what to say of a program that can't be launched; the error says what to mend."""
-    happened, _, advice = str(error).partition("; ")
-    return Failed(happened, expected=expected, remedy=advice or "See the section on player.toml in README.md.")
+def unready(error: PlayerError, expected: str, remedy: str) -> Failed:
+    """Return what to say of a program that can't be launched."""
+    return Failed(str(error), expected=expected, remedy=remedy)

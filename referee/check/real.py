@@ -68,7 +68,8 @@ async def _played(reactor: Any, bench: Bench, name: str) -> str:
             bench.builds.build(bench.launch)
             played = await table.play_programs(_launches(bench, game))
         except PlayerError as error:
-            raise unready(error, "a program that can be built and started") from None
+            advice = "Mend it as it says there."
+            raise unready(error, "a program that can be built and started", advice) from None
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
             raise _failed(fouls[0], game, _printed(Path(folder)))

@@ -30,13 +30,15 @@ _WATCHED_S = 0.4
 """How long a program that does not end is watched, to tell one that waits from one that spins."""
 _UNSENT_BYTES = 65_536
 """What the kernel keeps on our side: so that who does not read is soon found out."""
+_LAST_WORDS_S = 0.3
+"""Of a step that is over, to print why it ends: whether it ends by itself is for steps of their own."""
 _CROSSING_S = 0.03
 """Before the connection is closed: what the program has just sent is read, or the kernel would not deliver our own."""
 _LATE_S = 3.0
 """How much longer a late answer is awaited, to tell whether it is late or never comes."""
 _LAST_CHARS = 800
-_SPINS = 0.5
-"""Share of one core."""
+_SPINS = 0.15
+"""Share of one core; more than what only waits ever takes, and what any machine gives to what does not."""
 
 
 class Times(Struct, frozen=True, kw_only=True):
@@ -382,8 +384,8 @@ class Session:
         self._listener.close()
         if self._wire is not None:
             self._wire.close()
-        gone = self.program.end()
-        self.loop.wait(lambda: gone.called, PATIENCE_S + GRACE_S + CLEAR_S)
+        gone = self.program.end(_LAST_WORDS_S)
+        self.loop.wait(lambda: gone.called, _LAST_WORDS_S + GRACE_S + CLEAR_S)
         _ = self.printed
 
 

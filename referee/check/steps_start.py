@@ -13,7 +13,7 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, NAME_PATTERN, NONCE_PAT
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
 
 from ..games.base import IllegalMove, MalformedMove
-from ..net.launch import PlayerError, read_folder
+from ..net.launch import PlayerError
 from ..net.launch.players import refuse_escapes, resolved
 from .bench import Bench, unready
 from .findings import Failed
@@ -29,17 +29,14 @@ def _links(bench: Bench) -> str:
     try:
         refuse_escapes(bench.player_folder)
     except PlayerError as error:
-        raise unready(error, "a folder that holds all that the program needs") from None
+        advice = "Put a copy in place of the link: the folder alone is what a tournament gets."
+        raise unready(error, "a folder that holds all that the program needs", advice) from None
     return ""
 
 
 def _toml(bench: Bench) -> str:
-    try:
-        read_folder(bench.player_folder)
-    except PlayerError as error:
-        raise unready(
-            error, "a file player.toml with the keys name and run, perhaps games, build and version"
-        ) from None
+    _ = bench.player_folder
+    _ = bench.launch
     return ""
 
 
@@ -67,7 +64,8 @@ def _build(bench: Bench) -> str:
     try:
         is_new = bench.builds.build(bench.launch)
     except PlayerError as error:
-        raise unready(error, "a build that ends with exit status 0") from None
+        advice = "Run the command of `build` in the folder yourself; the file that is named has all that it printed."
+        raise unready(error, "a build that ends with exit status 0", advice) from None
     return "built" if is_new else "nothing to build" if not bench.launch.build else "built before"
 
 

@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from referee.check import real
+from referee.check.steps import all_steps
 from referee.cli.check import check
 from referee.plugins import load
+
+from .test_commands import played, referee
 
 BROKEN = Path(__file__).parents[1] / "peers" / "broken" / "player.py"
 GAMES = tuple(load().games)
@@ -110,7 +114,7 @@ def test_every_step_is_passed_by_somebody(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_good_player_passes(tmp_path: Path) -> None:
-    """A whole check of a house player, in a sandbox where there is one: its real matches, too; nothing is left behind."""
+    """A whole check of a house player, in a sandbox where there is one: its real match, too; it leaves nothing."""
     report = played(referee("check", "house:random", "--game", "quincy", "--json", cwd=tmp_path))
     assert (report["passes"], report["failed"]) == (True, 0)
     verdicts = {found["key"]: found["verdict"] for found in report["steps"]}
@@ -185,9 +189,7 @@ def test_a_folder_that_is_right_is_built_and_checked(tmp_path: Path, monkeypatch
 
 def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
     """The last steps tell what the referee itself expelled the program for, and with which bytes."""
-    done = referee(
-        "check", command("malformed-move"), "--game", "q", "--only", "match-q", "--json", cwd=tmp_path, status=1
-    )
+    done = referee("check", command("malformed-move"), "--only", "match-q", "--json", cwd=tmp_path, status=1)
     trouble = played(done)["steps"][0]["trouble"]
     assert trouble["happened"].startswith("it was expelled in turn 1: malformed-message (move)")
     assert "a8 65 78 63 68 61 6e 67 65" in trouble["received"]["hex"]
