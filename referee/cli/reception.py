@@ -173,6 +173,7 @@ async def _serve(reactor: Any, reception: Reception, authors: Authors, store: St
     matches = Matches(reception.logs, reception.folder, find_game, remote_by_name=reception.remote_by_name)
     checker = Checker(reactor, store, _now, note, reception.check, reception.check_s)
     desk = Desk(store, checker, matches, monotonic, _now, note)
+    await checker.take_up()
     monitor = await telling.open(reactor)
     port = await open_reception(reactor, reception.address, desk, authors, note)
     where = address_of(port, reception.address).replace("tcp:", "http://").replace("tls:", "https://")

@@ -76,6 +76,16 @@ class Checker:
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
 
+    async def take_up(self) -> None:
+        """End and clear away what a service that was killed had begun, and queue what waits: before anything else.
+
+        Raises:
+            StoreError: the versions can't be read.
+        """
+        await deferToThread(self._end_leftover)
+        for author, number in self._store.recover():
+            self.add(author, number)
+
     def add(self, author: str, number: int) -> None:
         """Have a version checked when its turn comes."""
         self._queue.append((author, number))
@@ -88,11 +98,7 @@ class Checker:
 
         Raises:
             CancelledError: it was cancelled.
-            StoreError: the versions can't be read.
         """
-        await deferToThread(self._end_leftover)
-        for author, number in self._store.recover():
-            self.add(author, number)
         while True:
             if not self._queue:
                 self._idle = Deferred()
