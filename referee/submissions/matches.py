@@ -85,7 +85,7 @@ class Matches:
     def of(self, author: str) -> list[Own]:
         """Return an author's matches that are over, seat by seat, the latest first."""
         found = [_own(match, seat) for match in self._all() for seat in match.seats if seat.author == author]
-        return sorted(found, key=lambda own: (own.opened, own.match, own.seat), reverse=True)
+        return sorted(sorted(found, key=lambda own: own.seat), key=lambda own: (own.opened, own.match), reverse=True)
 
     def explained(self, author: str, name: str, seat: int | None) -> Explanation | None:
         """Explain a match to an author; None if it is none of its matches.

@@ -114,13 +114,13 @@ class Store:
         try:
             self._versions.mkdir(parents=True, exist_ok=True)
             self._lock = (self._versions / ".lock").open("w")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreError(
-                f"another referee takes submissions into {root}; stop it, or name another folder"
-            ) from None
         except OSError as error:
             raise StoreError(f"can't write {error.filename}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise StoreError(f"another referee takes submissions into {root}; stop it, or name another") from None
 
     def close(self) -> None:
         """Let another referee have the folder."""

@@ -264,7 +264,7 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "too large": (big, r"over 64 MiB; the largest: data/table.bin \(64.0 MiB\)"),
     "too many": (lambda player: [(player / f"f{number}").touch() for number in range(2001)], "more than 2000 files"),
     "no manifest": (lambda player: (player / "player.toml").unlink(), "no file player.toml"),
-    "name that is no UTF-8": (lambda player: Path(os.fsdecode(bytes(player) + b"/\xff")).touch(), "rename it"),
+    "name that is no UTF-8": (lambda player: Path(os.fsdecode(bytes(player) + b"/\xff")).write_text(""), "rename it"),
     "long name": (lambda player: (player / ("a" * 120)).touch(), "its path is too long"),
     "incompressible": (
         lambda player: (player / "noise").write_bytes(os.urandom(archive.MAX_PACKED_BYTES + 1)),

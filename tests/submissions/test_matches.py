@@ -62,7 +62,7 @@ def matches(place: Path) -> Matches:
 
 
 def test_a_match_belongs_to_whose_folder_was_started(matches: Matches) -> None:
-    """Seats go by folders; the version is told where the record tells it, and names that players chose are just shown."""
+    """Seats go by folders; the version is told where the record tells it; names that players chose are just shown."""
     ada, bob = matches.of("ada"), matches.of("bob")
     assert [(own.seat, own.version) for own in ada] == [(0, None), (3, None)]
     assert [(own.seat, own.version) for own in bob] == [(1, 1)]

@@ -112,10 +112,10 @@ def test_what_is_wrong_is_refused_before_its_body_is_read(service: Reception, re
 
 def test_a_body_that_breaks_off_is_no_version(service: Reception) -> None:
     """Who goes away in the middle of an archive has handed nothing in."""
-    head = f"PUT /submissions HTTP/1.1\r\nAuthorization: Bearer {service.tokens['ada']}\r\nContent-Length: 500\r\n\r\n"
+    head = f"PUT /submissions HTTP/1.1\r\nAuthorization: Bearer {service.tokens['gil']}\r\nContent-Length: 500\r\n\r\n"
     with service.connect() as connection:
         connection.sendall(head.encode() + archive()[:100])
-    assert service.ask("ada", "/submissions") == (200, {"submissions": []})
+    assert service.ask("gil", "/submissions") == (200, {"submissions": []})
 
 
 def test_tokens_are_made_and_taken_while_it_runs(service: Reception) -> None:
@@ -149,7 +149,7 @@ def test_a_check_that_was_cut_off_is_made_again(tmp_path: Path, number: signal.S
         hanging = service.folder / ".versions" / "ada" / "hanging"
         hanging.parent.mkdir(parents=True)
         os.mkfifo(hanging)
-        service.ask("ada", "/submissions", archive("hang"))
+        assert service.ask("ada", "/submissions", archive("hang"))[0] == 202
         hanging.read_bytes()  # until the check hangs
         assert service.ask("ada", "/submissions/1")[1]["state"] == "checking"
         mark = f"TMPDIR={(service.folder / '.versions/.check').read_text()}"
@@ -168,6 +168,6 @@ def test_a_check_that_was_cut_off_is_made_again(tmp_path: Path, number: signal.S
 
 def test_a_check_that_says_nothing_is_no_verdict_on_the_program(service: Reception) -> None:
     """A check that could not be made is told as the organiser's matter, and its version does not play."""
-    odd = service.hand_in("eva", archive("nonsense"))
+    odd = service.hand_in("fay", archive("nonsense"))
     assert odd["state"] == "failed"
     assert "could not be made (exit status 2): tell the organiser" in odd["trouble"]

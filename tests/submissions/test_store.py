@@ -1,5 +1,6 @@
-"""The folder of versions: what is kept, what plays, what is refused, and what a referee that was killed leaves behind."""
+"""The folder of versions: what is kept, what plays, what is refused, and what a kill leaves behind."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -65,14 +66,14 @@ def test_a_check_works_on_a_copy(store: Store) -> None:
 
 
 def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another one while one waits, more than there is room for, more bytes than there is room for: each with a remedy."""
+    """Another one while one waits, and more versions or more bytes than there is room for."""
     store.hand_in("ada", archive(note="a"), NOW)
     assert store.hand_in("ada", archive(note="a"), NOW)[1] is False
     with pytest.raises(Refused, match="version 1 is not checked yet"):
         store.hand_in("ada", archive(note="b"), NOW)
     store.conclude("ada", 1, FAILED, NOW)
     assert [taken(store, "a", FAILED) for _ in range(2)] == [2, 3]
-    monkeypatch.setattr(module, "MAX_KEPT_BYTES", 2000)
+    monkeypatch.setattr(module, "MAX_KEPT_BYTES", 800)
     with pytest.raises(Refused, match="take no more"):
         store.hand_in("ada", archive(note="d"), NOW)
     monkeypatch.undo()
@@ -119,7 +120,7 @@ TROUBLES: dict[str, tuple[Callable[[Path], object], str]] = {
     "entry": (lambda root: (root / ".versions/ada/0001/version.json").write_text("{"), "not as it was written"),
     "no entry": (lambda root: (root / ".versions/ada/0001/version.json").unlink(), "have ada hand it in again"),
     "a folder in the link's place": (
-        lambda root: ((root / "ada").unlink(), (root / "ada").mkdir()),
+        lambda root: [(root / "ada").rename(root / "bob"), shutil.copytree(root / "bob", root / "ada")],
         "would play in place of what ada hands in; move it away",
     ),
 }
