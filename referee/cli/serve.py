@@ -83,6 +83,8 @@ def serve(
 
     With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.
 
+    With --submissions DIR, and without GAME, nothing is played: programs are taken in over HTTP, see `referee submit`.
+
     Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
 
     With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit

@@ -199,6 +199,9 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _word(value: Any) -> str:
+    """Return a value as a table has it: hashes and instants as far as people look at them."""
+    if isinstance(value, str) and (len(value) == 64 or value[10:11] == "T"):
+        return value[:12] if len(value) == 64 else value[:19]
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return "" if value is None else str(value)

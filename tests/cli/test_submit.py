@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from referee.cli.main import main
 from referee.submissions.archive import unpack
 from referee.submissions.folder import write
 from tests.submissions.receptions import Reception, archive, receiving
@@ -48,7 +50,7 @@ def player(folder: Path, does: str = "pass") -> str:
 
 
 def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
-    """What is left out, how far it is, and the verdict are told; the token is in no process list, and --status shows all."""
+    """What is left out, how far it is, and the verdict are told; --status shows all versions."""
     done = submit(service, "ada", player(tmp_path / "good"), "--skip-check")
     assert service.url.startswith("https://127.0.0.1:")
     assert "left out: __pycache__" in done.stderr
@@ -63,10 +65,15 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
     ):
         assert word in failed.stdout
     shown = submit(service, "ada", "--status")
-    assert shown.stdout.index("passed") < shown.stdout.index("failed") < shown.stdout.index("7 it greets")
+    assert shown.stdout.index("│ passed") < shown.stdout.index("│ failed") < shown.stdout.index("7 it greets")
     found = json.loads(submit(service, "ada", "--status", "--json").stdout)
     assert [one["state"] for one in found["submissions"]] == ["passed", "failed"]
     assert json.loads(submit(service, "bob", "--matches", "--json").stdout) == {"matches": []}
+
+
+def invoked(*arguments: str, token: str = "") -> Result:
+    """Run a command in this process, for what ends before there is anything to wait for."""
+    return CliRunner(env={"REFEREE_TOKEN": token, "COLUMNS": "200"}).invoke(main, arguments)
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
@@ -76,7 +83,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:7780"),
     "address with a path": (("--status", "--to", "http://x/y"), 2, "no address such as http://HOST:7780"),
     "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
-    "not its certificate": (("--status", "--ca", os.devnull), 2, "no certificate"),
+    "no certificate": (("--status", "--ca", os.devnull), 1, "no certificate in PEM"),
     "match of nobody": (("--explain", "x/../y"), 1, "there is no such thing of yours"),
     "no token file": (("--status", "--token-file", "nowhere"), 2, "can't read nowhere"),
     "others read the token": (("--status", "--token-file", __file__), 2, "chmod 600"),
@@ -86,21 +93,22 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
 @pytest.mark.parametrize(("arguments", "status", "error"), REFUSED.values(), ids=REFUSED)
 def test_what_goes_wrong_is_told(service: Reception, arguments: tuple[str, ...], status: int, error: str) -> None:
     """A mistake of the user's, or a trouble on the way, is told with what to do, and not with a traceback."""
-    done = submit(service, "bob", *arguments, status=status)
-    assert error in " ".join(done.stderr.replace("│", " ").split())
-    assert "Traceback" not in done.stderr
+    ca = ("--ca", str(service.folder.parent / "cert.pem"))
+    done = invoked("submit", "--to", service.url, *ca, *arguments, token=service.tokens["bob"])
+    assert (done.exit_code, done.exception is None or isinstance(done.exception, SystemExit)) == (status, True)
+    assert error in " ".join(done.output.replace("│", " ").split())
 
 
 def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: Path) -> None:
     """A service that can't be trusted gets no token, and one that does not know the token says so."""
     (tmp_path / "token").write_text(service.tokens["ada"])
     (tmp_path / "token").chmod(0o600)
-    to = ("submit", "--to", service.url, "--status", "--token-file", "token")
-    assert "name it with --ca FILE" in referee(*to, cwd=tmp_path, status=1).stderr
+    to = ("submit", "--to", service.url, "--status", "--token-file", str(tmp_path / "token"))
+    assert "name it with --ca FILE" in " ".join(invoked(*to).output.split())
     ca = ("--ca", str(service.folder.parent / "cert.pem"))
-    assert "version" not in referee(*to, *ca, cwd=tmp_path).stderr
+    assert invoked(*to, *ca).exit_code == 0
     (tmp_path / "token").write_text("0" * 64)
-    assert "no token, or none that is known" in referee(*to, *ca, cwd=tmp_path, status=1).stderr
+    assert "no token, or none that is known" in " ".join(invoked(*to, *ca).output.split())
 
 
 SENSELESS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -114,10 +122,14 @@ SENSELESS: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize(("arguments", "error"), SENSELESS.values(), ids=SENSELESS)
-def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: tuple[str, ...], error: str) -> None:
+def test_what_makes_no_sense_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], error: str
+) -> None:
     """Options that don't go together are named, with the remedy."""
-    done = referee("serve", *arguments, cwd=tmp_path, status=2)
-    assert error in " ".join(done.stderr.replace("│", " ").split())
+    monkeypatch.chdir(tmp_path)
+    done = invoked("serve", *arguments)
+    assert done.exit_code == 2
+    assert error in " ".join(done.output.replace("│", " ").split())
 
 
 def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
