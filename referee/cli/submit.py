@@ -26,6 +26,16 @@ FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
 _OVER = (State.PASSED, State.FAILED)
 
 
+class _Head(msgspec.Struct):
+    """Of an explanation, what has one form only."""
+
+    match: str
+    game: str
+    names: list[str]
+    seat: int
+    result: dict[str, Any]
+
+
 @click.command(epilog="Example:  referee submit my_player/ --to http://HOST:7780 --token-file token")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--to", "url", metavar="URL", required=True, help="Address of the organiser's service.")
@@ -98,7 +108,11 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
         return FAILED
     version = service.hand_in(archive)
     _say(f"handed in as version {version.get('number')}, SHA-256 {version.get('sha256')}")
-    version = _awaited(service, version)
+    try:
+        version = _awaited(service, version)
+    except ServiceError:
+        _say("it was handed in and will be checked; `referee submit --status` shows the verdict later")
+        raise
     if as_json:
         print_json(version)
     else:
@@ -192,8 +206,8 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
     try:
         parts = [msgspec.convert(one, Heard if "event" in one else Said) for one in found["conversation"]]
         verdict = msgspec.convert(found["verdict"], Verdict | None)
-        plain = msgspec.convert({**found, "conversation": [], "verdict": None}, Explanation)
-        show_explanation(msgspec.structs.replace(plain, conversation=parts, verdict=verdict))
+        head = msgspec.structs.asdict(msgspec.convert(found, _Head))
+        show_explanation(Explanation(**head, conversation=parts, verdict=verdict))
     except (msgspec.ValidationError, LookupError, TypeError):
         raise ServiceError("the answer explains no match; is --to right?") from None
 

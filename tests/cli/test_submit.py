@@ -9,10 +9,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli.main import main
+from referee.cli.service import ServiceError
+from referee.cli.submit import _explain
+from referee.plugins import load
+from referee.record.explain import explain
+from referee.record.reader import read_record
+from referee.record.redact import redacted_lines
+from referee.record.schema import read_line
 from referee.submissions.archive import unpack
 from referee.submissions.folder import write
 from tests.submissions.receptions import Reception, archive, receiving
@@ -109,6 +117,21 @@ def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: P
     assert invoked(*to, *ca).exit_code == 0
     (tmp_path / "token").write_text("0" * 64)
     assert "no token, or none that is known" in " ".join(invoked(*to, *ca).output.split())
+
+
+def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """The author reads why its program was expelled; an answer that explains nothing is told as such."""
+    path = Path(__file__).parents[1] / "golden" / "format3" / "illegal-move.jsonl"
+    seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
+    lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
+    told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules)))
+    _explain(told, as_json=False)
+    shown = capsys.readouterr().out
+    assert "illegal-move" in shown
+    assert "answers and their times" in shown
+    for key in told:
+        with pytest.raises(ServiceError, match="explains no match"):
+            _explain({**told, key: 7}, as_json=False)
 
 
 SENSELESS: dict[str, tuple[tuple[str, ...], str]] = {

@@ -262,10 +262,13 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "link out": (lambda player: (player / "l").symlink_to("/etc/passwd"), "l is a link to an absolute path"),
     "dangling link": (lambda player: (player / "main.py").unlink(), "run is a link to main.py, which is no file"),
     "too large": (big, r"over 64 MiB; the largest: data/table.bin \(64.0 MiB\)"),
-    "too many": (lambda player: [(player / f"f{number}").touch() for number in range(2001)], "more than 2000 files"),
+    "too many": (
+        lambda player: [(player / f"f{number}").write_text("") for number in range(2001)],
+        "more than 2000 files",
+    ),
     "no manifest": (lambda player: (player / "player.toml").unlink(), "no file player.toml"),
     "name that is no UTF-8": (lambda player: Path(os.fsdecode(bytes(player) + b"/\xff")).write_text(""), "rename it"),
-    "long name": (lambda player: (player / ("a" * 120)).touch(), "its path is too long"),
+    "long name": (lambda player: (player / ("a" * 120)).write_text(""), "its path is too long"),
     "incompressible": (
         lambda player: (player / "noise").write_bytes(os.urandom(archive.MAX_PACKED_BYTES + 1)),
         "packed, it is over 16 MiB; the largest: noise",
