@@ -102,8 +102,10 @@ class Service(Struct, frozen=True, kw_only=True):
         if self.ca is not None:
             try:
                 context.load_verify_locations(self.ca)
-            except OSError as error:  # what is no certificate is one, too
-                raise ServiceError(f"--ca {self.ca}: {error.strerror or 'no certificate in PEM'}") from None
+            except ssl.SSLError:
+                raise ServiceError(f"--ca {self.ca}: no certificate in PEM") from None
+            except OSError as error:
+                raise ServiceError(f"--ca {self.ca}: {error.strerror}") from None
         return http.client.HTTPSConnection(self.host, self.port, timeout=TIMEOUT_S, context=context)
 
 

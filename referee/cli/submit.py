@@ -204,7 +204,9 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
         print_json(found)
         return
     try:
-        parts = [msgspec.convert(one, Heard if "event" in one else Said) for one in found["conversation"]]
+        parts: list[Said | Heard] = [
+            msgspec.convert(one, Heard if "event" in one else Said) for one in found["conversation"]
+        ]
         verdict = msgspec.convert(found["verdict"], Verdict | None)
         head = msgspec.structs.asdict(msgspec.convert(found, _Head))
         show_explanation(Explanation(**head, conversation=parts, verdict=verdict))

@@ -156,10 +156,10 @@ def test_what_makes_no_sense_is_refused(
 
 
 def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
-    """The commands themselves, from the token to the verdict: a program that ends at once fails here and there."""
+    """The commands themselves, from the token to the verdict: a program that can't be started fails here and there."""
     tokens: dict[str, str] = json.loads(referee("token", "ada", "--json", cwd=tmp_path).stdout)["tokens"]
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "player.toml").write_text('name = "mine"\nrun = "true"\ngames = ["q"]\n')
+    (tmp_path / "mine" / "player.toml").write_text('name = "mine"\n')
     command = [sys.executable, "-m", "referee", "serve", "--submissions", "in", "--players", "players.toml"]
     with subprocess.Popen(
         [*command, "--listen", "tcp:0:interface=127.0.0.1"], cwd=tmp_path, stderr=subprocess.PIPE, text=True

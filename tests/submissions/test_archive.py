@@ -257,15 +257,18 @@ def big(player: Path) -> None:
         file.truncate(archive.MAX_UNPACKED_BYTES)
 
 
+def crowd(player: Path) -> None:
+    """Put too many files into a folder."""
+    for number in range(archive.MAX_ENTRIES + 1):
+        (player / f"f{number}").touch()
+
+
 BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "pipe": (lambda player: os.mkfifo(player / "pipe"), "pipe is neither a file nor a folder"),
     "link out": (lambda player: (player / "l").symlink_to("/etc/passwd"), "l is a link to an absolute path"),
     "dangling link": (lambda player: (player / "main.py").unlink(), "run is a link to main.py, which is no file"),
     "too large": (big, r"over 64 MiB; the largest: data/table.bin \(64.0 MiB\)"),
-    "too many": (
-        lambda player: [(player / f"f{number}").write_text("") for number in range(2001)],
-        "more than 2000 files",
-    ),
+    "too many": (crowd, "more than 2000 files"),
     "no manifest": (lambda player: (player / "player.toml").unlink(), "no file player.toml"),
     "name that is no UTF-8": (lambda player: Path(os.fsdecode(bytes(player) + b"/\xff")).write_text(""), "rename it"),
     "long name": (lambda player: (player / ("a" * 120)).write_text(""), "its path is too long"),
