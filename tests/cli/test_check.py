@@ -126,9 +126,11 @@ def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert {"quincala has 2 seats, always"} <= {found["note"] for found in report["steps"]}
 
 
-def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path) -> None:
+def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The author is shown the step, the bytes and the remedy, and is not drowned in what follows from it."""
-    done = referee("check", command("json-lines"), "--game", "q", "--sandbox", "off", cwd=tmp_path, status=1)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(check, [command("json-lines"), "--game", "q", *QUICK])
+    assert done.exit_code == 1
     told = " ".join(done.stdout.split())
     assert "7 failed" in told
     assert "what happened its first 4 bytes announce" in told
@@ -198,9 +200,9 @@ def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
     assert "a8 65 78 63 68 61 6e 67 65" in trouble["received"]["hex"]
 
 
-def test_the_steps_are_listed(tmp_path: Path) -> None:
+def test_the_steps_are_listed() -> None:
     """At least 40, with numbers from 1, and names that --only takes; keys are used once."""
-    steps = played(referee("check", "--list", "--json", cwd=tmp_path))["steps"]
+    steps = json.loads(CliRunner().invoke(check, ["--list", "--json"]).stdout)["steps"]
     keys = [step["key"] for step in steps]
     assert keys == [*(step.key for step in all_steps(GAMES)), *(key for key, _ in real.titles(GAMES))]
     assert len(keys) == len(set(keys)) == steps[-1]["number"]
