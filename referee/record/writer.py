@@ -18,6 +18,7 @@ import structlog
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
+from ..tournament.entries import Occasion
 from .reader import Chain
 from .schema import FIRST_PREV, FORMAT, encode_line, plain_command
 from .seal import RECORD_PURPOSE, Sealer
@@ -51,6 +52,8 @@ class RecordWriter:
         self.path = path
         self.head = FIRST_PREV if after is None else after.head
         """Hash of the last line written."""
+        self.result_head = self.head
+        """Hash of the result line, once it is written."""
         self._sealer = sealer
         self._count = 0 if after is None else len(after.lines)
         self._file = path.open("xb" if after is None else "r+b")
@@ -86,6 +89,7 @@ class RecordWriter:
         opened: str,
         programs: list[str] | None = None,
         folder: str | None = None,
+        occasion: Occasion | None = None,
     ) -> None:
         """Write the first line.
 
@@ -97,6 +101,7 @@ class RecordWriter:
             opened: wall-clock time, ISO 8601 in UTC.
             programs: how the players' programs were given, by seat, if the referee started them.
             folder: the one in which they were.
+            occasion: what the match was opened for, if it is one of a tournament.
         """
         self._write(
             "header",
@@ -109,6 +114,7 @@ class RecordWriter:
             seed=seed.hex() if is_fixed else None,
             programs=programs,
             **({} if folder is None else {"folder": folder}),
+            **({} if occasion is None else {"occasion": msgspec.to_builtins(occasion)}),
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:
@@ -122,6 +128,7 @@ class RecordWriter:
 
     def write_seal(self) -> None:
         """Sign what is written, and sync the file to the disk."""
+        self.result_head = self.head
         self._write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
         os.fsync(self._file.fileno())
         self._file.close()

@@ -1,0 +1,32 @@
+"""Where and how a tournament is run, whatever its results. Knows each choice; refuses to act on any."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+DEFAULT_MIN_FREE_MIB = 200.0
+"""Records of some thousand matches; below that, no match is begun."""
+
+
+class Venue(Struct, frozen=True, kw_only=True):
+    """What may change between two runs of the same tournament."""
+
+    folder: Path
+    """Of the records; the ledger, the charter and the report stand there, too."""
+    tables: int = 1
+    """How many matches are played at the same time."""
+    ledger: str | None = None
+    """URL of the database; None: an SQLite file in the folder."""
+    listen: str = "tcp:7777:interface=127.0.0.1"
+    """Twisted endpoint string to which remote entrants connect; not used without any."""
+    tokens: Mapping[str, str] = {}
+    """Remote entrant -> SHA-256 of its token, in hex."""
+    come_back_s: float = 30.0
+    """How long a remote entrant whose connection was lost may be away, its clock going on."""
+    show_up_s: float = 60.0
+    """How long a remote entrant that is not connected is waited for when its match is due."""
+    sandbox: str = "auto"
+    """`auto`, `required` or `off`, as with `referee play`."""
+    min_free_mib: float = DEFAULT_MIN_FREE_MIB
+    """No match is begun while less is free on the disk of the records."""

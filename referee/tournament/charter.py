@@ -1,0 +1,83 @@
+"""What a tournament is, settled before its first match. Knows each choice that results depend on, and no files.
+
+How many tables there are, where records go and who may watch is not part of it: that may change while it goes on.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ..pairing.base import Entrant, Field
+from .points import Scoring
+
+REMOTE = "remote"
+"""How an entrant is given that is not started by the referee, but connects with its token."""
+Millis = Annotated[float, Meta(gt=0, le=86_400_000)]
+
+
+class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long players may take; the same names as in a match's setup, in milliseconds."""
+
+    per_move_ms: Millis
+    bank_ms: Millis | None = None
+    increment_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = 0.0
+    start_ms: Millis
+    lag_margin_ms: Annotated[float, Meta(ge=0, le=86_400_000)]
+
+
+class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One entrant, and how its program is started."""
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9]{1,20}$(?!\n)")]
+    player: str
+    """`house:NAME`, `cmd:COMMAND`, the absolute path of a folder, or `remote`."""
+    rating: float | None = None
+    """What is known of its strength beforehand; formats seed by it."""
+
+
+class Charter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """All that the course of a tournament depends on, besides the results."""
+
+    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,40}$(?!\n)")]
+    """The tournament's; its folder of records and its matches are called after it."""
+    game: str
+    options: dict[str, Any] = {}
+    """Of the game, as its rules take them."""
+    entrants: Annotated[tuple[Participant, ...], Meta(min_length=1)]
+    seats: Annotated[int, Meta(ge=2, le=12)]
+    """Of one match."""
+    format: str
+    format_options: dict[str, Any] = {}
+    duplicate: bool = False
+    """Whether each pairing is played with the same deal once from every seat; all of it counts as one match."""
+    time: TimeControl
+    acknowledge: bool = False
+    seed: int | None = None
+    """Fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
+    scoring: Scoring = Scoring()
+    tie_breaks: tuple[str, ...] = ()
+    suspend_after: Annotated[int, Meta(ge=0)] = 3
+    """An entrant whose program failed to start in so many matches plays no more; 0: it goes on for ever."""
+
+    @property
+    def legs(self) -> int:
+        """How many matches a pairing is played in."""
+        return self.seats if self.duplicate else 1
+
+    def field(self) -> Field:
+        """Return who takes part, as formats and standings see it."""
+        entrants = tuple(Entrant(name=one.name, rating=one.rating) for one in self.entrants)
+        return Field(entrants=entrants, seats=self.seats)
+
+    def digest(self) -> str:
+        """Return the SHA-256, in hex, of everything in it."""
+        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
+
+
+def differences(old: Charter, new: Charter) -> Mapping[str, tuple[Any, Any]]:
+    """Return what stands differently in two charters: field -> (old value, new value), plain."""
+    one, other = msgspec.to_builtins(old), msgspec.to_builtins(new)
+    return {key: (one[key], other[key]) for key in one if one[key] != other[key]}
