@@ -31,8 +31,3 @@ def tag(name: str, *content: str, **attributes: str | float | None) -> Markup:
 def joined(parts: Iterable[str]) -> Markup:
     """Return texts and markup one after the other."""
     return Markup("".join(one if isinstance(one, Markup) else escape(printable(one)) for one in parts))
-
-
-def cells(parts: Iterable[str], name: str = "td") -> Markup:
-    """Return a row whose cells hold these."""
-    return tag("tr", *(tag(name, one) for one in parts))
