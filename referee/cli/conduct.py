@@ -78,7 +78,7 @@ def conduct(
         click.ClickException: the machine failed, or a record does not hold.
     """
     venue.folder.mkdir(parents=True, exist_ok=True)
-    with _clear_troubles(), _locked(venue.folder):
+    with _clear_troubles(), locked(venue.folder):
         salt = _salt(charter)
         with closing(Ledger(venue.ledger or url_of(venue.folder / FILE))) as ledger:
             salt = _founded(ledger, venue.folder, charter, salt)
@@ -146,7 +146,7 @@ def _clear_troubles() -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[None]:
     """Keep other referees from the folder.
 
     Raises:

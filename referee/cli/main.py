@@ -12,6 +12,7 @@ from .key import key
 from .listing import list_command
 from .manifest import manifest
 from .play import play
+from .rebuild import rebuild
 from .replay import replay
 from .report import report_command
 from .serve import serve
@@ -40,6 +41,7 @@ main.add_command(fairness_command)
 main.add_command(replay)
 main.add_command(report_command)
 main.add_command(manifest)
+main.add_command(rebuild)
 main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)

@@ -56,3 +56,41 @@ class Watch(Protocol):
 
     def tournament_ended(self, tournament: Tournament) -> None:
         """Note that nothing more is played, for it is over or was stopped."""
+
+
+class Unwatched:
+    """Nobody watches: the tournament is only played through, from its records."""
+
+    def __enter__(self) -> Self:
+        """Do nothing."""
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Do nothing."""
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Do nothing."""
+
+    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Do nothing."""
+
+    def match_stepped(self, name: str, match: Match) -> None:
+        """Do nothing."""
+
+    def match_closed(self, entry: Entry) -> None:
+        """Do nothing."""
+
+    def match_voided(self, entry: Entry) -> None:
+        """Do nothing."""
+
+    def entrant_suspended(self, suspension: Suspension) -> None:
+        """Do nothing."""
+
+    def noted(self, text: str) -> None:
+        """Do nothing."""
+
+    def refresh(self) -> None:
+        """Do nothing."""
+
+    def tournament_ended(self, tournament: Tournament) -> None:
+        """Do nothing."""

@@ -40,7 +40,7 @@ def look_through(folder: Path, tournament: str, known: Collection[str]) -> Found
     for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
         if path.stem in known:
             continue
-        if not _has_line(path):
+        if not has_line(path):
             path.rename(path.with_suffix(TORN))
             continue
         record = read_record(path)
@@ -54,6 +54,11 @@ def look_through(folder: Path, tournament: str, known: Collection[str]) -> Found
     return found
 
 
-def _has_line(path: Path) -> bool:
+def has_line(path: Path) -> bool:
+    """Tell whether a record has its first line; without, its match was never begun.
+
+    Raises:
+        OSError: it can't be read.
+    """
     with path.open("rb") as file:
         return file.readline().endswith(b"\n")

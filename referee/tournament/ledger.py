@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy import URL, Connection, Table, func, insert, inspect, select, text
+from sqlalchemy import URL, BindParameter, Connection, Table, bindparam, func, insert, inspect, select, text
 
 from .charter import Charter, differences
 from .entries import Entry, Occasion
 from .ledger_engine import LedgerError, clear_errors, engine_of, shown
 from .ledger_rows import (
     CHUNK,
+    OCCASION,
     copy_rows,
     foul_rows,
     occasion_row,
@@ -40,10 +41,20 @@ from .ledger_tables import (
     versions,
 )
 
-__all__ = ["FILE", "Ledger", "LedgerError", "url_of"]
+__all__ = ["FILE", "Ledger", "LedgerError", "file_of", "url_of", "without_password"]
 
 FILE = "ledger.sqlite"
 """Name of the ledger in a tournament's folder, if it has no other place."""
+_TOURNAMENT: BindParameter[str] = bindparam("tournament")
+_MATCH: BindParameter[str] = bindparam("match")
+_LOCK = select(tournaments.c.name).where(tournaments.c.name == _TOURNAMENT).with_for_update()
+_LAST = select(func.max(results.c.sequence)).where(results.c.tournament == _TOURNAMENT)
+_SEQUENCE_OF = select(results.c.sequence).where(results.c.tournament == _TOURNAMENT, results.c.match == _MATCH)
+_OPENING_OF = select(*(openings.c[name] for name in OCCASION)).where(
+    openings.c.tournament == _TOURNAMENT, openings.c.match == _MATCH
+)
+_INSERTS = {table: insert(table) for table in metadata.tables.values()}
+"""Statements are built once: to build one takes several times as long as to run it."""
 _MAKING = 7_205_759
 """Key of the lock under which one process makes the tables in PostgreSQL while another wants to."""
 
@@ -51,6 +62,25 @@ _MAKING = 7_205_759
 def url_of(path: Path) -> str:
     """Return the address of a ledger in a file."""
     return URL.create("sqlite", database=str(path)).render_as_string()
+
+
+def file_of(url: str) -> Path | None:
+    """Return the file of a ledger in SQLite; None if it is kept by a server.
+
+    Raises:
+        LedgerError: it is no address of a ledger.
+    """
+    engine = engine_of(url)
+    return Path(str(engine.url.database)) if engine.dialect.name == "sqlite" else None
+
+
+def without_password(url: str) -> str:
+    """Return the address of a ledger as it may be shown.
+
+    Raises:
+        LedgerError: it is no address of a ledger.
+    """
+    return shown(engine_of(url))
 
 
 class Ledger:
@@ -150,8 +180,7 @@ class Ledger:
             if (before := self._sequence_of(connection, tournament, entry.match)) is not None:
                 raise LedgerError(f"{entry.match} was taken before, as result {before} of {tournament}")
             self._open(connection, entry.match, entry.occasion, at)
-            last = select(func.max(results.c.sequence)).where(results.c.tournament == tournament)
-            sequence = int(connection.execute(last).scalar() or 0) + 1
+            sequence = (connection.execute(_LAST, {"tournament": tournament}).scalar() or 0) + 1
             result = {
                 "match": entry.match,
                 "void": entry.void,
@@ -318,14 +347,13 @@ class Ledger:
         Raises:
             LedgerError: the tournament was not founded.
         """
-        one = select(tournaments.c.name).where(tournaments.c.name == tournament).with_for_update()
-        if connection.execute(one).first() is None:
+        if connection.execute(_LOCK, {"tournament": tournament}).first() is None:
             raise LedgerError(f"the ledger {shown(self._engine)} has no tournament {tournament!r}")
 
     @staticmethod
     def _add(connection: Connection, table: Table, tournament: str, rows: Sequence[dict[str, Any]]) -> None:
         if rows:
-            connection.execute(insert(table), [{"tournament": tournament, **row} for row in rows])
+            connection.execute(_INSERTS[table], [{"tournament": tournament, **row} for row in rows])
 
     def _open(self, connection: Connection, match: str, occasion: Occasion, at: str) -> None:
         """Keep that a match was opened, unless that is known.
@@ -334,9 +362,7 @@ class Ledger:
             LedgerError: it was opened for something else.
         """
         row = occasion_row(occasion)
-        columns = [openings.c[name] for name in row]
-        one = (openings.c.tournament == occasion.tournament) & (openings.c.match == match)
-        known = connection.execute(select(*columns).where(one)).first()
+        known = connection.execute(_OPENING_OF, {"tournament": occasion.tournament, "match": match}).first()
         if known is None:
             self._add(connection, openings, occasion.tournament, [{"match": match, **row, "at": at}])
         elif known._asdict() != row:
@@ -347,8 +373,7 @@ class Ledger:
 
     @staticmethod
     def _sequence_of(connection: Connection, tournament: str, match: str) -> int | None:
-        one = (results.c.tournament == tournament) & (results.c.match == match)
-        return connection.execute(select(results.c.sequence).where(one)).scalar()
+        return connection.execute(_SEQUENCE_OF, {"tournament": tournament, "match": match}).scalar()
 
     def _charter(self, connection: Connection, name: str) -> tuple[Charter, str] | None:
         row = connection.execute(select(tournaments).where(tournaments.c.name == name)).first()

@@ -9,6 +9,8 @@ from sqlalchemy import Column, Connection, Row, Table, insert, select
 from .entries import Entry, FoulEntry, Occasion
 from .ledger_tables import fouls, openings, placings, results, tournaments
 
+OCCASION = ("opening", "number", "round", "stage", "leg", "attempt", "entrants", "taken")
+"""Columns of `openings` that say what a match was opened for."""
 CHUNK = 500
 """Results, or rows to copy, that are in memory at a time."""
 
@@ -63,7 +65,7 @@ def read_chunk(connection: Connection, tournament: str, after: int) -> list[tupl
         At most CHUNK.
     """
     found = (
-        select(results, *(openings.c[name] for name in _OCCASION))
+        select(results, *(openings.c[name] for name in OCCASION))
         .join_from(results, openings)
         .where(results.c.tournament == tournament, results.c.sequence > after)
         .order_by(results.c.sequence)
@@ -89,9 +91,6 @@ def copy_rows(source: Connection, target: Connection, table: Table, but: str) ->
 def tournament_column(table: Table) -> Column[Any]:
     """Return the column of a table that says which tournament a row is of."""
     return table.c.name if table is tournaments else table.c.tournament
-
-
-_OCCASION = ("opening", "number", "round", "stage", "leg", "attempt", "entrants", "taken")
 
 
 def _by_sequence(
