@@ -181,11 +181,11 @@ def suspended_list(summary: Summary) -> Markup:
 
 def byes_list(summary: Summary) -> Markup:
     """Return who had a bye, round by round."""
-    by_round: dict[int, list[str]] = {}
+    by_round: dict[int, list[Markup]] = {}
     for bye in summary.chronicle.byes:
         note = f" ({bye.table})" if bye.table else ""
-        by_round.setdefault(bye.round, []).append(summary.names[bye.seats[0]] + note)
-    parts = (joined((tag("dt", f"round {one}"), tag("dd", ", ".join(who)))) for one, who in sorted(by_round.items()))
+        by_round.setdefault(bye.round, []).append(tag("span", summary.names[bye.seats[0]], note, class_="name"))
+    parts = (joined((tag("dt", f"round {one}"), tag("dd", *who))) for one, who in sorted(by_round.items()))
     return tag("dl", *parts, class_="facts")
 
 

@@ -125,8 +125,8 @@ def test_json_lines(tmp_path: Path) -> None:
     by_event = {kind: [one for one in written if one["event"] == kind] for kind in {one["event"] for one in written}}
     assert [one["match"] for one in by_event["match-opened"]] == [entry.match for entry in told.entries]
     closed = [entry for entry in told.entries if entry.void is None]
-    assert [(one["match"], one["ranking"], one["head"]) for one in by_event["match-closed"]] == [
-        (entry.match, msgspec.to_builtins(entry.ranking), entry.head) for entry in closed
+    assert [(one["match"], one["scores"], one["head"]) for one in by_event["match-closed"]] == [
+        (entry.match, list(entry.scores), entry.head) for entry in closed
     ]
     (void,) = by_event["match-voided"]
     assert (void["match"], void["void"]) == ("cup-00002", "the disk is full")

@@ -98,6 +98,7 @@ def test_hostile_text_is_never_markup(hostile_cup: Stage) -> None:
         (tag("td", "<b>&"), "<td>&lt;b&gt;&amp;</td>"),
         (tag("td", tag("b", "x"), "<"), "<td><b>x</b>&lt;</td>"),
         (tag("td", title="\"'<>\x1b", class_=None), '<td title="&quot;&#x27;&lt;&gt;\\x1b"></td>'),
+        (tag("path", d=Markup("L" * 700)), f'<path d="{"L" * 700}"></path>'),
         (tag("td", data_v=1.5), '<td data-v="1.5"></td>'),
         (joined(["<", Markup("<i></i>")]), "&lt;<i></i>"),
     ],
@@ -134,3 +135,20 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
     kept.write_text("mine")
     assert report(stage, replays=Replays.ALL).replays == len(stage.entries)
     assert kept.read_text() == "mine"
+
+
+def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
+    """A leg that went on while its player was suspended is listed with the reason, and in no table."""
+    form = charter(3, "roundrobin", duplicate=True, suspend_after=1)
+    stage = Stage(form, tmp_path, Cast(dead=frozenset({0, 1, 2})))
+    for fixture in list(stage.tournament.fixtures())[:2]:
+        stage.play_one(fixture)
+    written = report(stage, replays=Replays.NONE)
+    given_up = stage.entries[1].match
+    assert [one.match for one in written.summary.chronicle.given_up] == [given_up]
+    assert f"{given_up} 1 " in section(page(stage), "void")
+    assert section(page(stage), "void").endswith("a player was suspended before it was over")
+    lines = [row for row in rows(stage, "matches") if row["match"] == given_up]
+    assert [(row["place"], row["void"]) for row in lines] == [("", "a player was suspended before it was over")] * 2
+    assert {row["match"] for row in rows(stage, "fouls")} == {stage.entries[0].match}
+    assert '[Void "a player was suspended before it was over"]' in (tmp_path / "matches.txt").read_text()
