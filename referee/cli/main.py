@@ -8,9 +8,11 @@ from .compare import compare
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
+from .join import join_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
+from .new import new
 from .play import play
 from .rebuild import rebuild
 from .replay import replay
@@ -18,6 +20,8 @@ from .report import report_command
 from .serve import serve
 from .token import token_command
 from .tournament import tournament
+from .xclients import xclients
+from .xserver import xserver
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -31,10 +35,12 @@ def main() -> None:
     """
 
 
+main.add_command(new)
 main.add_command(play)
 main.add_command(serve)
 main.add_command(tournament)
 main.add_command(compare)
+main.add_command(join_command)
 main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)
@@ -46,6 +52,8 @@ main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
 main.add_command(doctor)
+main.add_command(xserver)
+main.add_command(xclients)
 
 if __name__ == "__main__":
     main()

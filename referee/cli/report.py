@@ -65,8 +65,24 @@ def report_command(
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 used wrongly.
     """
+    report(folder, Targets(html=html, csv=csv, pgn=pgn, replays=Replays(replays)), jobs, as_json=as_json)
+
+
+def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:
+    """Read the records of a tournament, write its report, and print where it went and how the tournament stands.
+
+    Args:
+        folder: of the records.
+        targets: where everything goes.
+        jobs: so many records are read at the same time.
+        as_json: whether one JSON object is printed.
+
+    Raises:
+        click.UsageError: the folder has no charter that could be played.
+        click.ClickException: the disk failed.
+        SystemExit: a record does not hold or is missing.
+    """
     founding = find_founding(folder)
-    targets = Targets(html=html, csv=csv, pgn=pgn, replays=Replays(replays))
     try:
         found = _read(folder, founding.charter.name, jobs)
         digests = {one.entry.match: one for one in found if isinstance(one, Digest)}
