@@ -106,9 +106,12 @@ def test_a_record_that_does_not_hold(cup: Path, made: Stage) -> None:
 
 
 def test_a_record_that_is_missing(cup: Path, made: Stage) -> None:
-    """Status 1; what was taken and is not there is named."""
+    """Status 1; it is told between which matches a record is missing, and no report is written."""
     (cup / f"{made.entries[2].match}.jsonl").unlink()
-    assert made.entries[2].match in run(cup, status=1).stderr
+    told = run(cup, status=1).stderr
+    assert "missing" in told
+    assert made.entries[1].match in told
+    assert not (cup / "report.html").exists()
 
 
 @pytest.mark.parametrize(
