@@ -4,6 +4,7 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .check import check
 from .compare import compare
 from .doctor import doctor
 from .explain import explain_command
@@ -51,6 +52,7 @@ main.add_command(rebuild)
 main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
+main.add_command(check)
 main.add_command(doctor)
 main.add_command(xserver)
 main.add_command(xclients)
