@@ -14,7 +14,6 @@ from referee.cli.main import main
 from referee.cli.new import SAMPLES, make_player, sample_files
 from referee.net.launch import read_folder
 
-
 ROOT = Path(sample_players.__file__).parent
 LEFT_OUT = {"javascript": {"check_shuffle.js", "shuffle.js"}}
 """What stands in a sample's folder and is no part of it."""
