@@ -11,6 +11,8 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 from .loop import Loop
 
 _READ_BYTES = 65_536
+_KEPT_BYTES = 1 << 20
+"""Of what nothing has taken yet: a program that floods fills no memory but its own."""
 _BETWEEN_BYTES_S = 0.0004
 """Enough for a program that waits to be woken up for nearly each byte."""
 _BETWEEN_PIECES_S = 0.03
@@ -76,7 +78,7 @@ class Wire:
             return EOFError()
         if not self.received:
             self.first_byte_s = self._loop.seconds()
-        self.received += data
+        self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
         self.total_bytes += len(data)
         return None
 
