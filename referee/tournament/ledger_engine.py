@@ -113,4 +113,4 @@ def _meaning(error: BaseException) -> str:
 
 def shown(engine: Engine) -> str:
     """Return the address of a database, without its password."""
-    return engine.url.render_as_string(hide_password=True)
+    return engine.url.set(drivername=engine.url.get_backend_name()).render_as_string(hide_password=True)
