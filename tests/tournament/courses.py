@@ -63,7 +63,8 @@ def happenings(
 
     Whoever asks takes each result before asking for more.
     """
-    name, openings, untold = tournament.charter.name, 0, []
+    name, openings = tournament.charter.name, 0
+    untold: list[str] = []
     playing: dict[str, tuple[Fixture, Occasion]] = {}
     while True:
         for fixture in tournament.fixtures():

@@ -22,30 +22,32 @@ _numbers = count(1)
 
 @contextmanager
 def server() -> Iterator[str]:
-    """Run a server, and yield the address of its databases, to which a name is to be added."""
+    """Run a server, and yield the address of its database."""
     user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
     home = Path(tempfile.mkdtemp(prefix="referee-pg-", dir="/tmp"))  # a socket's path is short
     try:
         os.chown(home, user.pw_uid, user.pw_gid)
         data, log = home / "data", home / "log"
-        _run(user, "initdb", "--pgdata", data, "--auth", "trust", "--username", "referee", "--no-sync", "--no-locale")
+        _run(
+            user, "initdb", "--pgdata", data, "--auth", "trust", "--username", "referee", "--no-sync", "--encoding=UTF8"
+        )
         # a server that is thrown away needs no disk
         options = f"-c listen_addresses='' -c unix_socket_directories={home} -c fsync=off"
         _run(user, "pg_ctl", "--pgdata", data, "--log", log, "--wait", "--timeout", _START_S, "-o", options, "start")
         try:
-            yield f"postgresql://referee@/{{name}}?host={home}"
+            yield f"postgresql://referee@/postgres?host={home}"
         finally:
             _run(user, "pg_ctl", "--pgdata", data, "--mode", "immediate", "--wait", "stop")
     finally:
         shutil.rmtree(home)
 
 
-def new_database(address: str) -> str:
-    """Make an empty database, and return its address."""
+def new_schema(address: str) -> str:
+    """Make an empty schema, and return the address under which it is what a database is otherwise."""
     name = f"ledger{next(_numbers)}"
-    with psycopg.connect(address.format(name="postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
-    return address.format(name=name)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    return f"{address}&options=-csearch_path%3D{name}"
 
 
 def _run(user: Any, program: str, *arguments: Any) -> None:
