@@ -1,4 +1,4 @@
-"""The databases that the ledger is tested on: SQLite, and a PostgreSQL server that is started for the tests."""
+"""The databases that the ledger is tested on: SQLite, and PostgreSQL."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,14 +8,7 @@ import pytest
 from referee.tournament.ledger import Ledger, url_of
 
 from .ledgers import founded
-from .postgresql import new_schema, server
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[str]:
-    """Run a PostgreSQL server while tests need one."""
-    with server() as address:
-        yield address
+from .postgresql import new_schema
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
