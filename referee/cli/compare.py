@@ -1,6 +1,5 @@
 """`referee compare`: is B better than A? Plays until a sequential test can tell."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from ..tournament.sprt import Hypotheses, Verdict
 from .common import FAILED, console, find_game, find_launches, json_option, out, parse_options, print_json, registry
 from .conduct import Conducted, conduct
 from .confining import find_confinement, sandbox_option
-from .live import watch_for
+from .live import watch_of
 from .settings import find_sealer, table_options
 from .telemetry import telemetry_options, watched
 
@@ -37,7 +36,9 @@ WORDS = {
 @click.option("--elo0", type=float, default=0.0, show_default=True, help="B is no better than by this many Elo...")
 @click.option("--elo1", type=float, default=20.0, show_default=True, help="...or better by at least as many.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="How often B may be called better wrongly.")
-@click.option("--beta", type=float, default=0.05, show_default=True, help="How often it may be called no better wrongly.")
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="How often it may be called no better wrongly."
+)
 @click.option(
     "--pairs", type=click.IntRange(1, 1_000_000), default=2000, show_default=True, help="Stop after so many pairs."
 )
@@ -61,7 +62,7 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
     venue = Venue(folder=folder, tables=values["tables"], sandbox=values["sandbox_mode"])
     sealer = find_sealer(values["key"])
     confinement = find_confinement(venue.sandbox, values["key"], folder)
-    with watched(values["diagnostics"], values["metrics"]) as telling, watch_for(as_json=as_json) as watch:
+    with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
         conducted = conduct(
             charter,
             Duel(),
@@ -91,7 +92,7 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
     except (PlayerError, PluginError, ValueError) as error:
         raise click.UsageError(str(error)) from None
     names = [launch.name for launch in launches]
-    givens = [str(Path(one).absolute()) if os.path.exists(one) and ":" not in one else one for one in (a, b)]
+    givens = [str(Path(one).absolute()) if ":" not in one else one for one in (a, b)]
     settings = {
         "per_move_ms": values["time_s"] * 1000,
         "bank_ms": None if values["bank_s"] is None else values["bank_s"] * 1000,

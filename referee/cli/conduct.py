@@ -30,13 +30,12 @@ from ..record.reader import RecordError
 from ..record.seal import Sealer
 from ..record.taking_up import TakenUp, take_up
 from ..tournament.charter import REMOTE, Charter, differences
-from ..tournament.ledger import Ledger, LedgerError
-from ..tournament.machine import Tournament
+from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
+from ..tournament.machine import NotOpen, Tournament
 from .common import clear_errors, console, find_game, find_launch, monotonic, registry, run_reactor
 from .play import BUILDS
 from .telemetry import Watched
 
-LEDGER = "ledger.sqlite"
 LOCK = ".lock"
 _SALT_BYTES = 16
 
@@ -81,7 +80,7 @@ def conduct(
     venue.folder.mkdir(parents=True, exist_ok=True)
     with _clear_troubles(), locked(venue.folder):
         salt = _salt(charter)
-        with closing(Ledger(venue.ledger or f"sqlite:///{(venue.folder / LEDGER).absolute()}")) as ledger:
+        with closing(Ledger(venue.ledger or url_of(venue.folder / FILE))) as ledger:
             salt = _founded(ledger, venue.folder, charter, salt)
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
             tournament = Tournament(charter, format_, dealer)
@@ -111,7 +110,7 @@ def conduct(
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over)
 
 
-def _run(make: Callable[[Any], TournamentRunner], tournament: Tournament, taken_up: TakenUp, watched: Watched) -> bool:
+def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Watched) -> bool:
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:
@@ -138,6 +137,9 @@ def _clear_troubles() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
     except RecordError as error:
         text = f"{error}; a tournament goes on from records that hold: put this one aside, and its match is played anew"
+        raise click.ClickException(text) from None
+    except NotOpen as error:
+        text = f"the ledger does not fit: {error}; make it again from the records with `referee rebuild`"
         raise click.ClickException(text) from None
     except (BadFounding, LedgerError, TournamentStopped) as error:
         raise click.ClickException(str(error)) from None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from ..tournament.entries import Entry, Occasion
-from ..tournament.machine import Fixture, NotOpen, Suspension, Tournament
+from ..tournament.machine import Fixture, GivenUp, Suspension, Tournament
 from .watch import Watch
 
 
@@ -80,7 +80,7 @@ class Bookkeeper:
         self._untold.append(entry.match)
         try:
             suspended = self._tournament.take(entry)
-        except NotOpen:
+        except GivenUp:
             self._ledger.supersede(entry.match, "a player was suspended before it was over", None, at)
             self._watch.noted(f"{entry.match} does not count: a player was suspended before it was over")
             return

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
 from ..games.base import Game
 from ..match.machine import Match
-from ..record.outcome import outcome
+from ..record.entries import outcome
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from ..tournament.entries import Entry, Occasion
@@ -38,6 +39,8 @@ MAX_ATTEMPTS = 5
 """A match that is void so often for the referee's fault is void for ever: somebody has to look."""
 LOOK_AGAIN_S = 10.0
 """How often the disk is looked at while too little is free on it."""
+REFRESH_S = 0.25
+"""How often those who watch may show what has changed."""
 _MIB = 1 << 20
 
 
@@ -103,6 +106,8 @@ class TournamentRunner:
         self._due_since: dict[str, float] = {}
         """Match -> since when it waits for somebody remote."""
         self._alarm: Timer | None = None
+        self._refreshing = LoopingCall(watch.refresh)
+        self._refreshing.clock = reactor
         self._is_filling = False
         self._trouble: BaseException | None = None
         self._finished: Deferred[None] = Deferred()
@@ -123,6 +128,7 @@ class TournamentRunner:
         port = await self._open_hall()
         self._lag.start()
         self._watch.tournament_begun(self._tournament, total)
+        self._refreshing.start(REFRESH_S, now=False)
         try:
             for entry in leftover:
                 self._books.take(entry)
@@ -136,6 +142,7 @@ class TournamentRunner:
             raise
         finally:
             self._lag.stop()
+            self._refreshing.stop()
             self._call_off()
             self._hall.close()
             if port is not None:

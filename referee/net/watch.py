@@ -1,6 +1,7 @@
-"""Who watches a tournament: what it is told, and when. Knows no way to show anything."""
+"""What whoever watches a running tournament is told. Knows the moments; refuses to know how they are shown."""
 
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from ..match.machine import Match
 from ..tournament.entries import Entry
@@ -8,41 +9,65 @@ from ..tournament.machine import Fixture, Suspension, Tournament
 
 
 class Watch(Protocol):
-    """Is told what happens; called on the referee's own loop, so it must be quick."""
+    """Called by the runner on the reactor's own thread: what it does here, the referee's loop stands still for."""
+
+    def __enter__(self) -> Self:
+        """Begin to show; called once, before everything else."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Leave the terminal as it was."""
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Take note that the tournament begins or goes on.
+        """Note that it begins or goes on.
 
         Args:
-            tournament: with the results so far.
-            total: how many matches it will have, if that is known.
+            tournament: it goes on changing; watchers look at it, and leave it as it is.
+            total: how many matches it will have, those played before included; None: nobody knows.
         """
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Take note that a match is opened, or taken up again, at a table; tables are counted from 1."""
+        """Note that a match begins.
+
+        Args:
+            name: of the match.
+            table: on which of the tables it is played, from 1.
+            fixture: that is played.
+        """
 
     def match_stepped(self, name: str, match: Match) -> None:
-        """Take note of a step of a match; called at every turn."""
+        """Note that something happened in a match; called at every turn."""
 
     def match_closed(self, entry: Entry) -> None:
-        """Take note of a result."""
+        """Note a result, once the tournament has taken it."""
 
     def match_voided(self, entry: Entry) -> None:
-        """Take note of a match that does not count, for a fault of the referee's."""
+        """Note a match that does not count, once the tournament has taken that."""
 
     def entrant_suspended(self, suspension: Suspension) -> None:
-        """Take note that an entrant plays no more."""
+        """Note that an entrant plays no more."""
 
     def noted(self, text: str) -> None:
-        """Take note of anything else that the organiser should know, in one sentence."""
+        """Note anything else that an organiser should know, in one sentence."""
+
+    def refresh(self) -> None:
+        """Show what has changed; called a few times a second, whether anything has or not."""
 
     def tournament_ended(self, tournament: Tournament) -> None:
-        """Take note that the tournament is over."""
+        """Note that nothing more is played, for it is over or was stopped."""
 
 
 class Unwatched:
     """Nobody watches: the tournament is only played through, from its records."""
 
+    def __enter__(self) -> Self:
+        """Do nothing."""
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Do nothing."""
+
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Do nothing."""
 
@@ -62,6 +87,9 @@ class Unwatched:
         """Do nothing."""
 
     def noted(self, text: str) -> None:
+        """Do nothing."""
+
+    def refresh(self) -> None:
         """Do nothing."""
 
     def tournament_ended(self, tournament: Tournament) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
-from ..tournament.entries import Entry, Occasion
-from .outcome import outcome
+from ..match.commands import Result
+from ..tournament.entries import Entry, FoulEntry, Occasion
 from .reader import Record, RecordError
 
 _NONE: Mapping[str, Occasion] = MappingProxyType({})
@@ -33,6 +33,37 @@ def entry_of(record: Record) -> Entry:
             record.path, len(record.chain.lines) + 1, "a result and its seal", f"a record that is {record.state}"
         )
     return outcome(record.header.setup.match, occasion, record.header.setup.names, line.result, record.seal.prev)
+
+
+def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Result, head: str) -> Entry:
+    """Return what is kept of a match.
+
+    Args:
+        match: its name.
+        occasion: what it was opened for.
+        names: of the players by seat.
+        result: how it ended.
+        head: hash of the record's result line.
+    """
+    fouls = tuple(
+        FoulEntry(
+            seat=foul.seat, cause=str(foul.cause), turn=foul.turn, rule=foul.rule, code=foul.code, detail=foul.detail
+        )
+        for foul in result.fouls
+    )
+    return Entry(
+        match=match,
+        occasion=occasion,
+        names=names,
+        void=result.void,
+        ranking=result.ranking,
+        scores=result.scores,
+        fouls=fouls,
+        reason=result.reason or "",
+        turns=result.turns,
+        used_ms=result.used_ms,
+        head=head,
+    )
 
 
 def course(entries: Iterable[Entry], unfinished: Mapping[str, Occasion] = _NONE) -> list[Entry]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..tournament.entries import Entry, Occasion
-from ..tournament.machine import NotOpen, Tournament
+from ..tournament.machine import GivenUp, Tournament
 from .audit import FindGame
 from .folder import look_through
 from .resume import Resumption, reopen
@@ -42,6 +42,7 @@ def take_up(
         sealer: the key that sealed them.
 
     Raises:
+        NotOpen: the ledger has results that are not this tournament's.
         RecordError: a record does not hold, or is another key's.
         OSError: the folder can't be read or written.
     """
@@ -52,7 +53,7 @@ def take_up(
         occasions.append(entry.occasion)
         try:
             tournament.take(entry)
-        except NotOpen:
+        except GivenUp:
             continue  # it came too late when it was played, too
     found = look_through(folder, tournament.charter.name, frozenset(order))
     occasions += [entry.occasion for entry in found.over] + [occasion for _, occasion in found.open.values()]

@@ -57,9 +57,7 @@ def digest_of(record: Record) -> Digest:
         if _is_of_a_move(one):
             share = one.used_ms / one.limit_ms if one.limit_ms else 1.0
             times[one.seat] = times[one.seat].plus(SeatTime(1, max(one.used_ms, 0.0), max(one.used_ms, 0.0), share))
-    return Digest(
-        entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record))
-    )
+    return Digest(entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record)))
 
 
 def _is_of_a_move(timing: Timing) -> bool:

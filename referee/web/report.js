@@ -35,7 +35,7 @@
     }
   };
   const isNumeric = (cell) => {
-    const column = cell.parentNode.children.length && [...cell.parentNode.children].indexOf(cell);
+    const column = [...cell.parentNode.children].indexOf(cell);
     const first = cell.closest("table").tBodies[0].rows[0];
     return Boolean(first) && first.cells[column].dataset.v !== undefined && cell.textContent !== "#";
   };
@@ -66,7 +66,7 @@
     return cell;
   };
   const playersOf = (match) => {
-    const cell = element("td");
+    const cell = element("td", "", "free");
     match[3].forEach((entrant, seat) => {
       const isFoul = match[6].includes(seat);
       const name = isFoul ? "player foul" : match[4][seat] === 1 ? "player first" : "player";
@@ -101,7 +101,7 @@
         element("td", foul[2], "bad"),
         element("td", foul[3]),
         element("td", String(foul[4]), "n"),
-        element("td", foul[5]),
+        element("td", foul[5], "free"),
         element("td", data.matches[foul[0]][0]),
         linksOf(data.matches[foul[0]]),
       ],
@@ -156,7 +156,7 @@
       for (const cell of head.children) cell.removeAttribute("aria-sort");
       show(0);
     });
-    head.append(...list.columns.map((title) => element("th", title)));
+    head.append(...list.columns.map((title) => element("th", title, title.startsWith("turn") ? "n" : "")));
     const thead = element("thead");
     thead.append(head);
     table.append(thead, body);

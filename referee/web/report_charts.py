@@ -6,7 +6,7 @@ from itertools import pairwise
 from ..pairing.base import Pairing, Played
 from ..tournament.ratings import Rating
 from .markup import Markup, joined, tag
-from .report_tables import table, valued
+from .report_tables import INTERVAL, table, valued
 from .summary import Summary
 from .words import number
 
@@ -26,7 +26,7 @@ def ratings_table(summary: Summary) -> Markup:
     high = max(one.rating + one.error for one in ratings)
     grouped = len({one.group for one in ratings}) > 1
     rows = [_rated(summary, one, low, max(high - low, 1.0), grouped=grouped) for one in ratings]
-    titles = ["entrant", "rating", "± 95 %", "matches", *(["group"] if grouped else []), f"{low:.0f} to {high:.0f}"]
+    titles = ["entrant", "rating", "± 95 %", "matches", *(["group"] if grouped else []), INTERVAL]
     return table(titles, rows, id_="ratings-table")
 
 
@@ -37,7 +37,10 @@ def _rated(summary: Summary, one: Rating, low: float, span: float, *, grouped: b
         tag("path", d=f"M{100 * (1500 - low) / span:.2f} 0V10", class_="mean"),
         tag("path", d=f"M{start:.2f} 5H{end:.2f}", class_="range"),
         tag("path", d=f"M{middle:.2f} 0V10", class_="rating"),
-        viewBox="0 0 100 10", preserveAspectRatio="none", class_="bar long", role="img",
+        viewBox="0 0 100 10",
+        preserveAspectRatio="none",
+        class_="bar long",
+        role="img",
         aria_label=f"{one.rating - one.error:.0f} to {one.rating + one.error:.0f}",
     )
     return tag(
@@ -62,8 +65,10 @@ def points_chart(summary: Summary) -> Markup:
     rounds = [0, *worth]
     kept = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
     top = max((line[-1] for line in lines.values()), default=0.0) or 1.0
-    shown = {entrant: [(LEFT + _part(at, len(rounds) - 1) * (WIDTH - LEFT - RIGHT), _y(line[at] / top)) for at in kept]
-             for entrant, line in lines.items()}
+    shown = {
+        entrant: [(LEFT + _part(at, len(rounds) - 1) * (WIDTH - LEFT - RIGHT), _y(line[at] / top)) for at in kept]
+        for entrant, line in lines.items()
+    }
     labels = _spread([line[-1][1] for line in shown.values()])
     names = [f"{summary.names[one]} {number(lines[one][-1])}" for one in first]
     body = joined(
@@ -98,7 +103,7 @@ def _axes(rounds: Sequence[int], top: float) -> Markup:
 
 def _trace(line: Sequence[tuple[float, float]], label_y: float, name: str, index: int) -> Markup:
     x, y = line[-1]
-    path = "M" + "L".join(f"{one:.1f} {other:.1f}" for one, other in line)
+    path = Markup("M" + "L".join(f"{one:.1f} {other:.1f}" for one, other in line))
     return joined(
         (
             tag("path", d=path, class_=f"trace seat{index % 4} dash{(index + index // 4) % 4}"),
@@ -149,7 +154,7 @@ def bracket(summary: Summary) -> Markup:
 
 
 def _in_order(pairings: Sequence[Pairing], after: Sequence[Pairing]) -> list[Pairing]:
-    """Put the matches of a round in the order in which the next round needs them; of the last, the final comes first."""
+    """Put the matches of a round in the order in which the next one needs them; of the last, the final is first."""
     seats = [seat for one in after for seat in one.seats]
     where = {entrant: at for at, entrant in enumerate(seats)}
 

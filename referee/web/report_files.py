@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -47,8 +48,11 @@ class Targets(Struct, frozen=True, kw_only=True):
     replays: Replays = Replays.FOULS
 
 
-class Written(Struct, frozen=True, kw_only=True):
-    """What was written."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was written, and of what."""
+
+    summary: Summary
 
     html: Path
     csv: tuple[Path, ...]
@@ -101,7 +105,7 @@ def write_report(
     _write(whole, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
     titles = Titles(find_game(charter.game).title, format_.title)
     _write(page, [report_page(summary, titles, links)])
-    return Written(html=page, csv=tuple(tables), json=whole, pgn=pgn, replays=len(replayed))
+    return Written(summary=summary, html=page, csv=tuple(tables), json=whole, pgn=pgn, replays=len(replayed))
 
 
 def read_digests(folder: Path, entries: Sequence[Entry]) -> dict[str, Digest]:
@@ -172,7 +176,7 @@ def _matches(summary: Summary) -> Iterator[str]:
     for entry in summary.chronicle.entries:
         digest = summary.digests.get(entry.match)
         opened, moves = ("", ()) if digest is None else (digest.opened, digest.moves)
-        yield text_of(entry, summary.charter.game, opened, moves)
+        yield text_of(entry, summary.charter.game, opened, moves, summary.idle.get(entry.match, ""))
 
 
 def _prefix(page: Path, folder: Path) -> str:

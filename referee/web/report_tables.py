@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ..tournament.standings import Standing
 from ..tournament.table import HeadToHead
-from .markup import Markup, cells, joined, tag
+from .markup import Markup, joined, tag
 from .summary import Summary
 from .words import duration, number
 
@@ -13,11 +13,15 @@ MAX_TITLED = 64
 """Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""
 MAX_ROUNDS = 24
 """Columns of a table of rounds; with more, a screen is full of them."""
+INTERVAL = "95 % interval"
+_WORDS = frozenset({"entrant", "match", "players", "why", "", INTERVAL})
+"""Heads of columns that hold no numbers."""
 
 
 def table(titles: Sequence[str], rows: Sequence[Markup], *, id_: str) -> Markup:
     """Return a table that can be sorted by its heads."""
-    head = tag("thead", tag("tr", *(tag("th", title, scope="col") for title in titles)))
+    heads = (tag("th", title, scope="col", class_=None if title in _WORDS else "n") for title in titles)
+    head = tag("thead", tag("tr", *heads))
     body = tag("table", head, tag("tbody", *rows), id=id_, class_="sortable")
     return tag("div", body, class_="wide")
 
@@ -62,7 +66,9 @@ def _standing(summary: Summary, line: Standing) -> Markup:
 def crosstable(summary: Summary) -> Markup:
     """Return everybody against everybody, in the order of the standings: points of the encounters, and how many."""
     numbers = range(1, len(summary.order) + 1)
-    head = tag("tr", tag("th", "#"), tag("th", "entrant"), *(tag("th", str(one)) for one in numbers), tag("th", "points"))
+    head = tag(
+        "tr", tag("th", "#"), tag("th", "entrant"), *(tag("th", str(one)) for one in numbers), tag("th", "points")
+    )
     rows = [_crossed(summary, line, place) for place, line in enumerate(summary.standings, 1)]
     body = tag("table", tag("thead", head), tag("tbody", *rows), class_="cross", id="cross-table")
     return tag("div", body, class_="wide tall", tabindex="0", role="region", aria_label="Crosstable")
@@ -75,9 +81,11 @@ def _crossed(summary: Summary, line: Standing, place: int) -> Markup:
         versus = met.head_to_head(line.entrant, opponent)
         title = None
         if versus.played and len(summary.order) <= MAX_TITLED:
-            title = f"{name} – {summary.names[opponent]}: {_in_words(versus)}"
+            title = f"{name} against {summary.names[opponent]}: {_in_words(versus)}"
         parts.append(_cell(versus, title) if opponent != line.entrant else tag("td", "", class_="self"))
-    return tag("tr", tag("th", str(place)), tag("th", name, scope="row"), *parts, valued(line.points, class_="n points"))
+    return tag(
+        "tr", tag("th", str(place)), tag("th", name, scope="row"), *parts, valued(line.points, class_="n points")
+    )
 
 
 def _in_words(versus: HeadToHead) -> str:
@@ -88,9 +96,9 @@ def _cell(versus: HeadToHead, title: str | None) -> Markup:
     if not versus.played:
         return Markup("<td></td>")
     share, points = versus.points / versus.played, number(float(versus.points))
-    text = points if versus.played == 1 else f"{points}/{versus.played}"
+    often = () if versus.played == 1 else (tag("small", f" of {versus.played}"),)
     class_ = "won" if share > 0.5 else "drawn" if share == 0.5 else "lost"
-    return tag("td", text, class_=class_, title=title)
+    return tag("td", points, *often, class_=class_, title=title)
 
 
 def rounds_table(summary: Summary) -> Markup:
@@ -149,8 +157,13 @@ def share_bar(share: float) -> Markup:
     """Return a bar that is full where all of a limit was used."""
     bar = tag("path", d=f"M0 5H{min(share, 1.0) * 100:.2f}", class_="share over" if share > 1 else "share")
     return tag(
-        "svg", tag("path", d="M0 5H100", class_="rail"), bar, viewBox="0 0 100 10", preserveAspectRatio="none",
-        class_="bar", aria_hidden="true",
+        "svg",
+        tag("path", d="M0 5H100", class_="rail"),
+        bar,
+        viewBox="0 0 100 10",
+        preserveAspectRatio="none",
+        class_="bar",
+        aria_hidden="true",
     )
 
 
@@ -168,20 +181,23 @@ def suspended_list(summary: Summary) -> Markup:
 
 def byes_list(summary: Summary) -> Markup:
     """Return who had a bye, round by round."""
-    by_round: dict[int, list[str]] = {}
+    by_round: dict[int, list[Markup]] = {}
     for bye in summary.chronicle.byes:
         note = f" ({bye.table})" if bye.table else ""
-        by_round.setdefault(bye.round, []).append(summary.names[bye.seats[0]] + note)
-    parts = (joined((tag("dt", f"round {one}"), tag("dd", ", ".join(who)))) for one, who in sorted(by_round.items()))
+        by_round.setdefault(bye.round, []).append(tag("span", summary.names[bye.seats[0]], note, class_="name"))
+    parts = (joined((tag("dt", f"round {one}"), tag("dd", *who))) for one, who in sorted(by_round.items()))
     return tag("dl", *parts, class_="facts")
 
 
 def void_table(summary: Summary) -> Markup:
-    """Return the matches that do not count, and the referee's faults for which they do not."""
+    """Return the matches that do not count, and why: mostly a fault of the referee's own."""
     rows = list(_void_rows(summary))
-    return table(["match", "round", "players", "fault of the referee"], rows, id_="void-table")
+    return table(["match", "round", "players", "why"], rows, id_="void-table")
 
 
 def _void_rows(summary: Summary) -> Iterator[Markup]:
-    for entry in summary.void:
-        yield cells((entry.match, str(entry.occasion.round), " – ".join(entry.names), entry.void or ""))
+    for entry in summary.chronicle.entries:
+        if entry.match in summary.idle:
+            round_ = valued(entry.occasion.round)
+            words = (tag("td", ", ".join(entry.names)), tag("td", summary.idle[entry.match]))
+            yield tag("tr", tag("td", entry.match), round_, *words)

@@ -4,7 +4,8 @@ Refuses to write records by hand: the fold tells what happened.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -24,7 +25,7 @@ from referee.record.writer import RecordWriter
 from referee.testing import Choose, drive, random_chooser
 from referee.tournament.charter import Charter, Participant, TimeControl
 from referee.tournament.entries import Entry, Occasion
-from referee.tournament.machine import Fixture, Tournament
+from referee.tournament.machine import Fixture, GivenUp, Tournament
 
 from ..match.folding import EXCHANGE, PASS, place
 from ..record.records import SEALER
@@ -114,13 +115,18 @@ class Stage:
         path = self.folder / f"{name}.jsonl"
         _write(path, match, steps, occasion)
         entry = entry_of(read_record(path))
-        self.tournament.take(entry)
+        with suppress(GivenUp):
+            self.tournament.take(entry)
         self.entries.append(entry)
         return entry, match
 
-    def _played(
-        self, name: str, seats: Sequence[int], *, is_void: bool
-    ) -> tuple[Match, list[tuple[e.Event, tuple[c.Command, ...]]]]:
+    def steps_of(self, fixture: Fixture) -> Iterator[tuple[Match, tuple[e.Event, tuple[c.Command, ...]]]]:
+        """Yield a match and its last step, step by step, without a record."""
+        match, actors = self._seated(fixture.name_in(self.charter.name), fixture.seats)
+        for step in drive(match, actors):
+            yield match, step
+
+    def _seated(self, name: str, seats: Sequence[int]) -> tuple[Match, list["Seat"]]:
         seed = chance.match_seed(bytes.fromhex(SALT), name)
         setup = MatchSetup(
             match=name,
@@ -131,7 +137,12 @@ class Stage:
             commitment=chance.commitment(seed),
         )
         match = Match(REGISTRY.game(self.charter.game), setup, seed)
-        actors = [self._seat(match, seat, entrant) for seat, entrant in enumerate(seats)]
+        return match, [self._seat(match, seat, entrant) for seat, entrant in enumerate(seats)]
+
+    def _played(
+        self, name: str, seats: Sequence[int], *, is_void: bool
+    ) -> tuple[Match, list[tuple[e.Event, tuple[c.Command, ...]]]]:
+        match, actors = self._seated(name, seats)
         steps = []
         for step in drive(match, actors):
             steps.append(step)
