@@ -86,7 +86,7 @@ def without_password(url: str) -> str:
 class Ledger:
     """A ledger of tournaments; its tables are made on first use.
 
-    Every method that writes is a transaction of its own, on the disk when it returns.
+    Every method that writes is a transaction of its own, and what it wrote outlives the process when it returns.
 
     Args:
         url: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`, as SQLAlchemy takes them.
