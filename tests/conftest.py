@@ -11,6 +11,8 @@ from referee.plugins import load
 from referee.record.audit import audit
 from referee.record.key_file import VARIABLE
 
+from .tournament.postgresql import server
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
@@ -18,6 +20,13 @@ def pytest_configure(config: pytest.Config) -> None:
     keys = tempfile.TemporaryDirectory(prefix="referee-key-")
     config.add_cleanup(keys.cleanup)
     os.environ[VARIABLE] = str(Path(keys.name) / "key.pem")  # never the user's own key
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Run a PostgreSQL server while tests need one, and return the address of its database."""
+    with server() as address:
+        yield address
 
 
 @pytest.fixture
