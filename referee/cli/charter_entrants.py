@@ -85,7 +85,7 @@ class Reader:
         found = [self._listed(index, value) for index, value in enumerate(listed)]
         gathered = self._gathered([one for one in found if one is not None])
         if not self._top.values.keys() & {"entrants", "entrants_from"}:
-            remedy = 'entrants = ["house:greedy", "my_player"], or entrants_from = "submissions"'
+            remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
             self._sheet.refuse((), f"entrants: nobody takes part; {remedy}")
         candidates = [*(one for one in found if one is not None), *gathered]
         participants = (
@@ -162,8 +162,9 @@ class Reader:
     def _house(self, name: str) -> str:
         playing = [one for one, player in self._registry.players.items() if self._game in (None, *player.games)]
         if name not in playing:
-            what = "does not play" if name in self._registry.players else "is no house player of"
-            raise PlayerError(f"{name} {what} {self._game or 'any game'}{nearest(name, playing)}")
+            is_there = name in self._registry.players
+            what = f"house:{name} does not play {self._game}" if is_there else f"there is no house player {shown(name)}"
+            raise PlayerError(f"{what}{nearest(name, playing)}")
         return name
 
     def _read_folder(self, folder: Path) -> str:

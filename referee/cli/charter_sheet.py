@@ -195,7 +195,7 @@ class Section:
         """
         for key in self.values:
             if key not in self.known:
-                remedy = f" here; it belongs {homes[key]}" if key in homes else nearest(key, self.known)
+                remedy = f" here; it belongs {homes[key]}" if key in homes else nearest(key, sorted(self.known))
                 self.refuse(key, f"there is no such key{remedy}")
 
 

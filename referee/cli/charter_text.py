@@ -68,7 +68,10 @@ def examples() -> Iterator[str]:
 
 
 def _options(options: Mapping[str, Any]) -> str:
-    return "".join(f", {key} = {shown(value)}" for key, value in options.items())
+    files = ((key, isinstance(value, dict), value) for key, value in options.items())
+    return "".join(
+        f", {key} as in its file" if is_file else f", {key} = {shown(value)}" for key, is_file, value in files
+    )
 
 
 def _matches(charter: Charter, extent: Extent | None) -> str:
@@ -77,7 +80,7 @@ def _matches(charter: Charter, extent: Extent | None) -> str:
         return "as many as the format needs"
     fewest, most = extent.fewest * charter.legs, extent.most * charter.legs
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
-    rounds = f" in {extent.rounds} rounds" if extent.rounds else ""
+    rounds = f" in {extent.rounds} round{'s' if extent.rounds > 1 else ''}" if extent.rounds else ""
     return f"{count}{rounds}"
 
 

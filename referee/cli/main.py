@@ -4,10 +4,12 @@ import rich_click as click
 
 from .. import __version__
 from .audit import audit_command
+from .check import check
 from .compare import compare
 from .doctor import doctor
 from .explain import explain_command
 from .fairness import fairness_command
+from .join import join_command
 from .key import key
 from .listing import list_command
 from .manifest import manifest
@@ -19,6 +21,8 @@ from .report import report_command
 from .serve import serve
 from .token import token_command
 from .tournament import tournament
+from .xclients import xclients
+from .xserver import xserver
 
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
@@ -37,6 +41,7 @@ main.add_command(play)
 main.add_command(serve)
 main.add_command(tournament)
 main.add_command(compare)
+main.add_command(join_command)
 main.add_command(audit_command)
 main.add_command(explain_command)
 main.add_command(fairness_command)
@@ -47,7 +52,10 @@ main.add_command(rebuild)
 main.add_command(key)
 main.add_command(token_command)
 main.add_command(list_command)
+main.add_command(check)
 main.add_command(doctor)
+main.add_command(xserver)
+main.add_command(xclients)
 
 if __name__ == "__main__":
     main()

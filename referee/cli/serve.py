@@ -8,6 +8,7 @@ import rich_click as click
 from msgspec.structs import replace
 
 from ..games.base import Game, seats_text
+from ..net.dialects import DIALECTS
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played
 from ..net.tokens import BadTokens, read_tokens
@@ -49,6 +50,11 @@ from .watching import show_played
     show_default=True,
     help="How long a player whose connection was lost may be away, in seconds; its clock goes on.",
 )
+@click.option(
+    "--dialect",
+    type=click.Choice(sorted(DIALECTS)),
+    help="Speak a course's wire in place of the referee's own: cs4500, for q. See protocol/CS4500.md.",
+)
 @resume_option
 @telemetry_options
 @json_option
@@ -61,6 +67,7 @@ def serve(
     tries: int,
     players_file: Path | None,
     come_back_s: float,
+    dialect: str | None,
     resume: Path | None,
     as_json: bool,
     **values: Any,
@@ -70,6 +77,8 @@ def serve(
     Players sign up with a name of 1 to 20 letters or digits; a name that is taken is refused. Seats go by arrival,
     with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777
     or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
+
+    With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.
 
     Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
 
@@ -83,6 +92,8 @@ def serve(
     players = None if players_file is None else _players(players_file, fewest)
     if players is not None:
         most = max(count for count in rules.seats if count <= min(most, len(players)))
+    if dialect is not None:
+        _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
     policy = SignUpPolicy(min_players=fewest, max_players=most, step=rules.seats.step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
@@ -95,6 +106,7 @@ def serve(
             played, moves = play_on(resumed, around, (), listen, come_back_s=come_back_s)
         else:
             settings = replace(table_settings(rules, values), players=players, come_back_s=come_back_s)
+            settings = settings if dialect is None else DIALECTS[dialect].settle(settings)
             played, moves = run_table(rules, settings, around, lambda table: table.play_signed_up(listen, policy))
     if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
@@ -112,6 +124,14 @@ def _numbers(rules: Game[Any, Any, Any], least: int | None, most: int | None) ->
         text = f"{rules.name} takes {seats_text(rules.seats)} players, not {numbers[0]} to {numbers[1]}"
         raise click.UsageError(text)
     return numbers
+
+
+def _check_dialect(dialect: str, game: str, players: Path | None, come_back_s: float, resume: Path | None) -> None:
+    """Refuse what a dialect has no word for."""
+    if game != DIALECTS[dialect].game:
+        raise click.UsageError(f"--dialect {dialect} speaks of {DIALECTS[dialect].game} alone, not of {game}")
+    if players is not None or come_back_s or resume is not None:
+        raise click.UsageError(f"{dialect} knows no tokens: leave --players, --come-back and --resume out")
 
 
 def _players(path: Path, fewest: int) -> dict[str, str]:

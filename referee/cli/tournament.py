@@ -8,6 +8,7 @@ import msgspec
 import rich_click as click
 from msgspec.structs import replace
 
+from ..web.report_files import Targets
 from .charter_file import Plan, read_tournament
 from .charter_sheet import BadCharter
 from .charter_text import describe
@@ -15,7 +16,7 @@ from .common import FAILED, console, json_option, out, print_json, registry
 from .conduct import conduct
 from .confining import find_confinement
 from .live import watch_of
-from .report import report_command
+from .report import report
 from .settings import find_sealer
 from .telemetry import telemetry_options, watched
 
@@ -31,9 +32,7 @@ from .telemetry import telemetry_options, watched
 )
 @telemetry_options
 @json_option
-@click.pass_context
 def tournament(
-    context: click.RichContext,
     file: Path,
     check: bool,
     tables: int | None,
@@ -75,7 +74,7 @@ def tournament(
         text = f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was"
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
-    context.invoke(report_command, folder=venue.folder, as_json=as_json)
+    report(venue.folder, Targets(), as_json=as_json)
 
 
 def _read(path: Path, tables: int | None) -> Plan:

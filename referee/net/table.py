@@ -262,10 +262,10 @@ class Table:
         def _changed(names: list[str]) -> None:
             self._report(f"signed up: {', '.join(names)}")
 
-        players = self._settings.players
+        players, hello_s = self._settings.players, self._settings.hello_s
         if players is None:
-            return SignUp(self._reactor, policy, on_change=_changed)
-        return KnownPlayers(self._reactor, policy, players, on_change=_changed)
+            return SignUp(self._reactor, policy, on_change=_changed, hello_s=hello_s)
+        return KnownPlayers(self._reactor, policy, players, on_change=_changed, hello_s=hello_s)
 
     def _new_match(self, names: Sequence[str]) -> Match:
         setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)
@@ -278,7 +278,7 @@ class Table:
 
     async def _listen(self, address: str, door: Door) -> Port:
         door.note = self._telemetry.note
-        port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now))
+        port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now, self._settings.kind))
         self._address = address_of(port, address)
         self._telemetry.note("listening", address=self._address)
         self.listening.callback(self._address)

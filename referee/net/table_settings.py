@@ -10,6 +10,8 @@ from msgspec import Struct
 from .. import chance
 from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
 from ..tournament.entries import Occasion
+from .lobby import HELLO_S
+from .player_protocol import LinkKind, PlayerLink
 
 
 class TableSettings(Struct, frozen=True, kw_only=True):
@@ -27,6 +29,10 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     """How long a player that came by itself may be away once its connection was lost; its clock goes on."""
     players: Mapping[str, str] | None = None
     """The players that may sign up, name -> SHA-256 of its token; None: whoever comes."""
+    kind: LinkKind = PlayerLink
+    """Makes the links of those who connect: which wire is spoken."""
+    hello_s: float = HELLO_S
+    """How long a connection may take to say who it is, where players sign up."""
     acknowledge: bool = False
     seed: int | None = None
     """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""

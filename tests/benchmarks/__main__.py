@@ -2,7 +2,7 @@
 
 import sys
 
-from . import audit, fairness, fuzz, kills, pairing, ratings, rules, strength, wire
+from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, strength, wire
 
 BENCHMARKS = {
     "audit": audit.main,
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "strength": strength.main,
     "wire": wire.main,
     "kills": kills.main,
+    "crowd": crowd.main,
 }
 
 

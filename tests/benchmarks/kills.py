@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from referee.cli.new import make_player
 from referee.tournament.ledger import FILE, Ledger, url_of
 
 TOML = """\
@@ -24,28 +25,15 @@ game = "quincy"
 seed = 11
 tables = {tables}
 sandbox = "off"
+entrants_from = "programs"
 
 [format]
 name = "roundrobin"
 cycles = {cycles}
-
-[[entrants]]
-player = "house:random"
-
-[[entrants]]
-player = "house:random"
-
-[[entrants]]
-player = "house:random"
-
-[[entrants]]
-player = "house:random"
-
-[[entrants]]
-player = "house:random"
 """
+ENTRANTS = 5
 PER_CYCLE = 10
-"""Matches of five entrants."""
+"""Matches of so many entrants."""
 NAME = "kills"
 
 
@@ -74,7 +62,9 @@ def main(arguments: list[str]) -> int:
 
 def prepared(folder: Path, matches: int, tables: int) -> Path:
     """Write the file of a tournament into a folder of its own, and return its path."""
-    folder.mkdir()
+    (folder / "programs").mkdir(parents=True)
+    for number in range(ENTRANTS):
+        make_player("c", folder / "programs" / f"p{number}")  # its moves follow from what it sees, started anew or not
     path = folder / f"{NAME}.toml"
     path.write_text(TOML.format(name=NAME, tables=tables, cycles=matches // PER_CYCLE))
     return path
