@@ -204,14 +204,16 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
         print_json(found)
         return
     try:
-        parts: list[Said | Heard] = [
-            msgspec.convert(one, Heard if "event" in one else Said) for one in found["conversation"]
-        ]
+        parts: list[Said | Heard] = [_part(one) for one in found["conversation"]]
         verdict = msgspec.convert(found["verdict"], Verdict | None)
         head = msgspec.structs.asdict(msgspec.convert(found, _Head))
         show_explanation(Explanation(**head, conversation=parts, verdict=verdict))
     except (msgspec.ValidationError, LookupError, TypeError):
         raise ServiceError("the answer explains no match; is --to right?") from None
+
+
+def _part(plain: Any) -> Said | Heard:
+    return msgspec.convert(plain, Heard) if "event" in plain else msgspec.convert(plain, Said)
 
 
 def _word(value: Any) -> str:
