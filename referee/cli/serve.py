@@ -88,12 +88,12 @@ def serve(
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
     rules = find_game(game)
+    if dialect is not None:
+        _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
     fewest, most = _numbers(rules, min_players, max_players)
     players = None if players_file is None else _players(players_file, fewest)
     if players is not None:
         most = max(count for count in rules.seats if count <= min(most, len(players)))
-    if dialect is not None:
-        _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
     policy = SignUpPolicy(min_players=fewest, max_players=most, step=rules.seats.step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
