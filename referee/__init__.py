@@ -8,6 +8,7 @@ The map of the package, from the pure middle to the edges:
 - `record`    events and commands <-> lines of a record; writing, reading, chaining, auditing
 - `hookspecs` the whole plugin contract; `plugins` loads what implements it
 - `net`       the only Twisted code: sockets, clocks, programs
+- `check`     walks a player program through the protocol, for its author
 - `cli`       the command line, one file per command
 """
 

@@ -5,8 +5,9 @@ Everything here can be redone in any language from SHA-256 alone; protocol/SPEC.
 
 import hashlib
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import mod
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -14,8 +15,8 @@ T = TypeVar("T")
 SEED_BYTES = 32
 _ALL = 1 << 64
 _BLOCKS = 32
-"""Derived at once; it only saves time."""
-_WORDS = struct.Struct(f">{4 * _BLOCKS}Q")
+"""Derived at once, at least; it only saves time."""
+_WORDS_A_BLOCK = 4
 
 
 def commitment(seed: bytes) -> str:
@@ -130,6 +131,7 @@ class Stream:
     def __init__(self, key: bytes) -> None:
         self._key = key
         self._words: list[int] = []
+        """Derived and not yet drawn, the next one last."""
         self._counter = 0
 
     def _word(self) -> int:
@@ -137,12 +139,12 @@ class Stream:
             self._refill()
         return self._words.pop()
 
-    def _refill(self) -> None:
+    def _refill(self, blocks: int = _BLOCKS) -> None:
         key, sha256 = self._key, hashlib.sha256
-        numbers = range(self._counter, self._counter + _BLOCKS)
+        numbers = range(self._counter, self._counter + blocks)
         data = b"".join([sha256(key + number.to_bytes(8, "big")).digest() for number in numbers])
-        self._words[:] = _WORDS.unpack(data)[::-1]
-        self._counter += _BLOCKS
+        self._words[:0] = struct.unpack(f">{_WORDS_A_BLOCK * blocks}Q", data)[::-1]
+        self._counter += blocks
 
     def below(self, bound: int) -> int:
         """Draw a number from 0 to bound - 1, all equally likely.
@@ -160,13 +162,19 @@ class Stream:
         Source: R. Fisher and F. Yates, in the in-place form of D. Knuth, The Art of Computer Programming 2, 3.4.2,
         algorithm P: for i from the last index down to 1, swap item i with item below(i + 1).
         """
-        result, words = list(items), self._words
-        for last in range(len(result) - 1, 0, -1):
-            bound = last + 1
-            word = self._word() if not words else words.pop()
-            if word >= _ALL - bound:  # perhaps to be thrown away
-                words.append(word)
-                word = self.below(bound)
-            chosen = word % bound
+        result = list(items)
+        for last, chosen in zip(range(len(result) - 1, 0, -1), self._places(len(result)), strict=True):
             result[last], result[chosen] = result[chosen], result[last]
         return result
+
+    def _places(self, size: int) -> Iterator[int]:
+        """Draw below(size), below(size - 1)... below(2); all at once, if no word is to be thrown away."""
+        bounds = range(size, 1, -1)
+        missing = len(bounds) - len(self._words)
+        if missing > 0:
+            self._refill(max(-(-missing // _WORDS_A_BLOCK), _BLOCKS))
+        words = self._words[: -len(bounds) - 1 : -1]
+        if max(words, default=0) >= _ALL - size:
+            return map(self.below, bounds)
+        del self._words[len(self._words) - len(words) :]
+        return map(mod, words, bounds)

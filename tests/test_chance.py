@@ -1,7 +1,9 @@
 """Chance: fixed vectors, no bias, and streams that know nothing of each other."""
 
 import hashlib
+import itertools
 from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given
@@ -66,6 +68,28 @@ def test_a_real_word_is_thrown_away(nonces: tuple[str | None, ...], bound: int, 
     first, second = (int.from_bytes(hashlib.sha256(key + bytes(8)).digest()[at : at + 8], "big") for at in (0, 8))
     assert word == first >= 2**64 // bound * bound > second
     assert drawn == second % bound == chance.Stream(key).below(bound)
+
+
+def one_by_one(items: Sequence[int], words: Iterator[int]) -> list[int]:
+    """Shuffle as SPEC.md says it, a word at a time."""
+    deck = list(items)
+    for last in range(len(deck) - 1, 0, -1):
+        word = next(word for word in words if word < 2**64 // (last + 1) * (last + 1))
+        deck[last], deck[word % (last + 1)] = deck[word % (last + 1)], deck[last]
+    return deck
+
+
+WORDS = st.lists(st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1), max_size=80)
+
+
+@given(WORDS, st.integers(0, 40))
+def test_a_word_is_thrown_away_in_a_shuffle_too(words: list[int], size: int) -> None:
+    """Whatever the words, the order is the one that they give one by one, and the next shuffle goes on behind them."""
+    stream, derived = chance.Stream(SEED), chance.Stream(SEED)
+    stream._words = words[::-1]
+    one = itertools.chain(words, (derived._word() for _ in itertools.count()))
+    assert one_by_one(range(size), one) == stream.shuffled(range(size))
+    assert one_by_one(range(9), one) == stream.shuffled(range(9))
 
 
 @given(st.binary(min_size=32, max_size=32), st.lists(st.integers(), max_size=60))

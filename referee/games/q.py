@@ -331,8 +331,8 @@ class QGame(Game[State, View, Move]):
 def _moved(state: State, **changes: Any) -> State:
     """Send the mover to the end of the turn order, with the other changes of its move."""
     seat = state.order[0]
-    turned: dict[str, Any] = {"order": (*state.order[1:], seat), "to_go": state.to_go - 1, "mover": seat}
-    return replace(state, **{**turned, **changes})
+    changes.setdefault("order", (*state.order[1:], seat))
+    return replace(state, to_go=state.to_go - 1, mover=seat, **changes)
 
 
 def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:

@@ -139,21 +139,25 @@ def spots(board: Board, tile: Tile, free: Iterable[Cell]) -> list[Cell]:
 
 def in_line(cells: Sequence[Cell]) -> bool:
     """Tell whether all cells lie in one row or in one column."""
-    row, column = cells[0]
-    return all(cell[0] == row for cell in cells) or all(cell[1] == column for cell in cells)
+    return len({row for row, _ in cells}) == 1 or len({column for _, column in cells}) == 1
 
 
-def _run(board: Board, cell: Cell, down: int, right: int) -> tuple[set[Cell], list[Tile]]:
-    """Return the cells and, in order, the tiles of the contiguous run through a cell along one axis."""
+def _first_of_run(board: Board, cell: Cell, down: int, right: int) -> Cell:
+    """Return the first cell of the contiguous run through a cell along one axis."""
     row, column = cell
     while (row - down, column - right) in board:
         row, column = row - down, column - right
-    cells, tiles = set(), []
+    return row, column
+
+
+def _run(board: Board, first: Cell, down: int, right: int) -> list[Tile]:
+    """Return the tiles of the run that begins with a cell, in order."""
+    row, column = first
+    tiles = []
     while (tile := board.get((row, column))) is not None:
-        cells.add((row, column))
         tiles.append(tile)
         row, column = row + down, column + right
-    return cells, tiles
+    return tiles
 
 
 def _is_q(run: Sequence[Tile]) -> bool:
@@ -178,12 +182,8 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
     """
     points = len(cells)
     for down, right in ((0, 1), (1, 0)):
-        counted: set[Cell] = set()
-        for cell in cells:
-            if cell in counted:
-                continue
-            run_cells, run = _run(board, cell, down, right)
-            counted |= run_cells
+        for first in {_first_of_run(board, cell, down, right) for cell in cells}:
+            run = _run(board, first, down, right)
             if len(run) > 1:
                 points += len(run) + (q_bonus if _is_q(run) else 0)
     return points

@@ -188,8 +188,7 @@ class Match:
         demand: tuple[int | None, float | None] = (None, None)
         if self.setup.acknowledge and news.draws is not None:
             demand = self._demand_ack(mover)
-        for seat in self._present():
-            self._commands.append(told_of_play(news, seat, self.turn, demand if seat == mover else None))
+        self._commands += told_of_play(news, self._present(), self.turn, mover, demand)
         if demand[0] is not None:
             self.phase = Phase.TELLING
         else:
@@ -377,7 +376,7 @@ class Match:
         if self.phase is Phase.STARTING:
             return self._started(seat, number, limit_ms)
         if self.phase is Phase.TELLING:
-            return told_of_play(self.game.news(self.state), seat, self.turn, (number, limit_ms))
+            return told_of_play(self.game.news(self.state), [seat], self.turn, seat, (number, limit_ms))[0]
         return told_of_end(self._final(None), seat, number, limit_ms)
 
 

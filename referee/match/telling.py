@@ -1,6 +1,6 @@
 """What seats are told, and how a match stands and ends. Knows the game's news and ranks, and no requests."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..games.base import News, Outcome
 from .commands import EndSeat, Result, TellSeat
@@ -42,19 +42,26 @@ def result_of(
     )
 
 
-def told_of_play(news: News, seat: int, turn: int, demand: tuple[int | None, float | None] | None) -> TellSeat:
-    """Return the command that tells a seat the last play.
+def told_of_play(
+    news: News, seats: Iterable[int], turn: int, mover: int, demand: tuple[int | None, float | None]
+) -> list[TellSeat]:
+    """Return the commands that tell seats the last play; what was drawn, its mover alone.
 
     Args:
         news: of the play.
-        seat: who is told.
+        seats: who is told.
         turn: its number.
-        demand: (number of the `ack` that is demanded, limit in ms), both perhaps None, if the seat made the play.
+        mover: the seat that made the play.
+        demand: (number of the `ack` that is demanded of it, limit in ms), both perhaps None.
     """
-    ack, limit_ms = demand or (None, None)
     what = {"kind": "played", **news.public}
-    draws = None if demand is None else news.draws
-    return TellSeat(seat=seat, turn=turn, what=what, draws=draws, ack=ack, limit_ms=limit_ms)
+    ack, limit_ms = demand
+    return [
+        TellSeat(seat=seat, turn=turn, what=what, draws=news.draws, ack=ack, limit_ms=limit_ms)
+        if seat == mover
+        else TellSeat(seat=seat, turn=turn, what=what, draws=None, ack=None, limit_ms=None)
+        for seat in seats
+    ]
 
 
 def told_of_foul(foul: Foul, seat: int, turn: int) -> TellSeat:

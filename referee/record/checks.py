@@ -170,18 +170,26 @@ class Redealer:
 
     def __call__(self, items: Sequence[T], /) -> list[T]:
         """Return the items in their new order."""
-        words = _words(self._key)
         deck = list(items)
-        for size in range(len(deck), 1, -1):
-            word = next(words)
-            while word > _SURE and word >= 2**64 // size * size:
-                word = next(words)
-            place = word % size
-            deck[size - 1], deck[place] = deck[place], deck[size - 1]
+        last = len(deck) - 1
+        for place in _places(self._key, len(deck)):
+            deck[last], deck[place] = deck[place], deck[last]
+            last -= 1
         return deck
 
 
+def _places(key: bytes, size: int) -> list[int]:
+    """Return numbers below size, below size - 1, ... below 2."""
+    words, sizes = _words(key), range(size, 1, -1)
+    drawn = list(itertools.islice(words, len(sizes)))
+    if max(drawn, default=0) < _SURE:
+        return [word % below for word, below in zip(drawn, sizes, strict=True)]
+    left = itertools.chain(drawn, words)
+    return [next(word for word in left if word < 2**64 // below * below) % below for below in sizes]
+
+
 def _words(key: bytes) -> Iterator[int]:
+    digest = hashlib.sha256
     for first in itertools.count(0, _BLOCKS):
-        blocks = [hashlib.sha256(key + struct.pack(">Q", block)).digest() for block in range(first, first + _BLOCKS)]
+        blocks = [digest(key + block.to_bytes(8)).digest() for block in range(first, first + _BLOCKS)]
         yield from struct.unpack(f">{4 * _BLOCKS}Q", b"".join(blocks))

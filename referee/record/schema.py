@@ -66,7 +66,12 @@ class Step(Line, frozen=True, kw_only=True, tag="step"):
     """One event and the commands it gave."""
 
     event: AnyEvent
-    commands: list[dict[str, Any]]
+    commands: list[Any]
+    """Plain objects; typed as such, each would be copied when a line is typed."""
+
+    def __post_init__(self) -> None:
+        if not all(type(command) is dict for command in self.commands):
+            raise ValueError("a command that is no object")
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
@@ -84,6 +89,10 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
 
 
 AnyLine = Header | Step | ResultLine | SealLine
+_BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, Step, ResultLine, SealLine)}
+"""msgspec keeps what it knows of a struct, but looks through a bare union every time."""
+_SHOWING = (AskMove, StartSeat, ResumeSeat)
+"""The commands with a view."""
 
 _encoder = msgspec.json.Encoder()
 
@@ -161,7 +170,7 @@ def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
     try:
         if line.is_redacted and form != UNSEALED_FORMAT:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
-        found: AnyLine = msgspec.convert(fields, AnyLine, strict=True)
+        found: AnyLine = msgspec.convert(fields, _BY_KIND.get(fields.get("kind"), AnyLine), strict=True)
         if line.shown:
             raise BadLine("a view: only a redacted record shows one")
         if form != UNSEALED_FORMAT and line.opened != tuple(place.path for place in places(fields, form)):
@@ -195,7 +204,7 @@ def plain_json(commands: tuple[Command, ...]) -> bytes:
 
 def _with_digest(command: Command) -> Command:
     """Return a command with its view's digest in place of the view."""
-    if isinstance(command, AskMove | StartSeat | ResumeSeat) and command.view is not None:
+    if isinstance(command, _SHOWING) and command.view is not None:
         return replace(command, view=view_digest(command.view))
     return command
 

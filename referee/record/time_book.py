@@ -13,6 +13,7 @@ from .reader import Record, RecordError
 from .schema import Step
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
+_TIMED = (e.Answer, e.DeadlinePassed)
 _MOST_EXTENSIONS = 2
 """Of one request; protocol/SPEC.md, "Time"."""
 
@@ -50,7 +51,7 @@ class _Book:
         event = step.event
         expelled = {one["seat"]: one["foul"] for one in step.commands if one["command"] == "expel-seat"}
         before = dict(self._asked)
-        if isinstance(event, e.Answer | e.DeadlinePassed):
+        if isinstance(event, _TIMED):
             extended = {one["seat"] for one in step.commands if one["command"] == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):

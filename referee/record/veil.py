@@ -12,7 +12,6 @@ redacted record holds the view itself as a third element, so that its seat can r
 import hashlib
 import re
 import secrets
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -60,8 +59,8 @@ class BadVeil(Exception):
     """A line whose hidden fields are not what its core says; the text says how."""
 
 
-def places(line: dict[str, Any], form: int) -> Iterator[Place]:
-    """Yield the fields of a plain line that are to be hidden; what is null has nothing to hide.
+def places(line: dict[str, Any], form: int) -> list[Place]:
+    """Return the fields of a plain line that are to be hidden; what is null has nothing to hide.
 
     Args:
         line: with nothing hidden.
@@ -69,39 +68,46 @@ def places(line: dict[str, Any], form: int) -> Iterator[Place]:
     """
     kind = line["kind"]
     if kind == "step":
-        event = line["event"]
-        hidden = _OF_EVENTS if form > _LAST_WORDS_OPEN else _OF_OLD_EVENTS
-        yield from _fields("event", event, hidden.get(event["event"], ()), event.get("seat"))
-        for index, command in enumerate(line["commands"]):
-            name = _OF_COMMANDS.get(command["command"])
-            if name is None:
-                yield from _of_verdict(f"commands.{index}", command)
-            elif command.get(name) is not None:
-                yield Place(f"commands.{index}.{name}", command, name, command.get("seat"))
-    elif kind == "result":
-        yield from _fields("", line, ("seed",), None)
-        yield from _of_fouls("result.fouls", line["result"]["fouls"])
-    elif kind == "header":
-        yield from _fields("", line, ("seed", "programs", "folder"), None)
-        yield from _fields("setup", line["setup"], ("position",), None)
+        return _of_step(line, form)
+    if kind == "result":
+        return _fields("", line, ("seed",), None) + _of_fouls("result.fouls", line["result"]["fouls"])
+    if kind == "header":
+        own = _fields("", line, ("seed", "programs", "folder"), None)
+        return own + _fields("setup", line["setup"], ("position",), None)
+    return []
 
 
-def _of_verdict(path: str, command: dict[str, Any]) -> Iterator[Place]:
+def _of_step(line: dict[str, Any], form: int) -> list[Place]:
+    event = line["event"]
+    hidden = _OF_EVENTS if form > _LAST_WORDS_OPEN else _OF_OLD_EVENTS
+    found = _fields("event", event, hidden.get(event["event"], ()), event.get("seat"))
+    for index, command in enumerate(line["commands"]):
+        name = _OF_COMMANDS.get(command["command"])
+        if name is None:
+            found += _of_verdict(f"commands.{index}", command)
+        elif command.get(name) is not None:
+            found.append(Place(f"commands.{index}.{name}", command, name, command.get("seat")))
+    return found
+
+
+def _of_verdict(path: str, command: dict[str, Any]) -> list[Place]:
     if command["command"] == "expel-seat":
-        yield from _fields(f"{path}.foul", command["foul"], _OF_FOULS, command["seat"])
-    elif command["command"] == "close-match":
-        yield from _of_fouls(f"{path}.result.fouls", command["result"]["fouls"])
+        return _fields(f"{path}.foul", command["foul"], _OF_FOULS, command["seat"])
+    if command["command"] == "close-match":
+        return _of_fouls(f"{path}.result.fouls", command["result"]["fouls"])
+    return []
 
 
-def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> Iterator[Place]:
-    for index, foul in enumerate(fouls):
-        yield from _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
+def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> list[Place]:
+    return [
+        place for index, foul in enumerate(fouls) for place in _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
+    ]
 
 
-def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int | None) -> Iterator[Place]:
-    for name in names:
-        if holder.get(name) is not None:
-            yield Place(f"{path}.{name}" if path else name, holder, name, seat)
+def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int | None) -> list[Place]:
+    return [
+        Place(f"{path}.{name}" if path else name, holder, name, seat) for name in names if holder.get(name) is not None
+    ]
 
 
 def veil(line: dict[str, Any], form: int) -> dict[str, list[Any]]:
@@ -111,7 +117,7 @@ def veil(line: dict[str, Any], form: int) -> dict[str, list[Any]]:
         What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
     """
     opened: dict[str, list[Any]] = {}
-    for path, holder, name, _ in list(places(line, form)):
+    for path, holder, name, _ in places(line, form):
         salt = secrets.token_hex(SALT_BYTES)
         opened[path] = [salt, holder[name]]
         holder[name] = {VEILED: _digest(salt, holder[name])}
@@ -129,11 +135,11 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
     """
     shown = {}
     for path, entry in opened.items():
-        holder, name = _find(line, path)
+        holder, name, hidden = _find(line, path)
         if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and _is_salt(entry[0])):
             raise BadVeil(f"{path}: neither salt and value nor salt, digest and view")
         salt, value, *view = entry
-        if holder[name] != {VEILED: _digest(salt, value)}:
+        if hidden != {VEILED: _digest(salt, value)}:
             raise BadVeil(f"{path} is not what the line's hash of it stands for")
         if view and hashlib.sha256(msgspec.msgpack.encode(view[0])).hexdigest() != value:
             raise BadVeil(f"{path} shows a view that is not the one of the digest")
@@ -152,16 +158,16 @@ def _digest(salt: str, value: Any) -> str:
     return hashlib.sha256(salt.encode() + _encode(value)).hexdigest()
 
 
-def _find(line: dict[str, Any], path: str) -> tuple[Any, Any]:
-    """Return the object or array that a path leads into, and the last key."""
+def _find(line: dict[str, Any], path: str) -> tuple[dict[str, Any], str, dict[str, Any]]:
+    """Return the object that a path leads into, the last key, and what stands there."""
     *way, last = path.split(".")
     holder: Any = line
     try:
         for key in way:
-            holder = holder[int(key)] if isinstance(holder, list) else holder[key]
+            holder = holder[int(key) if key.isdecimal() else key]
         found = holder[last]
     except (KeyError, IndexError, ValueError, TypeError):
         raise BadVeil(f"{path[:80]} is no field of the line") from None
     if not (isinstance(holder, dict) and isinstance(found, dict)):
         raise BadVeil(f"{path[:80]} is not hidden in the line")
-    return holder, last
+    return holder, last, found

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import audit, fairness, fuzz, pairing, ratings, rules, strength, wire
+from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, strength, wire
 
 BENCHMARKS = {
     "audit": audit.main,
@@ -13,6 +13,8 @@ BENCHMARKS = {
     "rules": rules.main,
     "strength": strength.main,
     "wire": wire.main,
+    "kills": kills.main,
+    "crowd": crowd.main,
 }
 
 

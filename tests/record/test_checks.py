@@ -8,10 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee import chance
 from referee.games.q import QGame
 from referee.match import events as e
+from referee.record import checks
 from referee.record.checks import Redealer, check_ranking, check_shuffle
 from referee.record.reader import Record, RecordError, read_record
 from referee.record.time_book import check_book
@@ -199,3 +202,16 @@ def test_commands_without_their_fields_are_told(tmp_path: Path) -> None:
         with pytest.raises(RecordError, match="commands with all their fields") as caught:
             check_book(replace(record, steps=(step, *record.steps[1:])))
         assert caught.value.line == 2
+
+
+NEARLY_ALL = st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1)
+
+
+@given(st.lists(NEARLY_ALL, min_size=200, max_size=200), st.integers(0, 40))
+def test_both_shuffles_throw_the_same_words_away(words: list[int], size: int) -> None:
+    """Words beyond the last whole multiple, which no key that anybody could find gives, lead to one order in both."""
+    stream = chance.Stream(bytes(32))
+    stream._words = words[::-1]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checks, "_words", lambda key: iter(words))
+        assert stream.shuffled(range(size)) == Redealer(bytes(32))(range(size))

@@ -22,8 +22,8 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 from ....games.base import Game, MalformedMove
 from ...addresses import address_of, endpoint_of, listen, stopped
 from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
-from ...lobby import ReservedSeats
 from ...player_protocol import LinkFactory, PlayerLink
+from ...reserved import ReservedSeats
 from .forms import choice_of
 from .player_end import Call, PlayerEnd, connect
 
