@@ -98,12 +98,12 @@ def serve(
     if game is None:
         raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")
     rules = find_game(game)
+    if dialect is not None:
+        _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
     fewest, most = _numbers(rules, min_players, max_players)
     players = None if players_file is None else _players(players_file, fewest)
     if players is not None:
         most = max(count for count in rules.seats if count <= min(most, len(players)))
-    if dialect is not None:
-        _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
     policy = SignUpPolicy(min_players=fewest, max_players=most, step=rules.seats.step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
