@@ -62,12 +62,12 @@ class RemoteProtocolError(ProtocolError):
     """The peer sent what it may not send.
 
     Args:
-        code: which rule of the wire was broken.
+        code: which rule of the wire was broken: a Code, or one of another wire that means what no Code does.
         detail: one sentence for a human reader.
         evidence: the offending bytes, as far as they were read.
     """
 
-    def __init__(self, code: Code, detail: str, evidence: bytes = b"") -> None:
+    def __init__(self, code: StrEnum, detail: str, evidence: bytes = b"") -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail

@@ -1,7 +1,8 @@
-"""Runs the public tests of the Q course: `python -m tests.q_cases FILE [--tcp]`.
+"""Runs the public tests of the Q course: `python -m tests.q_cases FILE [--tcp | --processes]`.
 
 Rules-level cases (xmap, xlegal, xscore, xstrategy) run on games.q and the house players; game cases (xgames,
-xgames-with-observer, xbaddies, remote) run through the match fold, or with --tcp through the real listener over TCP.
+xgames-with-observer, xbaddies, remote) run through the match fold, or with --tcp through the real listener over TCP;
+with --processes, the remote ones alone, and as the course runs them: `referee xserver` and `referee xclients`.
 Prints the ids of those that fail and, last, `N passed, M failed`.
 """
 
@@ -32,6 +33,7 @@ from .q_json import (
     position_of,
     tile_name,
 )
+from .q_processes import play_in_processes
 from .q_tcp import play_over_tcp
 
 GAME_HARNESSES = ("xgames", "xgames-with-observer", "xbaddies", "remote")
@@ -110,11 +112,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.q_cases", description=__doc__)
     parser.add_argument("file", type=Path, help="JSON Lines, a case a line")
     parser.add_argument("--tcp", action="store_true", help="play the game cases over loopback TCP")
-    parser.add_argument("--logs", type=Path, help="with --tcp: keep the records in this folder")
+    parser.add_argument("--processes", action="store_true", help="play the remote cases with xserver and xclients")
+    parser.add_argument("--logs", type=Path, help="with --tcp or --processes: keep the records in this folder")
     options = parser.parse_args(arguments)
     cases = list(read_cases(options.file))
+    if options.processes:
+        cases = [case for case in cases if case["harness"] == "remote"]
     games = [case for case in cases if case["harness"] in GAME_HARNESSES]
     over_tcp = play_over_tcp(games, options.logs) if options.tcp else {}
+    if options.processes:
+        over_tcp = play_in_processes(games, options.logs)
     failed = 0
     for case in cases:
         found = over_tcp[case["id"]] if case["id"] in over_tcp else run_case(case)

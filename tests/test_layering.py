@@ -18,7 +18,7 @@ ALLOWED: dict[str, set[str]] = {
     "referee.games": {"referee.hookspecs"},
     "referee.pairing": {"referee.hookspecs", "referee.games.base"},
     "referee.match": {"referee.games.base", "referee.chance"},
-    "referee.tournament": {"referee.pairing.base", "referee.chance"},
+    "referee.tournament": {"referee.pairing.base", "referee.games.base", "referee.chance"},
     "referee.record": {"referee.match", "referee.games.base", "referee.tournament", "referee.chance"},
     "referee.plugins": {"referee.hookspecs", "referee.games", "referee.pairing"},
     "referee.testing": {"referee.games.base", "referee.match", "referee.pairing.base", "referee.chance"},
@@ -30,9 +30,18 @@ ALLOWED: dict[str, set[str]] = {
         "referee.match",
         "referee.record",
         "referee.tournament",
+        "referee.submissions",
         "referee.plugins",
     },
-    "referee.web": {"referee.record", "referee.match", "referee.games.base"},
+    "referee.submissions": {"referee.games.base", "referee.record", "referee.tournament.charter"},
+    "referee.web": {
+        "referee.record",
+        "referee.match",
+        "referee.games.base",
+        "referee.pairing.base",
+        "referee.tournament",
+    },
+    "referee.check": {"protocol", "referee.chance", "referee.games.base", "referee.match", "referee.net"},
     "referee.cli": {"referee", "protocol"},
     "referee.__main__": {"referee.cli"},
     "referee": {"referee.hookspecs"},
@@ -87,8 +96,8 @@ def test_imports_follow_the_design(name: str) -> None:
     layer = layer_of(name)
     allowed = ALLOWED[layer] | {layer}
     if layer == "referee.cli":
-        parts = ("games", "match", "net", "pairing", "plugins", "record", "web", "hookspecs", "chance")
-        allowed |= {f"referee.{part}" for part in parts}
+        parts = ("check", "games", "match", "net", "pairing", "plugins", "record", "submissions", "tournament", "web")
+        allowed |= {f"referee.{part}" for part in (*parts, "hookspecs", "chance")}
     own = [found for found in imports_of(name, MODULES[name]) if found.split(".")[0] in OWN]
     assert [found for found in own if not any(is_within(found, one) for one in allowed)] == []
 

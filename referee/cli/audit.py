@@ -1,18 +1,16 @@
 """`referee audit`: verify records, many at once."""
 
-import gc
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from msgspec import Struct
-from rich.progress import track
 
 from ..plugins import PluginError
 from ..record.audit import audit
@@ -20,10 +18,8 @@ from ..record.key_file import BadKey, parse_public
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import Chain, RecordError
 from ..record.redact import check_redacted
-from .common import FAILED, console, is_interactive, json_option, out, print_json, registry
-
-_FEW = 4
-"""So few records are done before other processes have started."""
+from .common import FAILED, json_option, out, print_json, registry
+from .many import each
 
 
 class Demands(Struct, frozen=True):
@@ -64,7 +60,8 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
         raise click.UsageError(str(error)) from None
     reports: list[dict[str, Any]] = []
     files = find_records(paths)
-    for report in chain(_manifests(paths, demands), _audited(files, demands, jobs, is_quiet=as_json)):
+    audited = each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json)
+    for report in chain(_manifests(paths, demands), audited):
         reports.append(report)
         if not as_json:
             _show(report)
@@ -74,19 +71,6 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     else:
         _show_sum(reports, len(files), broken)
     sys.exit(FAILED if broken else 0)
-
-
-def _audited(files: Sequence[Path], demands: Demands, jobs: int, *, is_quiet: bool) -> Iterator[dict[str, Any]]:
-    """Audit files, in other processes if there are many, and yield the reports in the files' order."""
-    gc.disable()  # a record is no cycle, and to look for some in what is kept of it takes as long as to read it
-    if len(files) <= _FEW or jobs == 1:
-        for path in files:
-            yield report_on(path, demands)
-        return
-    with ProcessPoolExecutor(jobs, initializer=gc.disable) as pool:
-        reports = pool.map(report_on, files, [demands] * len(files), chunksize=max(1, min(16, len(files) // jobs)))
-        is_plain = is_quiet or not is_interactive()
-        yield from track(reports, "auditing", len(files), console=console, transient=True, disable=is_plain)
 
 
 def report_on(path: Path, demands: Demands) -> dict[str, Any]:

@@ -118,7 +118,9 @@ def find_launches(game: str, players: Sequence[str], known: Registry) -> list[La
         click.UsageError: one of them can't be started or does not play the game.
     """
     try:
-        launches = [_find_launch(game, player, seat, known) for seat, player in enumerate(players)]
+        launches = [find_launch(game, player, seat, known) for seat, player in enumerate(players)]
+        for launch in launches:
+            _check_name(launch)
     except (PlayerError, PluginError) as error:
         raise click.UsageError(str(error)) from None
     counts = Counter(launch.name for launch in launches)
@@ -132,7 +134,19 @@ def find_launches(game: str, players: Sequence[str], known: Registry) -> list[La
     return named
 
 
-def _find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
+def find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
+    """Turn one player of a command line into a program to start, by whatever name.
+
+    Args:
+        game: name of the game.
+        player: `house:NAME`, `cmd:COMMAND` or a folder.
+        seat: its seat; a command is called after it.
+        known: the plugins.
+
+    Raises:
+        PlayerError: it can't be started or does not play the game.
+        PluginError: there is no such house player.
+    """
     kind, sign, rest = player.partition(":")
     if sign and kind == "house":
         games = known.player(rest).games
@@ -148,10 +162,18 @@ def _find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:
     launch = read_folder(folder)
     if launch.games and game not in launch.games:
         raise PlayerError(f"{folder / 'player.toml'}: {launch.name} plays {', '.join(launch.games)}, not {game}")
-    if not (launch.name.isascii() and launch.name.isalnum() and len(launch.name) <= MAX_NAME_CHARS):
-        detail = f"name {launch.name!r} must be 1 to {MAX_NAME_CHARS} letters or digits"
-        raise PlayerError(f"{folder / 'player.toml'}: {detail}")
     return launch
+
+
+def _check_name(launch: Launch) -> None:
+    """Refuse what no player may be called.
+
+    Raises:
+        PlayerError: the name of a folder's player.toml is none; other players have names of the referee's.
+    """
+    if launch.folder and not (launch.name.isascii() and launch.name.isalnum() and len(launch.name) <= MAX_NAME_CHARS):
+        detail = f"name {launch.name!r} must be 1 to {MAX_NAME_CHARS} letters or digits"
+        raise PlayerError(f"{launch.folder / 'player.toml'}: {detail}")
 
 
 @contextlib.contextmanager

@@ -1,19 +1,22 @@
-"""`referee serve`: take sign-ups over TCP, then play."""
+"""`referee serve`: take sign-ups over TCP, then play; with --submissions, take programs in (reception.py)."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from click import get_current_context
 from msgspec.structs import replace
 
 from ..games.base import Game, seats_text
+from ..net.dialects import DIALECTS
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played
 from ..net.tokens import BadTokens, read_tokens
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from .common import FAILED, console, find_game, json_option, print_json
+from .reception import asks_for_reception, receive, reception_options
 from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
 from .telemetry import telemetry_options, watched
@@ -21,7 +24,7 @@ from .watching import show_played
 
 
 @click.command(epilog="Example:  referee serve q --listen tcp:7777 --min 2 --max 4 --wait 20 --tries 2")
-@click.argument("game")
+@click.argument("game", required=False)
 @click.option("--listen", default="tcp:7777:interface=127.0.0.1", show_default=True, help="Twisted endpoint string.")
 @click.option("--min", "min_players", type=int, help="Fewest players to begin with; the game's own if not given.")
 @click.option("--max", "max_players", type=int, help="Most players; that many end the wait at once.")
@@ -49,11 +52,17 @@ from .watching import show_played
     show_default=True,
     help="How long a player whose connection was lost may be away, in seconds; its clock goes on.",
 )
+@click.option(
+    "--dialect",
+    type=click.Choice(sorted(DIALECTS)),
+    help="Speak a course's wire in place of the referee's own: cs4500, for q. See protocol/CS4500.md.",
+)
 @resume_option
+@reception_options
 @telemetry_options
 @json_option
 def serve(
-    game: str,
+    game: str | None,
     listen: str,
     min_players: int | None,
     max_players: int | None,
@@ -61,6 +70,7 @@ def serve(
     tries: int,
     players_file: Path | None,
     come_back_s: float,
+    dialect: str | None,
     resume: Path | None,
     as_json: bool,
     **values: Any,
@@ -71,6 +81,10 @@ def serve(
     with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777
     or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
 
+    With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.
+
+    With --submissions DIR, and without GAME, nothing is played: programs are taken in over HTTP, see `referee submit`.
+
     Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
 
     With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
@@ -78,7 +92,14 @@ def serve(
 
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
+    if asks_for_reception(get_current_context()):
+        receive(get_current_context())
+        return
+    if game is None:
+        raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")
     rules = find_game(game)
+    if dialect is not None:
+        _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
     fewest, most = _numbers(rules, min_players, max_players)
     players = None if players_file is None else _players(players_file, fewest)
     if players is not None:
@@ -95,6 +116,7 @@ def serve(
             played, moves = play_on(resumed, around, (), listen, come_back_s=come_back_s)
         else:
             settings = replace(table_settings(rules, values), players=players, come_back_s=come_back_s)
+            settings = settings if dialect is None else DIALECTS[dialect].settle(settings)
             played, moves = run_table(rules, settings, around, lambda table: table.play_signed_up(listen, policy))
     if played is None:
         console.print(f"fewer than {fewest} players signed up; no match was played")
@@ -112,6 +134,14 @@ def _numbers(rules: Game[Any, Any, Any], least: int | None, most: int | None) ->
         text = f"{rules.name} takes {seats_text(rules.seats)} players, not {numbers[0]} to {numbers[1]}"
         raise click.UsageError(text)
     return numbers
+
+
+def _check_dialect(dialect: str, game: str, players: Path | None, come_back_s: float, resume: Path | None) -> None:
+    """Refuse what a dialect has no word for."""
+    if game != DIALECTS[dialect].game:
+        raise click.UsageError(f"--dialect {dialect} speaks of {DIALECTS[dialect].game} alone, not of {game}")
+    if players is not None or come_back_s or resume is not None:
+        raise click.UsageError(f"{dialect} knows no tokens: leave --players, --come-back and --resume out")
 
 
 def _players(path: Path, fewest: int) -> dict[str, str]:

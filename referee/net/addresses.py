@@ -32,14 +32,30 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
     """
     try:
         port: Port = await serverFromString(reactor, _with_backlog(address)).listen(factory)
-    except CannotListenError as error:
-        raise AddressError(f"can't listen on {address}: {error.socketError}") from None
-    except OSError as error:
-        raise AddressError(f"can't listen on {address}: {error.strerror}: {error.filename}") from None
     except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
-        text = str(error) or type(error).__name__
-        raise AddressError(f"{address!r} is no endpoint such as tcp:7777: {text}") from None
+        raise _explained(address, error) from None
     return port
+
+
+def check(address: str) -> None:
+    """See to it that an address is one; whether it is free is seen only when it is listened on.
+
+    Raises:
+        AddressError: it is no endpoint string, or a key or certificate that it names can't be read.
+    """
+    try:
+        serverFromString(None, _with_backlog(address))
+    except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
+        raise _explained(address, error) from None
+
+
+def _explained(address: str, error: Exception) -> AddressError:
+    """Return why an address can't be listened on."""
+    if isinstance(error, CannotListenError):
+        return AddressError(f"can't listen on {address}: {error.socketError}")
+    if isinstance(error, OSError):
+        return AddressError(f"can't listen on {address}: {error.strerror}: {error.filename}")
+    return AddressError(f"{address!r} is no endpoint such as tcp:7777: {str(error) or type(error).__name__}")
 
 
 def _with_backlog(address: str) -> str:

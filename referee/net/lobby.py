@@ -1,14 +1,15 @@
 """Takes players in: greets each connection, checks its hello, and seats it.
 
-Three doors, one greeting. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
-`KnownPlayers` takes those only that have a token of the organiser's. `ReservedSeats` knows a token for every seat.
-Behind a closed door, a match can still take its own players back. Refuses to know games and matches.
+One greeting for all doors. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
+`KnownPlayers` takes those only that have a token of the organiser's. Elsewhere are `ReservedSeats`, with a token for
+every seat, and the `Hall` of a tournament. Behind a closed door, a match can still take its own players back. Refuses
+to know games and matches.
 """
 
 import hashlib
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Annotated
 from typing import Protocol as Interface
 
@@ -46,6 +47,18 @@ class Returns(Interface):
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection."""
+
+
+def name_of(token: str | None, hashes: Mapping[str, str]) -> str | None:
+    """Return the name that a token stands for; every one is compared, and in constant time.
+
+    Args:
+        token: as it came.
+        hashes: name -> SHA-256 of its token, in hex.
+    """
+    given = hashlib.sha256((token or "").encode()).hexdigest()
+    names = [name for name, known in hashes.items() if hmac.compare_digest(given, known)]
+    return names[0] if names else None
 
 
 class SignUpPolicy(Struct, frozen=True, kw_only=True):
@@ -125,6 +138,10 @@ class Door(ABC):
             self._refuse(link, "version", detail)
             return
         link.name, link.token = message.name, message.token
+        self.arrived(link)
+
+    def arrived(self, link: PlayerLink) -> None:
+        """Seat who has said hello, take it back into its match, or refuse it."""
         if not self.is_open:
             self._take_back(link)
             return
@@ -308,10 +325,7 @@ class KnownPlayers(SignUp):
         return None
 
     def _name_of(self, link: PlayerLink) -> str | None:
-        """Return the name that a player's token stands for; every token is compared, and in constant time."""
-        given = hashlib.sha256((link.token or "").encode()).hexdigest()
-        names = [name for name, known in self._hashes.items() if hmac.compare_digest(given, known)]
-        return names[0] if names else None
+        return name_of(link.token, self._hashes)
 
     def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
         """Take the player's own token, too: a program that was started anew knows no other."""
@@ -322,79 +336,3 @@ class KnownPlayers(SignUp):
         places = list(self._hashes)
         self._links.sort(key=lambda link: places.index(link.name))
         super()._finish()
-
-
-class ReservedSeats(Door):
-    """The door with a token for every seat.
-
-    Args:
-        clock: the reactor, or a test's clock.
-        tokens: by seat.
-        start_s: how long until a seat nobody took stays vacant.
-        may_return: whether a player whose connection ended is waited for, and a new one takes the place of the old.
-    """
-
-    def __init__(self, clock: Clock, tokens: Sequence[str], start_s: float, *, may_return: bool = False) -> None:
-        super().__init__(clock, hello_s=start_s)
-        self._may_return = may_return
-        self._tokens = list(tokens)
-        self._links: list[PlayerLink | None] = [None] * len(tokens)
-        self.done: Deferred[list[PlayerLink | None]] = Deferred()
-        """Fires with the links by seat, None for a vacant one."""
-        self._limit = clock.callLater(start_s, self._too_late, start_s)
-
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Refuse who has no token of a free seat."""
-        seat = self._seat_of(link)
-        if seat is None:
-            return "token", "the token is not one of this match"
-        older = self._links[seat]
-        if seat in self.vacancies or (older is not None and not self._may_return):
-            return "seat-taken", "the seat of this token is taken or given up"
-        if older is not None:
-            self._links[seat] = None
-            self._refuse(older, "replaced", "the same token came again on another connection")
-        return None
-
-    def seated(self, link: PlayerLink) -> None:
-        """Seat the player where its token says."""
-        seat = self._seat_of(link)
-        assert seat is not None
-        self._links[seat] = link
-        self._check_full()
-
-    def left(self, link: PlayerLink) -> None:
-        """Give up the seat of a player that left before the match."""
-        seat = self._seat_of(link)
-        if seat is not None and self._links[seat] is link:
-            self._links[seat] = None
-            if not self._may_return:
-                self.give_up(seat, "its connection ended before the match began")
-
-    def give_up(self, seat: int, why: str) -> None:
-        """Expect nobody on a seat any more."""
-        if self.is_open and self._links[seat] is None:
-            self.vacancies.setdefault(seat, why)
-            self._check_full()
-
-    def close(self) -> None:
-        """Wait for nobody any more, either."""
-        if self._limit.active():
-            self._limit.cancel()
-        super().close()
-
-    def _seat_of(self, link: PlayerLink) -> int | None:
-        given = (link.token or "").encode()
-        matches = [hmac.compare_digest(given, token.encode()) for token in self._tokens]
-        return matches.index(True) if True in matches else None
-
-    def _too_late(self, start_s: float) -> None:
-        for seat, link in enumerate(self._links):
-            if link is None:
-                self.vacancies.setdefault(seat, f"not connected within {start_s:g} s")
-        self._check_full()
-
-    def _check_full(self) -> None:
-        if self.is_open and all(link is not None or seat in self.vacancies for seat, link in enumerate(self._links)):
-            self.close()
-            self.done.callback(list(self._links))

@@ -65,6 +65,7 @@ class MatchRunner:
         last_ms: instant of the match's last event, if it is not new but resumed.
         come_back_s: how long a player without a launched program may be away, its clock going on; 0: not at all.
         on_step: called after every step, for those who watch.
+        release: called with the link of every player that is still there when the match is over.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class MatchRunner:
         last_ms: float = 0.0,
         come_back_s: float = 0.0,
         on_step: OnStep = lambda event, commands, match: None,
+        release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye,
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
@@ -96,6 +98,7 @@ class MatchRunner:
         self._vacancies = dict(vacancies or {})
         self._programs = dict(programs or {})
         self._on_step = on_step
+        self._release_link = release
         self._last_ms = last_ms
         self._come_back_s = come_back_s
         self._events: deque[e.Event] = deque()
@@ -120,6 +123,20 @@ class MatchRunner:
                 self._feed(self._absence(seat, is_new=is_new))
             elif taken is not None and not taken.is_connected:
                 self.link_lost(taken, "the connection ended before the match began")
+        return self.done
+
+    def start_void(self, detail: str) -> "Deferred[c.Result]":
+        """Go on with the match only to call it void.
+
+        Args:
+            detail: why it can't be taken up again, in one sentence.
+
+        Returns:
+            `done`.
+        """
+        for link in self._seats:
+            link.owner = self
+        self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=detail))
         return self.done
 
     def _absence(self, seat: int, *, is_new: bool) -> e.Event:
@@ -328,7 +345,7 @@ class MatchRunner:
 
     def _finish(self, result: c.Result) -> None:
         self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
-        self._release()
+        self._release(self._release_link)
         self.done.callback(result)
 
     def _give_up(self, error: Exception) -> None:
@@ -338,8 +355,8 @@ class MatchRunner:
         if not self.done.called:
             self.done.errback(error)
 
-    def _release(self) -> None:
+    def _release(self, release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye) -> None:
         for seat, link in enumerate(self._links):
             self._forget(seat)
             if link is not None and link.owner is self:
-                link.say_goodbye()
+                release(link)

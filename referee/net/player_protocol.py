@@ -1,7 +1,7 @@
 """One player's connection: socket bytes -> messages with their instants, messages -> bytes.
 
-Knows Twisted's transport and protocol.Connection. Refuses to know matches: whoever owns the link at the moment (the
-lobby, then a match runner) is told what came, and decides.
+Knows Twisted's transport, and a conversation such as protocol.Connection that turns bytes into messages. Refuses to
+know matches: whoever owns the link at the moment (the lobby, then a match runner) is told what came, and decides.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,36 @@ from .clock import Clock, Timer, Transport
 
 CLOSE_S = 1.0
 """How long a closed connection may take to read what was last said to it, before it is cut."""
+
+
+class Conversation(Interface):
+    """The referee's side of what is said on a connection, without I/O; protocol.Connection is one."""
+
+    state: State
+    last_body: bytes
+
+    @property
+    def pending(self) -> bytes:
+        """Bytes of an incomplete message."""
+
+    @property
+    def is_mid_frame(self) -> bool:
+        """Whether a message was begun and is not complete."""
+
+    def receive_data(self, data: bytes, /) -> None:
+        """Take bytes."""
+
+    def receive_end(self) -> None:
+        """Note that no more bytes come."""
+
+    def next_event(self) -> Message | Need:
+        """Take the next message out of the received bytes."""
+
+    def send(self, message: Message, /) -> bytes:
+        """Turn a message into bytes."""
+
+    def send_last(self, message: Message, /) -> bytes:
+        """Turn a refusal or an expulsion into bytes, though the conversation is closed."""
 
 
 class Owner(Interface):
@@ -41,11 +71,14 @@ class PlayerLink(Protocol):
         owner: who is told first; set `owner` to hand the link on, to None to hear nothing more.
         clock: the reactor, or a test's clock.
         now: monotonic seconds.
+        connection: what is said on it; None: that of protocol.
     """
 
-    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
+    def __init__(
+        self, owner: Owner, clock: Clock, now: Callable[[], float], connection: Conversation | None = None
+    ) -> None:
         self.owner: Owner | None = owner
-        self.connection = Connection(Role.REFEREE)
+        self.connection: Conversation = connection or Connection(Role.REFEREE)
         self.name = ""
         self.token: str | None = None
         self.bytes_received = 0
@@ -80,6 +113,14 @@ class PlayerLink(Protocol):
         if self._first_byte is None:
             self._first_byte = at
         self.connection.receive_data(data)
+        self.deliver(at)
+
+    def deliver(self, at: float) -> None:
+        """Tell the owner all that the received bytes say.
+
+        Args:
+            at: when the last of them were read, in monotonic seconds.
+        """
         while True:
             try:
                 event = self.connection.next_event()
@@ -185,16 +226,28 @@ class PlayerLink(Protocol):
             self.owner.protocol_broken(self, error)
 
 
-class LinkFactory(Factory):
-    """Makes a link for every connection, all owned by the same door at first."""
+LinkKind = Callable[[Owner, Clock, Callable[[], float]], PlayerLink]
+"""(owner, clock, monotonic seconds) -> a link: which wire is spoken."""
 
-    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
+
+class LinkFactory(Factory):
+    """Makes a link for every connection, all owned by the same door at first.
+
+    Args:
+        owner: the door.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+        kind: makes the links.
+    """
+
+    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float], kind: LinkKind = PlayerLink) -> None:
         self._owner = owner
         self._clock = clock
         self._now = now
+        self._kind = kind
 
     def buildProtocol(self, addr: object) -> PlayerLink:
         """Make a link; called by Twisted."""
-        link = PlayerLink(self._owner, self._clock, self._now)
+        link = self._kind(self._owner, self._clock, self._now)
         link.factory = self
         return link

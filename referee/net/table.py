@@ -3,36 +3,47 @@
 Knows the order of these steps. Refuses to know the command line: what to play and where to write it is handed in.
 """
 
-import contextlib
-import os
 import secrets
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import Deferred
 
-from .. import __version__, chance
+from .. import __version__
 from ..games.base import Game
 from ..match.commands import Command, ExpelSeat, Result
 from ..match.events import Event
 from ..match.machine import Match
-from ..match.setup import MatchSetup
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
 from .addresses import address_of, endpoint_of, listen, stopped
 from .clock import Port
+from .crew import Crew, Occupant, Vacancy
 from .lag import LoopLag
-from .launch import SOCKET, Confinement, Launch, PlayerError, Program
-from .lobby import Door, KnownPlayers, ReservedSeats, SignUp, SignUpPolicy
+from .launch import Confinement, Launch, PlayerError, Program
+from .lobby import Door, KnownPlayers, Returns, SignUp, SignUpPolicy
 from .match_runner import MatchPaused, MatchRunner, OnStep
 from .player_protocol import LinkFactory, PlayerLink
-from .table_settings import TableSettings
+from .reserved import ReservedSeats
+from .table_settings import TableSettings, seed_of, setup_of
 from .telemetry import Silence, Telemetry
+
+LOCAL = "tcp:0:interface=127.0.0.1"
+"""A port of this machine's own choice that only its own programs reach."""
+
+
+class Host(Protocol):
+    """Who lends players that are connected to match after match."""
+
+    playing: dict[str, Returns]
+    """Match -> who takes its players back."""
+
+    def take_again(self, link: PlayerLink) -> None:
+        """Take a player back whose match is over."""
 
 
 class _Named(Protocol):
@@ -50,6 +61,8 @@ class Played(Struct, frozen=True, kw_only=True):
     result: Result
     record: Path
     match: Match
+    head: str
+    """Hash of the record's result line, over which it is sealed."""
 
 
 def _quiet(_text: str) -> None:
@@ -69,6 +82,8 @@ class Table:
         on_step: called after every step of the match.
         telemetry: where diagnostics and numbers go.
         confinement: what launched programs are held to.
+        lag: the loop's beat, if several tables share it; None: a beat of this table's own.
+        host: who lends players that are connected, and takes them back; None: their connections end with the match.
     """
 
     def __init__(
@@ -83,7 +98,10 @@ class Table:
         on_step: OnStep = lambda event, commands, match: None,
         telemetry: Telemetry = Silence(),  # noqa: B008  # it has no state
         confinement: Confinement = Confinement(),  # noqa: B008  # frozen
+        lag: LoopLag | None = None,
+        host: Host | None = None,
     ) -> None:
+        self._host = host
         self._telemetry = telemetry
         self._confinement = confinement
         self._reactor = reactor
@@ -93,20 +111,20 @@ class Table:
         self._sealer = sealer or Sealer.new()
         self._report = report
         self._on_step = on_step
-        self._lag = LoopLag(reactor, now)
-        self._lag.note = telemetry.note
+        self._is_own_lag = lag is None
+        self._lag = lag or LoopLag(reactor, now)
+        if self._is_own_lag:
+            self._lag.note = telemetry.note
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
-        fixed = settings.seed
         self.match_name = settings.match or _match_name(game.name)
-        secret = os.urandom(chance.SEED_BYTES) if settings.secret is None else settings.secret
-        self._seed = chance.match_seed(secret, self.match_name) if fixed is None else chance.seed_from_number(fixed)
+        self._seed = seed_of(settings, self.match_name)
         self._address = ""
         """What a player writes to connect, once the table listens."""
         self.listening: Deferred[str] = Deferred()
         """Fires with the address to connect to, as a player writes it."""
 
-    async def play_programs(self, launches: Sequence[Launch], address: str = "tcp:0:interface=127.0.0.1") -> Played:
+    async def play_programs(self, launches: Sequence[Launch], address: str = LOCAL) -> Played:
         """Start a program for every seat and play.
 
         Args:
@@ -124,64 +142,90 @@ class Table:
         self._programs = tuple(self._settings.programs[place] for place in places if self._settings.programs)
         return await self._play_seated(match, [launches[place] for place in places], address, None)
 
-    async def play_on(self, resumed: Resumption, launches: Sequence[Launch], address: str) -> Played:
+    async def play_occupants(self, occupants: Sequence[Occupant], address: str = LOCAL) -> Played:
+        """Play between programs to start, players that are connected, and seats that stay vacant.
+
+        A program that can't be started leaves its seat vacant, which is a foul as if it had not come.
+
+        Args:
+            occupants: by seat; none of them None.
+            address: as for play_programs.
+
+        Raises:
+            BadSetup: options are not the game's.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
+        """
+        match = self._new_match([one.name for one in occupants if one is not None])
+        self._programs = self._settings.programs
+        return await self._play_seated(match, occupants, address, None, is_patient=True)
+
+    async def play_on(
+        self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, is_patient: bool = False
+    ) -> Played:
         """Go on with a match whose referee died.
 
         Args:
             resumed: the match.
-            launches: by seat; empty: the players come back by themselves, each with its resume token.
+            occupants: by seat; empty: the players come back by themselves, each with its resume token.
             address: Twisted endpoint string to listen on.
+            is_patient: whether the match is void if a program does not come back; it is no fault of the player's.
 
         Raises:
-            PlayerError: a program can't be started.
+            PlayerError: a program can't be started, and that is not put up with.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
         if resumed.match.result is not None:
-            names = resumed.match.setup.names
-            return Played(names=names, result=resumed.match.result, record=resumed.writer.path, match=resumed.match)
+            return self._played(resumed.match, resumed.match.result, resumed.writer)
         self._seed = resumed.match.seed
-        return await self._play_seated(resumed.match, launches, address, resumed)
+        return await self._play_seated(resumed.match, occupants, address, resumed, is_patient=is_patient)
 
     async def _play_seated(
-        self, match: Match, launches: Sequence[Launch], address: str, resumed: Resumption | None
+        self,
+        match: Match,
+        occupants: Sequence[Occupant],
+        address: str,
+        resumed: Resumption | None,
+        *,
+        is_patient: bool = False,
     ) -> Played:
-        """Play between programs that have a token for their seat."""
-        seats = range(len(match.setup.names))
-        door = ReservedSeats(self._reactor, self._tokens(match), match.setup.start_ms / 1000, may_return=not launches)
-        programs: dict[int, Program] = {}
-        with self._private_socket(is_wanted=bool(launches)) as socket:
+        """Play between players that have a token for their seat."""
+        tokens = self._tokens(match)
+        names, start_s = match.setup.names, match.setup.start_ms / 1000
+        door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=not occupants)
+        if self._host is not None:
+            self._host.playing[self.match_name] = door
+        folder, telemetry = self._settings.folder, self._telemetry
+        crew = Crew(match, occupants, tokens, folder, self._reactor, self._confinement, telemetry)
+        with crew.private_socket() as socket:
             port = await self._listen(address if socket is None else endpoint_of(socket), door)
-            reached = self._address if socket is None else f"unix:{SOCKET}"
             try:
-                for seat in seats:
-                    if match.is_out(seat):
-                        door.give_up(seat, "expelled before")
-                    elif launches:
-                        programs[seat] = self._start_program(launches, seat, match, reached, socket)
-                        programs[seat].exited.addCallback(self._vacate, door, seat, programs[seat])
-                self._report(f"{len(programs)} programs started; the referee listens on {self._address}")
+                crew.start(door, self._address, socket, is_patient=is_patient)
+                self._seat(door, match, occupants)
+                self._report(f"{len(crew.programs)} programs started; the referee listens on {self._address}")
                 links = await door.done
-                if resumed is not None and (gone := sorted(programs.keys() & door.vacancies.keys())):
-                    why = f"{match.setup.names[gone[0]]}: {door.vacancies[gone[0]]}"
-                    raise PlayerError(f"{why}; nothing was played, mend it and resume again")
-                return await self._run(match, links, door, programs, resumed)
+                missing = None if resumed is None else _missing(match, occupants, door)
+                if missing is not None and not is_patient:
+                    raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
+                return await self._run(match, links, door, crew.programs, resumed, missing)
             finally:
                 door.close()
-                for program in programs.values():
-                    program.end()
-                for program in programs.values():
-                    await _gone(program)
+                if self._host is not None:
+                    self._host.playing.pop(self.match_name, None)
+                await crew.dismiss()
                 await stopped(port)
 
-    @contextlib.contextmanager
-    def _private_socket(self, *, is_wanted: bool) -> Iterator[Path | None]:
-        """Make a folder for a socket that programs in a sandbox are shown, and nobody else can reach."""
-        if self._confinement.sandbox is None or not is_wanted:
-            yield None
-            return
-        with tempfile.TemporaryDirectory(prefix="referee-") as folder:  # its mode is 0700
-            yield Path(folder, "socket")
+    def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant]) -> None:
+        """Seat who is here, and wait for nobody who is out or can't come."""
+        for seat in range(len(match.setup.names)):
+            occupant = occupants[seat] if occupants else None
+            if match.is_out(seat):
+                door.give_up(seat, "expelled before")
+            elif isinstance(occupant, Vacancy):
+                door.give_up(seat, occupant.why)
+            elif isinstance(occupant, PlayerLink):
+                door.take_back(seat, occupant)
 
     async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
         """Take sign-ups, then play.
@@ -218,30 +262,13 @@ class Table:
         def _changed(names: list[str]) -> None:
             self._report(f"signed up: {', '.join(names)}")
 
-        players = self._settings.players
+        players, hello_s = self._settings.players, self._settings.hello_s
         if players is None:
-            return SignUp(self._reactor, policy, on_change=_changed)
-        return KnownPlayers(self._reactor, policy, players, on_change=_changed)
+            return SignUp(self._reactor, policy, on_change=_changed, hello_s=hello_s)
+        return KnownPlayers(self._reactor, policy, players, on_change=_changed, hello_s=hello_s)
 
     def _new_match(self, names: Sequence[str]) -> Match:
-        settings = self._settings
-        names = chance.seated(self._seed, names) if settings.lot else tuple(names)
-        setup = MatchSetup(
-            match=self.match_name,
-            game=self._game.name,
-            options=settings.options,
-            names=names,
-            lot=settings.lot,
-            lag_margin_ms=float(settings.lag_margin_ms),
-            per_move_ms=float(settings.per_move_ms),
-            bank_ms=None if settings.bank_ms is None else float(settings.bank_ms),
-            increment_ms=float(settings.increment_ms),
-            start_ms=float(settings.start_ms),
-            acknowledge=settings.acknowledge,
-            nonces=settings.seed is None,
-            commitment=chance.commitment(self._seed),
-            position=settings.position,
-        )
+        setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)
         return Match(self._game, setup, self._seed)
 
     def _tokens(self, match: Match) -> list[str]:
@@ -251,48 +278,11 @@ class Table:
 
     async def _listen(self, address: str, door: Door) -> Port:
         door.note = self._telemetry.note
-        port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now))
+        port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now, self._settings.kind))
         self._address = address_of(port, address)
         self._telemetry.note("listening", address=self._address)
         self.listening.callback(self._address)
         return port
-
-    def _start_program(
-        self,
-        launches: Sequence[Launch],
-        seat: int,
-        match: Match,
-        address: str,
-        socket: Path | None,
-    ) -> Program:
-        launch = launches[seat]
-        environment = {
-            "REFEREE_ADDRESS": address,
-            "REFEREE_TOKEN": self._tokens(match)[seat],
-            "REFEREE_NAME": launch.name,
-            "REFEREE_PLAYER_SEED": chance.player_seed(match.seed, seat).hex(),
-        }
-        records = self._settings.folder
-        records.mkdir(parents=True, exist_ok=True)
-        output = records / f"{self.match_name}.seat{seat}.{launch.name}.stderr"
-        self._telemetry.note("program-started", match=self.match_name, seat=seat, name=launch.name)
-        return Program(
-            launch,
-            environment,
-            output,
-            self._reactor,
-            self._confinement,
-            hidden=[records] if socket is None else [records, socket.parent],
-            others=[other.where for other in launches if other.folder is not None],
-            socket=socket,
-        )
-
-    def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
-        """Give up a seat whose program has ended."""
-        self._telemetry.note("program-ended", match=self.match_name, seat=seat, status=status)
-        words = f"; its last words are in {program.output_path}" if program.output_path.exists() else ""
-        door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
-        return status
 
     async def _run(
         self,
@@ -301,6 +291,7 @@ class Table:
         door: Door,
         programs: dict[int, Program],
         resumed: Resumption | None,
+        missing: str | None = None,
     ) -> Played:
         writer = self._new_record(match) if resumed is None else resumed.writer
 
@@ -311,7 +302,8 @@ class Table:
             self._telemetry.step(event, commands, match)
             self._on_step(event, commands, match)
 
-        self._lag.start()
+        if self._is_own_lag:
+            self._lag.start()
         runner = MatchRunner(
             match,
             links,
@@ -325,16 +317,25 @@ class Table:
             last_ms=0.0 if resumed is None else resumed.last_ms,
             come_back_s=self._settings.come_back_s,
             on_step=_step,
+            release=PlayerLink.say_goodbye if self._host is None else self._host.take_again,
         )
         door.returns = runner
+        if self._host is not None:
+            self._host.playing[self.match_name] = runner
         try:
-            result = await _uncancelled(runner)
+            result = await _uncancelled(runner, missing)
         except MatchPaused:
             self._telemetry.note("match-paused", match=match.setup.match)
             raise
         finally:
-            self._lag.stop()
-        return Played(names=match.setup.names, result=result, record=writer.path, match=match)
+            if self._is_own_lag:
+                self._lag.stop()
+        return self._played(match, result, writer)
+
+    @staticmethod
+    def _played(match: Match, result: Result, writer: RecordWriter) -> Played:
+        head = writer.result_head
+        return Played(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
@@ -346,6 +347,7 @@ class Table:
         return writer
 
     def _write_header(self, writer: RecordWriter, match: Match) -> None:
+        occasion = self._settings.occasion
         writer.write_header(
             match.setup,
             match.seed,
@@ -354,30 +356,27 @@ class Table:
             opened=datetime.now(UTC).isoformat(timespec="seconds"),
             programs=list(self._programs) or None,
             folder=str(Path.cwd()) if self._programs else None,
+            occasion=None if occasion is None else occasion(),
         )
 
 
-async def _gone(program: Program) -> None:
-    """Wait until nothing is left of a program, however impatient the organiser is."""
-    waiting: Deferred[None] = Deferred()
+async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
+    """Run a match to its end; to cancel it is to stop in the middle: its record is what it goes on from.
 
-    def _told(value: Any) -> Any:
-        if not waiting.called:
-            waiting.callback(None)
-        return value
-
-    program.gone.addCallback(_told)
-    try:
-        await waiting
-    except CancelledError:
-        await _gone(program)
-
-
-async def _uncancelled(runner: MatchRunner) -> Result:
-    """Run a match to its end; to cancel it is to stop in the middle: its record is what it goes on from."""
+    Args:
+        runner: of the match.
+        missing: why it can't be taken up again: then it is void.
+    """
     outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
-    runner.start().addCallbacks(outer.callback, outer.errback)
+    done = runner.start() if missing is None else runner.start_void(missing)
+    done.addCallbacks(outer.callback, outer.errback)
     return await outer
+
+
+def _missing(match: Match, occupants: Sequence[Occupant], door: ReservedSeats) -> str | None:
+    """Return which program did not come back into a match that was taken up, and why; None if all are there."""
+    seats = [seat for seat in sorted(door.vacancies) if occupants and not match.is_out(seat)]
+    return f"{match.setup.names[seats[0]]}: {door.vacancies[seats[0]]}" if seats else None
 
 
 def _places(given: Sequence[_Named], names: Sequence[str]) -> list[int]:

@@ -36,7 +36,7 @@ def read_tokens(path: Path) -> dict[str, str]:
         found = tomllib.loads(path.read_text())
     except OSError as error:
         raise BadTokens(f"{path}: {error.strerror}; `referee token NAME... --file {path}` makes such a file") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
         raise BadTokens(f"{path}: {error}") from None
     for name, known in found.items():
         if not re.match(NAME_PATTERN, name):

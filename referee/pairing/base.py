@@ -62,6 +62,8 @@ class Played(Struct, frozen=True, kw_only=True):
     """The game's points by seat; zeros for a bye."""
     fouls: tuple[int, ...] = ()
     """Seats that fouled; they are in the last group of the ranking."""
+    legs: tuple["Played", ...] = ()
+    """What came of each match, if all that was played with one deal is counted as this one."""
 
 
 class Field(Struct, frozen=True, kw_only=True):
@@ -70,6 +72,17 @@ class Field(Struct, frozen=True, kw_only=True):
     entrants: tuple[Entrant, ...]
     seats: int
     """Of one match."""
+
+
+class Extent(Struct, frozen=True, kw_only=True):
+    """How long a tournament takes, if nobody withdraws."""
+
+    fewest: int
+    """Pairings that are played, byes not counted."""
+    most: int
+    """The same, if every draw is played again and nothing ends early."""
+    rounds: int | None = None
+    """None: there are none, or results decide how many."""
 
 
 class PairingFormat(ABC, Generic[S]):
@@ -95,6 +108,15 @@ class PairingFormat(ABC, Generic[S]):
         except msgspec.ValidationError as error:
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadFormat(f"options of {self.name}: {error} (it knows: {known})") from None
+
+    def extent(self, options: Any, field: Field) -> Extent | None:
+        """Return how long a tournament takes; None if that can't be told.
+
+        Args:
+            options: from parse_options.
+            field: from which `new` makes a state.
+        """
+        return None
 
     @abstractmethod
     def new(self, options: Any, field: Field, shuffle: Shuffle) -> S:

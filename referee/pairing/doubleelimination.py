@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import bracket
-from .base import Field, Pairing, PairingFormat, Played
+from .base import Extent, Field, Pairing, PairingFormat, Played
 from .bracket import Node, Source, State
 from .seeding import seeded
 
@@ -39,6 +39,11 @@ class DoubleElimination(PairingFormat[State]):
         rounds = (len(field.entrants) - 1).bit_length()
         graph = bracket.drawn(_nodes(rounds, reset=options.reset))
         return bracket.start(graph, seeded(field, shuffle), options.replays)
+
+    def extent(self, options: Any, field: Field) -> Extent:
+        """Return how long it takes: everybody but the winner loses twice, who may lose once."""
+        matches = 2 * len(field.entrants) - 2
+        return Extent(fewest=matches, most=(matches + options.reset) * (1 + options.replays))
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""

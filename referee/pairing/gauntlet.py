@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import timetable
-from .base import BadFormat, Field, Pairing, PairingFormat, Played
+from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played
 from .timetable import State
 
 
@@ -71,6 +71,12 @@ class Gauntlet(PairingFormat[State]):
         if options.challengers >= len(field.entrants):
             raise BadFormat(f"{options.challengers} challengers of {len(field.entrants)} entrants leave no opponents")
         return timetable.start(Rota(len(field.entrants), options.challengers, options.cycles), len(field.entrants))
+
+    def extent(self, options: Any, field: Field) -> Extent:
+        """Return how long it takes: each challenger meets all others in both seats."""
+        rota = Rota(len(field.entrants), options.challengers, options.cycles)
+        matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
+        return Extent(fewest=matches, most=matches, rounds=rota.rounds)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""

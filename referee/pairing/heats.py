@@ -48,6 +48,22 @@ def start(seeds: tuple[int, ...], seats: int, advance: int, replays: int) -> Sta
     return _next_round(State(seeds=seeds, slots=seeds, used=used, advance=advance, replays=replays), seeds)
 
 
+def tables_by_round(left: int, seats: int, advance: int) -> list[int]:
+    """Return how many tables each round has, if nobody withdraws.
+
+    Args:
+        left: how many entrants begin.
+        seats: of a table.
+        advance: how many of a table go on.
+    """
+    found = []
+    while left >= seats:
+        tables, extra = _cut(left, seats, advance)
+        found.append(tables)
+        left = left - tables * (seats - advance) + extra if left > seats else 1
+    return found
+
+
 def record(state: State, played: Played) -> State:
     """Return the state after a result.
 

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import bracket, heats
-from .base import BadFormat, Field, Pairing, PairingFormat, Played
+from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played
 from .bracket import Node, Source
 from .seeding import seeded
 
@@ -41,7 +41,7 @@ class Knockout(PairingFormat[State]):
             BadFormat: the field does not fill a match, or the options do not go with its seats.
         """
         self.check_field(field)
-        advance = options.advance or (field.seats // 2 if field.seats % 2 == 0 else 1)
+        advance = _advance(options, field)
         if advance == field.seats or field.seats % advance:
             raise BadFormat(f"of {field.seats} seats, {advance} can't go on: it takes a part without a remainder")
         if field.seats > 2 and options.third_place:
@@ -52,6 +52,17 @@ class Knockout(PairingFormat[State]):
         rounds = (len(seeds) - 1).bit_length()
         graph = bracket.drawn(_nodes(rounds, third_place=options.third_place and len(seeds) > 3))
         return bracket.start(graph, seeds, options.replays)
+
+    def extent(self, options: Any, field: Field) -> Extent:
+        """Return how long it takes: of two seats, everybody but the winner loses once."""
+        count = len(field.entrants)
+        if field.seats == 2:
+            matches = count - 1 + (options.third_place and count > 3)
+            rounds = (count - 1).bit_length()
+        else:
+            tables = heats.tables_by_round(count, field.seats, _advance(options, field))
+            matches, rounds = sum(tables), len(tables)
+        return Extent(fewest=matches, most=matches * (1 + options.replays), rounds=rounds)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
@@ -80,6 +91,11 @@ class Knockout(PairingFormat[State]):
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that lost in one round share one."""
         return bracket.places(state) if isinstance(state, bracket.State) else heats.places(state)
+
+
+def _advance(options: Options, field: Field) -> int:
+    """Return how many of a table go on."""
+    return options.advance or (field.seats // 2 if field.seats % 2 == 0 else 1)
 
 
 def _nodes(rounds: int, *, third_place: bool) -> Iterator[Node]:

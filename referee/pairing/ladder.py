@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from .base import Field, Pairing, PairingFormat, Played, without
+from .base import Extent, Field, Pairing, PairingFormat, Played, without
 from .seeding import seeded
 from .tables import seat_one
 
@@ -93,6 +93,10 @@ class Ladder(PairingFormat[State]):
             used=((0,) * field.seats,) * count,
         )
         return _filled(state)
+
+    def extent(self, options: Any, field: Field) -> Extent:
+        """Return how long it takes: as long as was said, or until the ranking is certain enough."""
+        return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import tables, timetable
-from .base import Field, Pairing, PairingFormat, Played
+from .base import Extent, Field, Pairing, PairingFormat, Played
 from .timetable import State
 
 
@@ -160,12 +160,17 @@ class RoundRobin(PairingFormat[State]):
         """
         self.check_field(field)
         order, count = tuple(shuffle(range(len(field.entrants)))), len(field.entrants)
+        rounds = _rounds(options, field)
         if field.seats == 2:
-            rounds = options.cycles * (count - 1 + count % 2)
             numbers = tuple(order.index(entrant) + 1 for entrant in range(count))
-            return timetable.start(Berger(numbers, order, min(rounds, options.rounds or rounds)), count)
-        rounds = options.rounds or options.cycles * -(-(count - 1) // (field.seats - 1))
+            return timetable.start(Berger(numbers, order, rounds), count)
         return timetable.start(planned(order, field.seats, rounds), count)
+
+    def extent(self, options: Any, field: Field) -> Extent:
+        """Return how long it takes: in every round, as many tables as the field fills."""
+        rounds = _rounds(options, field)
+        matches = rounds * (len(field.entrants) // field.seats)
+        return Extent(fewest=matches, most=matches, rounds=rounds)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
@@ -191,6 +196,15 @@ class RoundRobin(PairingFormat[State]):
 
     def places(self, state: State) -> None:
         """Return None: points decide."""
+
+
+def _rounds(options: Options, field: Field) -> int:
+    """Return how many rounds are played."""
+    count = len(field.entrants)
+    if field.seats == 2:
+        rounds = options.cycles * (count - 1 + count % 2)
+        return min(rounds, options.rounds or rounds)
+    return options.rounds or options.cycles * -(-(count - 1) // (field.seats - 1))
 
 
 def _replanned(state: State, plan: Plan, entrant: int) -> Plan:

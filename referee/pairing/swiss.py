@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..games.base import Shuffle
 from . import swiss_rules as rules
-from .base import BadFormat, Field, Pairing, PairingFormat, Played, half_points, without
+from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played, half_points, without
 from .seeding import seeded
 from .swiss_rules import Card
 
@@ -63,12 +63,18 @@ class Swiss(PairingFormat[State]):
         if field.seats == 2 and count > _MOST:
             raise BadFormat(f"{count} entrants are too many for {self.name}: it pairs {_MOST} at most")
         state = State(
-            rounds=options.rounds or ceil(log2(count)),
+            rounds=_rounds(options, field),
             order=seeded(field, shuffle),
             cards=(Card(used=(0,) * field.seats),) * count,
             met=((0,) * count,) * count,
         )
         return _paired(state)
+
+    def extent(self, options: Any, field: Field) -> Extent:
+        """Return how long it takes: in every round, as many tables as the field fills."""
+        rounds = _rounds(options, field)
+        matches = rounds * (len(field.entrants) // field.seats)
+        return Extent(fewest=matches, most=matches, rounds=rounds)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing of the round that has no result yet."""
@@ -109,6 +115,11 @@ class Swiss(PairingFormat[State]):
 
     def places(self, state: State) -> None:
         """Return None: points decide."""
+
+
+def _rounds(options: Options, field: Field) -> int:
+    """Return how many rounds are played."""
+    return options.rounds or ceil(log2(len(field.entrants)))
 
 
 def _marked(card: Card, played: Played, seat: int) -> Card:

@@ -14,11 +14,14 @@ import msgspec
 from ..games.base import Game
 from ..match import events as e
 from ..match.commands import Result
+from .json_answers import move_in_json
 from .reader import Record, RecordError
 
 T = TypeVar("T")
 _KEPT_BYTES = 2000
 """Of an answer's bytes at most; so many may be cut off. protocol/SPEC.md, "Limits"."""
+_JSON = (b'"', b"[")
+"""How an answer in JSON begins; one in msgpack is a map, and never does."""
 _BLOCKS = 64
 """Of a stream, made at once."""
 _SURE = 2**64 - 2**32
@@ -77,14 +80,14 @@ def check_frames(record: Record) -> None:
 
 
 def _is_said(event: e.MoveReceived) -> bool:
-    """Tell whether the bytes of an answer hold its turn and its move, as far as they are kept."""
+    """Tell whether the bytes of an answer hold its turn and its move, as far as they are kept; in JSON, its move."""
     try:
         data = bytes.fromhex(event.frame)
-        said = msgspec.msgpack.decode(data) if len(data) < _KEPT_BYTES else None
+        if len(data) >= _KEPT_BYTES or (data[:1] in _JSON and move_in_json(data) == event.move):
+            return True
+        said = msgspec.msgpack.decode(data)
     except (ValueError, RecursionError):
         return False
-    if len(data) >= _KEPT_BYTES:
-        return True
     return isinstance(said, dict) and (said.get("turn"), said.get("move")) == (event.turn, event.move)
 
 

@@ -3,6 +3,7 @@
 Reads the lines of a redacted record (redact.py), so that nothing else can slip in. Refuses to lay it out for people.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,7 @@ class Evidence(Struct, kw_only=True):
 
     hex: str
     decoded: Any
-    """As msgpack, if they are; else None."""
+    """As msgpack or, from a player of a course, as JSON, if they are; else None."""
     problem: str | None
     """Why they are not."""
 
@@ -166,6 +167,9 @@ def _evidence(text: str) -> Evidence:
     problem = ""
     if len(data) >= PREFIX_BYTES and data[0] == 0 and announced > len(data) - PREFIX_BYTES:
         problem = f"a frame announced {announced} bytes, {len(data) - PREFIX_BYTES} of them are here"
+    with contextlib.suppress(ValueError, RecursionError):  # any ASCII byte is msgpack, too; but only a single one
+        if len(data) > 1:
+            return Evidence(hex=text, decoded=msgspec.json.decode(data), problem=None)
     for body in (data, data[PREFIX_BYTES:]):
         try:
             return Evidence(hex=text, decoded=msgspec.to_builtins(msgspec.msgpack.decode(body)), problem=None)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..games.base import BadSetup, Game
 from ..match.machine import Match, Phase
+from ..tournament.entries import Occasion
 from .audit import FindGame, refold
 from .reader import Record, RecordError, read_record
 from .seal import Sealer, WrongKey
@@ -25,6 +26,8 @@ class Resumption:
     """How the players' programs were given, by seat; empty if the referee had not started them."""
     folder: str | None
     """The folder in which they were given."""
+    occasion: Occasion | None
+    """What it was opened for, if it is one of a tournament."""
 
 
 def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
@@ -54,7 +57,8 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
             writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces)
         else:
             writer.write_seal()
-    return Resumption(match, writer, last_ms, tuple(record.header.programs or ()), record.header.folder)
+    header = record.header
+    return Resumption(match, writer, last_ms, tuple(header.programs or ()), header.folder, header.occasion)
 
 
 def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Match:

@@ -18,6 +18,7 @@ MANIFEST_PURPOSE = "referee manifest 1"
 _NONCE_BYTES = 12
 _LOCK_INFO = b"referee seed of a running match"
 _TOKEN_INFO = b"referee tokens to come back with"
+_SECRET_INFO = b"referee secret of a tournament"
 
 
 class WrongKey(Exception):
@@ -37,6 +38,7 @@ class Sealer:
         """The public key: 32 bytes in hex."""
         self._cipher = ChaCha20Poly1305(self._derived(_LOCK_INFO))
         self._token_key = self._derived(_TOKEN_INFO)
+        self._secret_key = self._derived(_SECRET_INFO)
 
     def _derived(self, info: bytes) -> bytes:
         return HKDF(SHA256(), 32, None, info).derive(self._key.private_bytes_raw())
@@ -73,6 +75,17 @@ class Sealer:
             64 hex digits; whoever takes up the match with this key can derive them again.
         """
         return hmac.digest(self._token_key, f"{match} {commitment} {seat}".encode(), "sha256").hex()
+
+    def secret(self, salt: str) -> bytes:
+        """Derive the secret from which the seeds of a tournament's matches follow.
+
+        Args:
+            salt: the tournament's, chosen at random; another one gives another secret.
+
+        Returns:
+            32 bytes; whoever takes up the tournament with this key can derive them again.
+        """
+        return hmac.digest(self._secret_key, salt.encode(), "sha256")
 
     def unlock(self, locked: str, context: str) -> bytes:
         """Decrypt what `lock` returned.

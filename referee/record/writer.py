@@ -52,6 +52,8 @@ class RecordWriter:
         self.path = path
         self.head = FIRST_PREV if after is None else after.head
         """Hash of the last line written."""
+        self.result_head = self.head
+        """Hash of the result line, once it is written."""
         self._sealer = sealer
         self._count = 0 if after is None else len(after.lines)
         self._file = path.open("xb" if after is None else "r+b")
@@ -126,6 +128,7 @@ class RecordWriter:
 
     def write_seal(self) -> None:
         """Sign what is written, and sync the file to the disk."""
+        self.result_head = self.head
         self._write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
         os.fsync(self._file.fileno())
         self._file.close()

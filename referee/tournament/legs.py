@@ -48,6 +48,7 @@ def combined(pairing: Pairing, legs: Sequence[Entry], scoring: Scoring | None) -
         ranking=tuple(tuple(group) for _, group in groups),
         scores=tuple(sum(part.scores[seat] for part in parts) for seat in seats),
         fouls=fouls,
+        legs=tuple(parts),
     )
 
 

@@ -6,6 +6,7 @@ taken up again from its records alone. Whoever runs it opens what `fixtures` ret
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from msgspec import Struct
@@ -24,6 +25,10 @@ START_FOULS = frozenset({"refused-to-start", "crashed", "disconnected"})
 
 class NotOpen(Exception):
     """An entry of a match that is not to be played now: a mistake of whoever runs the tournament."""
+
+
+class GivenUp(NotOpen):
+    """An entry of a match that was to be played until one of its pairing withdrew; it counts for nothing."""
 
 
 class Fixture(Struct, frozen=True, kw_only=True):
@@ -100,8 +105,18 @@ class Tournament:
         """Number of a pairing -> leg -> what came of it."""
         self._attempts: Counter[tuple[int, int]] = Counter()
         """Number and leg -> void matches so far."""
-        self._due: tuple[Pairing, ...] = ()
+        self._due: dict[int, Pairing] = {}
+        """By number, in the order of the format."""
+        self._open: dict[int, tuple[Fixture, ...]] = {}
+        """Number of a due pairing -> its legs without a result."""
+        self._given_up: dict[int, tuple[Fixture, ...]] = {}
+        """Number of a pairing of somebody who has withdrawn -> its legs that may have been going on."""
         self._settle()
+
+    @property
+    def state(self) -> Any:
+        """The format's, for who knows which one it is."""
+        return self._state
 
     @property
     def is_over(self) -> bool:
@@ -109,13 +124,10 @@ class Tournament:
         return self._format.is_over(self._state)
 
     def fixtures(self) -> Iterator[Fixture]:
-        """Yield every match that may be played now and has no result yet, in the order of the pairings."""
-        for pairing in self._due:
-            done = self._legs.get(pairing.number, {})
-            for leg in range(self.charter.legs):
-                if leg not in done:
-                    attempt = self._attempts[pairing.number, leg]
-                    yield Fixture(pairing=pairing, leg=leg, attempt=attempt, seats=rotated(pairing.seats, leg))
+        """Yield every match that may be opened now and has no result yet, in the order of the pairings."""
+        if self.is_over:
+            return iter(())  # a duel may be decided while some of its pairings are due
+        return chain.from_iterable(self._open.get(number, ()) for number in self._due)
 
     def take(self, entry: Entry) -> tuple[Suspension, ...]:
         """Take what came of a match.
@@ -127,28 +139,47 @@ class Tournament:
             The entrants that are suspended because of it.
 
         Raises:
-            NotOpen: its pairing is not due, or this leg of it has a result.
+            GivenUp: one of its pairing withdrew before it was over.
+            NotOpen: it is of no match that is to be played now, or it says otherwise what that was opened for.
         """
-        occasion = entry.occasion
-        key = (occasion.number, occasion.leg)
-        pairing = next((one for one in self._due if one.number == occasion.number), None)
-        done = self._legs.get(occasion.number, {})
-        if pairing is None or occasion.leg in done or occasion.attempt != self._attempts[key]:
-            raise NotOpen(f"{entry.match} is not to be played now")
+        self.check(entry)
+        number, leg = entry.occasion.number, entry.occasion.leg
+        pairing = self._due[number]
         if entry.void is not None:
-            self._attempts[key] += 1
+            self._attempts[number, leg] += 1
             self.voided += 1
+            self._note_open(pairing)
             return ()
         self.played += 1
-        self._legs.setdefault(occasion.number, {})[occasion.leg] = entry
+        self._legs.setdefault(number, {})[leg] = entry
+        self._note_open(pairing)
         if self.skills is not None:
             self.skills.add(played_of(entry, pairing))
-        if len(self._legs[occasion.number]) == self.charter.legs:
+        if not self._open[number]:
             self._conclude(pairing)
         suspended = tuple(self._failed_too_often(entry))
         for one in suspended:
             self.withdraw(one.entrant, one.why)
         return suspended
+
+    def check(self, entry: Entry) -> None:
+        """Check that an entry is of a match that is to be played now.
+
+        Raises:
+            GivenUp: one of its pairing withdrew before it was over.
+            NotOpen: it is of no match that is to be played now, or it says otherwise what that was opened for.
+        """
+        occasion, name = entry.occasion, self.charter.name
+        fixtures = self._open.get(occasion.number) or self._given_up.get(occasion.number, ())
+        fixture = next((one for one in fixtures if (one.leg, one.attempt) == (occasion.leg, occasion.attempt)), None)
+        if fixture is None:
+            raise NotOpen(f"{entry.match} is not to be played now")
+        if entry.match != fixture.name_in(name):
+            raise NotOpen(f"{entry.match} is not to be played now, but {fixture.name_in(name)}")
+        if occasion != fixture.occasion(name, occasion.opening, occasion.taken):
+            raise NotOpen(f"{entry.match} was opened for something else than what is to be played now")
+        if occasion.number not in self._open:
+            raise GivenUp(f"{entry.match} was given up: one of its pairing withdrew")
 
     def withdraw(self, entrant: int, why: str) -> None:
         """Let an entrant play no more; whoever has withdrawn already stays so for the first reason."""
@@ -156,6 +187,7 @@ class Tournament:
             self.suspended[entrant] = Suspension(entrant=entrant, why=why)
             self.table.withdraw(entrant)
             self._state = self._format.withdraw(self._state, entrant)
+            self._give_up()
             self._settle()
 
     def places(self) -> tuple[tuple[int, ...], ...] | None:
@@ -164,7 +196,7 @@ class Tournament:
 
     def _conclude(self, pairing: Pairing) -> None:
         """Hand a pairing's result to the format and to the table."""
-        legs = self._legs.pop(pairing.number)
+        legs = self._legs[pairing.number]
         played = combined(pairing, [legs[leg] for leg in sorted(legs)], self.charter.scoring)
         self._count(played)
         self._settle()
@@ -172,16 +204,43 @@ class Tournament:
     def _count(self, played: Played) -> None:
         self._state = self._format.record(self._state, played)
         self.table.add(played)
+        self._forget(played.pairing.number)
+
+    def _forget(self, number: int) -> None:
+        """Keep nothing more of a pairing that is through."""
+        self._open.pop(number, None)
+        self._legs.pop(number, None)
         for leg in range(self.charter.legs):
-            self._attempts.pop((played.pairing.number, leg), None)
+            self._attempts.pop((number, leg), None)
+
+    def _give_up(self) -> None:
+        """Give up the pairings that are not due any more, or have become byes."""
+        due = {pairing.number: pairing for pairing in self._format.due(self._state)}
+        for number, pairing in self._due.items():
+            if due.get(number) != pairing:
+                self._given_up[number] = self._open[number]
+                self._forget(number)
 
     def _settle(self) -> None:
         """Give every bye that is due, and note what is to be played."""
-        self._due = self._format.due(self._state)
-        while byes := [pairing for pairing in self._due if pairing.is_bye]:
+        due = self._format.due(self._state)
+        while byes := [pairing for pairing in due if pairing.is_bye]:
             for pairing in byes:
                 self._count(bye(pairing))
-            self._due = self._format.due(self._state)
+            due = self._format.due(self._state)
+        self._due = {pairing.number: pairing for pairing in due}
+        for number in self._due.keys() - self._open.keys():
+            self._note_open(self._due[number])
+
+    def _note_open(self, pairing: Pairing) -> None:
+        """Note which legs of a pairing are to be played."""
+        number, seats = pairing.number, pairing.seats
+        done, attempts = self._legs.get(number, {}), self._attempts
+        self._open[number] = tuple(
+            Fixture(pairing=pairing, leg=leg, attempt=attempts.get((number, leg), 0), seats=rotated(seats, leg))
+            for leg in range(self.charter.legs)
+            if leg not in done
+        )
 
     def _failed_too_often(self, entry: Entry) -> Iterator[Suspension]:
         """Yield who has failed to start once too often with this match."""

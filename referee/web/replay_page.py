@@ -7,24 +7,17 @@ What players say reaches the page in two ways only: as text escaped here, and as
 `textContent`. The page's own policy forbids every other script, style and address, should both fail.
 """
 
-import base64
-import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from html import escape
-from importlib.resources import files
 from typing import Any
 
-from ..match.setup import MatchSetup
 from ..record.audit import FindGame
 from ..record.reader import Record
 from .drawing import pooled, with_names
 from .frames import Watched, watch
-from .words import gains, headline, move_text, printable, ranking, reasons
-
-_SLOT = re.compile(r"\{\{(\w+)\}\}")
+from .page import embedded, filled, part, policy
+from .words import gains, headline, move_text, printable, ranking, reasons, time_control
 
 
 def replay_page(record: Record, find_game: FindGame) -> str:
@@ -45,9 +38,9 @@ def replay_page(record: Record, find_game: FindGame) -> str:
 def page_of(watched: Watched) -> str:
     """Return a match that was folded again as one HTML document."""
     names = [printable(name) for name in watched.match.setup.names]
-    style, script = _part("replay.css"), _part("replay.js")
+    style, script = part("replay.css"), part("replay.js")
     slots = {
-        "policy": _policy(script, style),
+        "policy": policy(script, style),
         "title": escape(f"{' · '.join(names)} — {watched.match.setup.match}"),
         "players": escape(" · ".join(names)),
         "game": escape(watched.match.game.title),
@@ -57,32 +50,9 @@ def page_of(watched: Watched) -> str:
         "facts": _facts(watched),
         "style": style,
         "script": script,
-        "data": _embedded(_data(watched)),
+        "data": embedded(_data(watched)),
     }
-    return _SLOT.sub(lambda found: slots[found[1]], _part("replay.html"))
-
-
-@cache
-def _part(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def _policy(script: str, style: str) -> str:
-    """Return a policy that lets this script and this style be, and nothing else."""
-    return (
-        f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-
-
-def _fingerprint(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _embedded(data: Any) -> str:
-    """Return data as JSON that cannot end its element: without `<`, `>`, `&` and anything beyond ASCII."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return filled(part("replay.html"), slots)
 
 
 def _data(watched: Watched) -> dict[str, Any]:
@@ -163,7 +133,7 @@ def _told(watched: Watched) -> Mapping[str, str]:
         "Game": f"{match.game.title} ({setup.game})",
         "Options": json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual",
         "Players": ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names)),
-        "Time": _time_control(setup),
+        "Time": time_control(setup),
         "Opened": record.header.opened,
         "Ended by": f"{rule.id}: {rule.text}" if rule else "",
         "Void": match.result.void or "" if match.result else "",
@@ -174,11 +144,3 @@ def _told(watched: Watched) -> Mapping[str, str]:
         "Seed": f"{match.seed.hex()} ({fixed}; it fits the commitment)",
         "Nonces": ", ".join(nonce or "none" for nonce in match.nonces) if setup.nonces else "not used",
     }
-
-
-def _time_control(setup: MatchSetup) -> str:
-    parts = [f"{setup.per_move_ms / 1000:g} s for each move"]
-    if setup.bank_ms is not None:
-        added = f" and {setup.increment_ms / 1000:g} s more for each" if setup.increment_ms else ""
-        parts.append(f"{setup.bank_ms / 1000:g} s for all of a seat's moves{added}")
-    return ", ".join([*parts, f"{setup.start_ms / 1000:g} s to start"])

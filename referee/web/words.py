@@ -11,6 +11,8 @@ from typing import Any
 from ..games.base import Rule
 from ..match.commands import Result
 from ..match.fouls import Foul
+from ..match.setup import MatchSetup
+from ..tournament.charter import TimeControl
 from .frames import Frame, Kind
 
 MAX_CHARS = 600
@@ -67,6 +69,15 @@ def duration(ms: float) -> str:
     if ms < 1000:
         return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms"
     return f"{ms / 1000:.2f} s" if ms < 60_000 else f"{ms // 60_000:.0f} min {ms % 60_000 / 1000:.0f} s"
+
+
+def number(value: float) -> str:
+    """Return a number of points: halves as such, others with two digits."""
+    whole, rest = divmod(abs(value), 1)
+    sign = "-" if value < 0 else ""
+    if rest in (0, 0.5):
+        return f"{sign}{int(whole) if whole or not rest else ''}{'½' if rest else ''}"
+    return f"{value:.2f}"
 
 
 def gains(frames: Sequence[Frame], index: int) -> int:
@@ -142,3 +153,12 @@ def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
             rows.append(Ranked(place, seat, printable(names[seat]), result.scores[seat], result.used_ms[seat], note))
         rank += len(level)
     return rows
+
+
+def time_control(given: MatchSetup | TimeControl) -> str:
+    """Return how long players may take, in words."""
+    parts = [f"{given.per_move_ms / 1000:g} s for each move"]
+    if given.bank_ms is not None:
+        added = f" and {given.increment_ms / 1000:g} s more for each" if given.increment_ms else ""
+        parts.append(f"{given.bank_ms / 1000:g} s for all of a seat's moves{added}")
+    return ", ".join([*parts, f"{given.start_ms / 1000:g} s to start"])

@@ -37,6 +37,8 @@ def token(seat: int) -> str:
 class Sitting:
     """A match of Q between peers that speak when the test says so."""
 
+    peer = Peer
+
     def __init__(
         self, folder: Path, seats: int = 2, *, come_back_s: float = 0.0, clock: Clock | None = None, **setup: Any
     ) -> None:
@@ -44,7 +46,7 @@ class Sitting:
         names = [f"p{seat}" for seat in range(seats)]
         self.door = door = SignUp(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
         seated = fired(door.done)
-        self.peers = [Peer(door, self.clock) for _ in names]
+        self.peers = [self.peer(door, self.clock) for _ in names]
         for peer, name in zip(self.peers, names, strict=True):
             peer.hello(name)
         self.setup = MatchSetup(

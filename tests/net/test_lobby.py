@@ -12,10 +12,10 @@ from referee.net.lobby import (
     MAX_GREETING,
     MAX_GREETING_OF_ADDRESS,
     KnownPlayers,
-    ReservedSeats,
     SignUp,
     SignUpPolicy,
 )
+from referee.net.reserved import ReservedSeats
 
 from .wires import Peer, fired
 

@@ -11,7 +11,7 @@ from protocol import Connection, Need, Role
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message
 from referee.net.lobby import Door
-from referee.net.player_protocol import PlayerLink
+from referee.net.player_protocol import LinkKind, PlayerLink
 
 
 class Wire:
@@ -72,11 +72,13 @@ class Peer:
         host: where it is.
     """
 
+    kind: LinkKind = PlayerLink
+
     def __init__(self, door: Door, clock: Clock, host: str = "127.0.0.1") -> None:
         self.wire = Wire()
         self.wire.host = host
         self.connection = Connection(Role.PLAYER)
-        self.link = PlayerLink(door, clock, clock.seconds)
+        self.link = self.kind(door, clock, clock.seconds)
         self.wire.link = self.link
         self.link.transport = cast("Any", self.wire)
         self.link.connectionMade()

@@ -9,13 +9,12 @@ from collections import Counter
 from enum import StrEnum
 from typing import Any
 
+from referee.cli.course_cheats import CHEATS
 from sample_players.python.q_simple import first_spot, most_constrained_spot, strategy
 
-from .q_cheats import CHEATS
-
 STRATEGIES = {"dag": first_spot, "ldasg": most_constrained_spot}
-_STAFF_NAME = re.compile(r"^(?P<how>non|inv)(?P<method>Setup|TT|TakeTurn|NT|NewTiles|Win)(?P<what>.*)$")
-_METHODS = {
+STAFF_NAME = re.compile(r"^(?P<how>non|inv)(?P<method>Setup|TT|TakeTurn|NT|NewTiles|Win)(?P<what>.*)$")
+STAFF_METHODS = {
     "Setup": "setup",
     "TT": "take-turn",
     "TakeTurn": "take-turn",
@@ -63,11 +62,11 @@ class Actor:
         elif len(spec) == 4 and self._cheat is None:
             self._fails = (spec[2], int(spec[3]), Kind.LOOPS)
         self._garbles_placements = False
-        found = _STAFF_NAME.match(self.name) if staff else None
+        found = STAFF_NAME.match(self.name) if staff else None
         if found is not None:
-            self._garbles_placements = found["how"] == "inv" and _METHODS[found["method"]] == "take-turn"
+            self._garbles_placements = found["how"] == "inv" and STAFF_METHODS[found["method"]] == "take-turn"
             if not self._garbles_placements:
-                self._fails = (_METHODS[found["method"]], 1, Kind.GARBLES)
+                self._fails = (STAFF_METHODS[found["method"]], 1, Kind.GARBLES)
         self._calls: Counter[str] = Counter()
 
     @property

@@ -14,7 +14,9 @@ import protocol
 from protocol import State, limits
 from protocol.connection import TRANSITIONS
 from referee import chance
+from referee.plugins import load
 
+from .first_turns import first_turn
 from .situations import sender_of
 from .tables import EXAMPLES, NONCES, SALT, SEED, VIEW, framed, packed
 
@@ -33,17 +35,53 @@ HELLO_BYTES = (
     ("a3 61 64 61", '"ada"'),
 )
 LIMITS = (
-    ("length of the prefix", limits.PREFIX_BYTES, "bytes"),
-    ("longest body from a player", limits.MAX_FRAME_FROM_PLAYER_BYTES, "bytes"),
-    ("longest body from the referee", limits.MAX_FRAME_FROM_REFEREE_BYTES, "bytes"),
-    ("bytes of a frame that nothing asked for, within a match", limits.MAX_UNASKED_BYTES, "bytes"),
-    ("what a player may leave unread", limits.MAX_UNREAD_BYTES, "bytes"),
-    ("arrays and maps within one another, the message's own map included", limits.MAX_DEPTH, "levels"),
-    ("longest string, keys included", limits.MAX_STRING_BYTES, "bytes of UTF-8"),
-    ("longest array; most pairs of a map", limits.MAX_ITEMS, "items"),
-    ("longest token", limits.MAX_TOKEN_CHARS, "characters"),
-    ("offending bytes that are kept and shown", limits.MAX_EVIDENCE_BYTES, "bytes"),
+    ("length of the prefix", limits.PREFIX_BYTES, "bytes", "one integer that every language can read"),
+    (
+        "longest body from a player",
+        limits.MAX_FRAME_FROM_PLAYER_BYTES,
+        "bytes",
+        "a move of the largest game is under 4 KiB; this is what one read of a socket gives",
+    ),
+    (
+        "longest body from the referee",
+        limits.MAX_FRAME_FROM_REFEREE_BYTES,
+        "bytes",
+        "a view of Q with every tile on the map is about 20 KiB; the rest is room for other games",
+    ),
+    (
+        "bytes of a frame that nothing asked for, within a match",
+        limits.MAX_UNASKED_BYTES,
+        "bytes",
+        "a whole message, so that the verdict can name it, and no more",
+    ),
+    ("what a player may leave unread", limits.MAX_UNREAD_BYTES, "bytes", "two of the referee's longest frames"),
+    (
+        "arrays and maps within one another, the message's own map included",
+        limits.MAX_DEPTH,
+        "levels",
+        "the deepest message has 6; deeper ones exhaust a decoder's stack",
+    ),
+    (
+        "longest string, keys included",
+        limits.MAX_STRING_BYTES,
+        "bytes of UTF-8",
+        "the longest string is the evidence of an expulsion, in hex",
+    ),
+    (
+        "longest array; most pairs of a map",
+        limits.MAX_ITEMS,
+        "items",
+        "the longest array has 1080 tiles; decoders make room for what a header announces",
+    ),
+    ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex, twice"),
+    (
+        "offending bytes that are kept and shown",
+        limits.MAX_EVIDENCE_BYTES,
+        "bytes",
+        "enough to see what it was, too little to fill a disk",
+    ),
 )
+"""What, how much, in which unit, and why."""
 
 
 def table(*rows: Sequence[str]) -> str:
@@ -71,7 +109,8 @@ def states_table() -> str:
 
 def limits_table() -> str:
     """Return the limits with their numbers."""
-    return table(("limit", "number"), *((what, f"{number} {unit}") for what, number, unit in LIMITS))
+    rows = ((what, f"{number} {unit}", why) for what, number, unit, why in LIMITS)
+    return table(("limit", "number", "why"), *rows)
 
 
 def hello_bytes() -> str:
@@ -85,8 +124,15 @@ def hello_bytes() -> str:
 def example(name: str) -> str:
     """Return one example: the message, readable, and its frame."""
     message = _example(name)
-    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in message.items())
-    return _block("{\n" + lines + "\n}", "json") + "\n\n" + _block(spaced(framed(packed(message))))
+    return _spread(message) + "\n\n" + _block(spaced(framed(packed(message))))
+
+
+def game(name: str) -> str:
+    """Return the first turn of a game, of a fixed deal for two: the view, the move, and what is told of it."""
+    turn = first_turn(load().game(name))
+    return "\n\n".join(
+        [_spread(turn.view), _block(json.dumps(turn.move), "json"), _block(json.dumps(turn.told), "json")]
+    )
 
 
 def chance_with_nonces() -> str:
@@ -101,8 +147,7 @@ def chance_without_nonces() -> str:
 
 def view() -> str:
     """Return a view of the Q game."""
-    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in VIEW.items())
-    return _block("{\n" + lines + "\n}", "json")
+    return _spread(VIEW)
 
 
 def hidden_seed() -> str:
@@ -135,6 +180,12 @@ def _example(name: str) -> dict[str, Any]:
     return next(message for other, _, message in EXAMPLES if other == name)
 
 
+def _spread(value: dict[str, Any]) -> str:
+    """Return a map with a line for each of its keys."""
+    lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(inner)}" for key, inner in value.items())
+    return _block("{\n" + lines + "\n}", "json")
+
+
 def _block(text: str, language: str = "text") -> str:
     return f"```{language}\n{text}\n```"
 
@@ -155,7 +206,8 @@ def filled(text: str) -> str:
 
     def fill(found: re.Match[str]) -> str:
         kind, _, name = found[2].partition(": ")
-        part = example(name) if kind == "example" else PARTS[found[2]]()
+        makers = {"example": example, "game": game}
+        part = makers[kind](name) if kind in makers else PARTS[found[2]]()
         return f"{found[1]}\n{part}\n\n{found[3]}"
 
     return _PART.sub(fill, text)

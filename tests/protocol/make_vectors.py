@@ -14,6 +14,8 @@ from referee import chance
 from referee.games import q_tiles
 from referee.games.q import Options, QGame
 
+from .conversations import CONVERSATIONS, Conversation
+from .other_forms import OTHER_FORMS
 from .tables import BAD_FRAMES, BOUNDS, DEALS, EXAMPLES, LISTS, NUMBERS, PURPOSES, framed, packed
 
 PATH = Path(protocol.__file__).parent / "vectors.json"
@@ -48,12 +50,32 @@ def messages() -> list[dict[str, Any]]:
         {"name": name, "from": str(sender), "message": message, "hex": framed(packed(message)).hex()}
         for name, sender, message in EXAMPLES
     ]
+    good += [
+        {"name": name, "from": str(sender), "message": message, "hex": framed(rewritten(packed(message))).hex()}
+        for name, sender, message, rewritten in OTHER_FORMS
+    ]
     bad = [
         {"name": name, "from": str(sender), "hex": data.hex(), "code": str(code)}
         for name, sender, data, code in BAD_FRAMES
         if len(data) <= _LONGEST_BYTES
     ]
     return good + bad
+
+
+def conversations() -> list[dict[str, Any]]:
+    """Return every vector of a conversation."""
+    return [{"name": conversation.name, "lines": _lines(conversation)} for conversation in CONVERSATIONS]
+
+
+def _lines(conversation: Conversation) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = [
+        {"from": str(sender), "message": message, "hex": framed(packed(message)).hex()}
+        for sender, message in conversation.lines
+    ]
+    if conversation.code is not None:
+        last = lines[-1]
+        lines[-1] = {"from": last["from"], "hex": last["hex"], "code": str(conversation.code)}
+    return lines
 
 
 def seeds() -> list[dict[str, Any]]:
@@ -132,7 +154,8 @@ def text() -> str:
     """Return the file's text: one vector a line."""
     chances = {"seeds": seeds(), "derived": derived(), "seatings": seatings(), "decks": decks(), "deals": deals()}
     inner = ",\n".join(f'"{name}": {_listed(vectors)}' for name, vectors in chances.items())
-    return f'{{\n"messages": {_listed(messages())},\n"chance": {{\n{inner}\n}}\n}}\n'
+    spoken = f'"messages": {_listed(messages())},\n"conversations": {_listed(conversations())}'
+    return f'{{\n{spoken},\n"chance": {{\n{inner}\n}}\n}}\n'
 
 
 def _listed(vectors: Iterable[dict[str, Any]]) -> str:

@@ -41,7 +41,7 @@ def code_of(body: bytes) -> Code:
         unpack(body)
     assert body[:MAX_EVIDENCE_BYTES] == caught.value.evidence
     assert len(caught.value.detail) <= MAX_EVIDENCE_BYTES
-    return caught.value.code
+    return Code(caught.value.code)
 
 
 @pytest.mark.parametrize("value", GOOD_VALUES, ids=lambda value: repr(value)[:20])

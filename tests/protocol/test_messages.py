@@ -156,7 +156,7 @@ def code_of(plain: Plain) -> Code | None:
     try:
         decode(packed(plain), accepted_by(plain["type"]))
     except RemoteProtocolError as error:
-        return error.code
+        return Code(error.code)
     return None
 
 

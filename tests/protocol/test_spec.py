@@ -4,9 +4,11 @@ import copy
 import hashlib
 import json
 import re
+import typing
 from collections.abc import Sequence
 from typing import Any
 
+import msgpack
 import msgspec
 import pytest
 
@@ -15,21 +17,26 @@ from protocol.client import COME_BACK_S
 from protocol.decoding import decode
 from protocol.frames import FrameReader, encode_frame
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
+from protocol.testing import ConnectionPair
 from referee import chance
-from referee.games import q_tiles
+from referee.games import builtin, q_tiles
 from referee.games.q import Exchange, Pass, Place, QGame
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
+from referee.net.launch.program import PATIENCE_S
+from referee.plugins import load
 from referee.record.schema import FORMAT, encode_line
 from referee.record.veil import unveil, veil
 
 from . import make_spec, make_vectors
-from .situations import OTHER, receive_all
+from .other_forms import OTHER_FORMS
+from .situations import OTHER, receive_all, typed
 from .tables import NONCES, SEED, VIEW
 
 TEXT = make_spec.PATH.read_text()
 FILE: dict[str, Any] = json.loads(make_vectors.PATH.read_text())
 VECTORS: list[dict[str, Any]] = FILE["messages"]
+CONVERSATIONS: list[dict[str, Any]] = FILE["conversations"]
 CHANCE: dict[str, list[dict[str, Any]]] = FILE["chance"]
 GOOD = [vector for vector in VECTORS if "message" in vector]
 BAD = [vector for vector in VECTORS if "code" in vector]
@@ -87,10 +94,16 @@ def test_the_times_of_coming_back_hold() -> None:
     assert MIN_LEFT_MS == 1000
 
 
+def test_the_patience_with_programs_holds() -> None:
+    """How long a launched program has to end by itself is that of the code."""
+    assert "has 2 seconds for that" in section("Addresses")
+    assert PATIENCE_S == 2
+
+
 def test_every_limit_is_in_the_table() -> None:
     """No limit in bytes, items, levels or characters is left out."""
     named = {name for name in vars(limits) if name.startswith("MAX_") or name.endswith("_BYTES")}
-    assert sorted(getattr(limits, name) for name in named) == sorted(number for _, number, _ in make_spec.LIMITS)
+    assert sorted(getattr(limits, name) for name in named) == sorted(number for _, number, *_ in make_spec.LIMITS)
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -114,12 +127,40 @@ def test_every_foul_is_described() -> None:
     assert list(Cause) == first_column(section("Fouls"))
 
 
-def test_the_view_of_q_is_described() -> None:
-    """Each key of a view of the Q game has its row, and the example is a view."""
-    game = QGame()
-    keys = [field.name for field in msgspec.structs.fields(game.view_type)]
-    assert keys == [key for key in first_column(section("The Q game")) if key in keys]
-    msgspec.convert(VIEW, game.view_type, strict=True)
+GAMES = {"q": "The Q game", "quincy": "Quincy", "quincala": "Quincala Mixing", "quadominos": "Quad-Ominos"}
+"""The section of each game."""
+
+
+def test_every_game_has_its_section() -> None:
+    """No game that is built in is left out."""
+    assert set(GAMES) == {game.name for game in builtin.referee_games()}
+
+
+@pytest.mark.parametrize(("name", "heading"), GAMES.items())
+def test_the_view_of_a_game_is_described(name: str, heading: str) -> None:
+    """Each key of a view of the game has its row, in its order."""
+    keys = [field.name for field in msgspec.structs.fields(load().game(name).view_type)]
+    assert keys == [key for key in first_column(section(heading)) if key in keys]
+
+
+def test_the_view_of_q_is_a_view() -> None:
+    """The example is one."""
+    msgspec.convert(VIEW, QGame.view_type, strict=True)
+
+
+@pytest.mark.parametrize(("name", "heading"), [pair for pair in GAMES.items() if pair[0] != "q"])
+def test_the_turn_of_a_game_is_one(name: str, heading: str) -> None:
+    """The view that SPEC.md shows has the form of one, and the move is legal in it; its forms are all named."""
+    game = load().game(name)
+    view, move, told = (json.loads(block) for block in re.findall(r"```json\n(.*?)```", section(heading), re.DOTALL))
+    shown = msgspec.convert(view, game.view_type, strict=True)
+    imagined = game.imagine(game.parse_options({}), shown, chance.Dealer(SEED))
+    assert game.play(imagined, game.parse_move(move)) != imagined
+    assert told["kind"] == "played"
+    for variant in typing.get_args(game.move_type):
+        assert f"`{variant.__struct_config__.tag}`" in section(heading)
+    for option in msgspec.structs.fields(game.options_type):
+        assert f"`{option.name}`" in section(heading)
 
 
 def test_the_moves_of_q_are_moves() -> None:
@@ -319,8 +360,35 @@ def test_a_good_vector_round_trips(vector: dict[str, Any]) -> None:
     message = decode(body, accepted)
     plain = msgspec.to_builtins(message)
     assert vector["message"].items() <= plain.items()
-    if set(plain) == set(vector["message"]) and "integers" not in vector["name"]:
+    unusual = {name for name, *_ in OTHER_FORMS} | {"offer with whole milliseconds as integers"}
+    if set(plain) == set(vector["message"]) and vector["name"] not in unusual:
         assert data == encode_frame(encode(message), limits.MAX_FRAME_FROM_PLAYER_BYTES)
+
+
+def test_no_vector_is_there_twice() -> None:
+    """An unusual encoding is another one than the usual."""
+    assert len({vector["hex"] for vector in VECTORS if "message" in vector}) == len(GOOD)
+
+
+@pytest.mark.parametrize("vector", CONVERSATIONS, ids=lambda vector: str(vector["name"]))
+def test_a_conversation_is_one(vector: dict[str, Any]) -> None:
+    """Both sides can say its lines in this order; a last line with a code is refused with that code."""
+    pair = ConnectionPair()
+    *lines, last = vector["lines"]
+    for line in [*lines, last] if "message" in last else lines:
+        assert bytes.fromhex(line["hex"])[limits.PREFIX_BYTES :] == msgpack.packb(line["message"])
+        pair.send(Role(line["from"]), typed(line["message"]))
+    if "code" in last:
+        with pytest.raises(RemoteProtocolError) as caught:
+            receive_all(pair.side(OTHER[Role(last["from"])]), bytes.fromhex(last["hex"]), 65_536)
+        assert last["code"] == caught.value.code
+
+
+def test_the_conversations_have_every_message_and_code() -> None:
+    """Each message is said in one of them, and what a new conversation can't meet is refused in one."""
+    lines = [line for vector in CONVERSATIONS for line in vector["lines"]]
+    assert set(MESSAGES) == {line["message"]["type"] for line in lines if "message" in line}
+    assert {Code.WRONG_MATCH, Code.OUT_OF_TURN} == {line["code"] for line in lines if "code" in line}
 
 
 @pytest.mark.parametrize("vector", BAD, ids=lambda vector: str(vector["name"]))

@@ -63,16 +63,18 @@ def read_folder(folder: Path) -> Launch:
     if not folder.is_dir():
         raise PlayerError(f"there is no folder {folder}")
     refuse_escapes(folder)
+    if path.exists() and not path.is_file():
+        raise PlayerError(f"{path} is no file")
     try:
         text = path.read_bytes().decode()
         toml = msgspec.convert(tomllib.loads(text), PlayerToml)
     except OSError as error:
         raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise PlayerError(f"{path} is no TOML: {error}") from None
     except msgspec.ValidationError as error:
         known = ", ".join(field.name for field in msgspec.structs.fields(PlayerToml))
         raise PlayerError(f"{path}: {error}; a player.toml has the keys {known}, and needs name and run") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
+        raise PlayerError(f"{path} is no TOML: {error}") from None
     argv = _split(toml.run, f"{path}: `run`")
     if not argv:
         raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")

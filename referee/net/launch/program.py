@@ -166,14 +166,17 @@ class Program:
             self._output.close_write_end()
         self._poll = reactor.callLater(POLL_S, self._look)
 
-    def end(self) -> "Deferred[None]":
+    def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
+
+        Args:
+            patience_s: how long it may take to end by itself, in seconds.
 
         Returns:
             `gone`.
         """
         if self.status is None and self._push is None:
-            self._push = self._reactor.callLater(PATIENCE_S, self._ask_to_end)
+            self._push = self._reactor.callLater(patience_s, self._ask_to_end)
         return self.gone
 
     def _ask_to_end(self) -> None:

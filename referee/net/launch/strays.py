@@ -5,7 +5,8 @@ groups, a process that leaves its group and changes its environment can't be tol
 """
 
 import os
-from pathlib import Path
+
+_READ_BYTES = 65_536
 
 
 def strays(mark: str) -> list[int]:
@@ -15,12 +16,22 @@ def strays(mark: str) -> list[int]:
         mark: `NAME=VALUE` that nothing else has.
     """
     wanted, own = mark.encode(), os.getpid()
-    pids = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
-    return [pid for pid in pids if pid != own and wanted in _environment(pid)]
+    pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208  # names are all that is wanted
+    return [pid for pid in pids if pid != own and _has(pid, wanted)]
 
 
-def _environment(pid: int) -> list[bytes]:
+def _has(pid: int, wanted: bytes) -> bool:
+    """Tell whether a process inherited a variable; read without ado, for the loop waits meanwhile."""
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        file = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
     except OSError:
-        return []  # gone, or another user's
+        return False  # gone, or another user's
+    try:
+        environment = b""
+        while data := os.read(file, _READ_BYTES):
+            environment += data
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return wanted in environment and wanted in environment.split(b"\0")

@@ -1,0 +1,166 @@
+"""What a step can find. Knows the words for it, and how bytes are shown; refuses to know any step."""
+
+import json
+import time
+from enum import StrEnum
+from typing import Any
+
+from msgspec import Struct
+
+from protocol import RemoteProtocolError
+from protocol.decoding import unpack
+from protocol.limits import PREFIX_BYTES
+
+MAX_SHOWN_BYTES = 2048
+"""Of one frame, in hex: as much as a verdict keeps."""
+_MAX_TEXT_CHARS = 4000
+_MAX_FRAMES = 4
+"""Of what the referee had sent."""
+
+
+class Verdict(StrEnum):
+    """How a step went."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Shown(Struct, frozen=True, kw_only=True):
+    """Bytes of the wire, for a reader."""
+
+    length: int
+    """Of all of them."""
+    hex: str
+    """Of the first ones, a blank between bytes."""
+    decoded: str
+    """The message in JSON, or why there is none."""
+
+
+class Trouble(Struct, frozen=True, kw_only=True):
+    """Why a step failed."""
+
+    happened: str
+    expected: str
+    remedy: str
+    asked: tuple[Shown, ...] = ()
+    """What the referee had sent since the program's last answer; the last frames of it."""
+    received: Shown | None = None
+    """What the program sent."""
+    printed: str = ""
+    """The end of what it printed."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """How one step went."""
+
+    number: int
+    key: str
+    title: str
+    verdict: Verdict
+    seconds: float
+    note: str = ""
+    """Of a step that went well, what was measured; of a skipped one, why."""
+    trouble: Trouble | None = None
+
+
+class Skipped(Exception):
+    """A step that does not apply; the text says why."""
+
+
+class Failed(Exception):
+    """A step that the program does not pass.
+
+    Args:
+        happened: what the program did, in one sentence.
+        expected: what it should have done.
+        remedy: how to mend it.
+        received: the bytes in question; None: what it sent last.
+        asked: the frames that the referee had sent; none: those since the last answer.
+    """
+
+    def __init__(
+        self, happened: str, *, expected: str, remedy: str, received: bytes | None = None, asked: tuple[bytes, ...] = ()
+    ) -> None:
+        super().__init__(happened)
+        self.expected = expected
+        self.remedy = remedy
+        self.received = received
+        self.asked = asked
+        self.printed = ""
+
+    @property
+    def trouble(self) -> Trouble:
+        """All that is known of it."""
+        return Trouble(
+            happened=str(self),
+            expected=self.expected,
+            remedy=self.remedy,
+            asked=tuple(map(shown, self.asked[-_MAX_FRAMES:])),
+            received=shown(self.received) if self.received else None,
+            printed=self.printed,
+        )
+
+
+class Watch:
+    """The time of one step, and what comes of it.
+
+    Args:
+        number: of the step.
+        key: its name.
+        title: what a program does that passes.
+    """
+
+    def __init__(self, number: int, key: str, title: str) -> None:
+        self._number = number
+        self._key = key
+        self._title = title
+        self._began_s = time.monotonic()
+
+    def passed(self, note: str) -> Finding:
+        """Return the finding of a step that went well."""
+        return self._found(Verdict.OK, note, None)
+
+    def skipped(self, reason: Skipped) -> Finding:
+        """Return the finding of a step that does not apply."""
+        return self._found(Verdict.SKIPPED, str(reason), None)
+
+    def failed(self, failure: Failed) -> Finding:
+        """Return the finding of a step that the program does not pass."""
+        return self._found(Verdict.FAILED, "", failure.trouble)
+
+    def _found(self, verdict: Verdict, note: str, trouble: Trouble | None) -> Finding:
+        return Finding(
+            number=self._number,
+            key=self._key,
+            title=self._title,
+            verdict=verdict,
+            seconds=round(time.monotonic() - self._began_s, 3),
+            note=note,
+            trouble=trouble,
+        )
+
+
+def shown(data: bytes) -> Shown:
+    """Return bytes as a reader can use them."""
+    return Shown(length=len(data), hex=data[:MAX_SHOWN_BYTES].hex(" "), decoded=_decoded(data)[:_MAX_TEXT_CHARS])
+
+
+def _decoded(data: bytes) -> str:
+    """Return the message of a frame in JSON; of anything else, what it looks like."""
+    if len(data) < PREFIX_BYTES:
+        return f"no frame: a prefix has {PREFIX_BYTES} bytes"
+    length, body = int.from_bytes(data[:PREFIX_BYTES], "big"), data[PREFIX_BYTES:]
+    if length > len(body):
+        return f"{_text(data)} (as a frame, its prefix announces {length} bytes, and {len(body)} came)"
+    try:
+        value: Any = unpack(body[:length])
+    except RemoteProtocolError as error:
+        return f"{_text(data)} (as a frame: {error.detail})"
+    rest = f", and {len(body) - length} bytes behind it" if len(body) > length else ""
+    return json.dumps(value, ensure_ascii=False) + rest
+
+
+def _text(data: bytes) -> str:
+    """Return bytes as text, what can't be printed as a dot."""
+    return "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data[:200])

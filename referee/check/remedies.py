@@ -1,0 +1,46 @@
+"""What to do about a foul or a breach of the wire, a sentence for each. Knows the lists; refuses to know any player."""
+
+from protocol import Code
+
+from ..match.fouls import Cause
+
+SPEC = "protocol/SPEC.md"
+
+OF_CODE: dict[str, str] = {
+    Code.OVERSIZE: f"Write the body's length as 4 bytes, the most significant first, before the body ({SPEC}, Bytes).",
+    Code.EMPTY: "Send no frame of length 0.",
+    Code.TRUNCATED: "Send the whole frame before the connection is closed, and flush what is buffered.",
+    Code.NOT_MSGPACK: f"Encode the body with msgpack, one map and nothing behind it ({SPEC}, Bytes); JSON is not it.",
+    Code.NOT_A_MAP: "Send a map with the key `type`.",
+    Code.KEY_NOT_STRING: "Use strings as keys of maps.",
+    Code.DUPLICATE_KEY: "Write each key of a map once.",
+    Code.TYPE_NOT_ALLOWED: "Encode texts as msgpack strings, not as raw bytes; use no ext types and no timestamps.",
+    Code.NOT_FINITE: "Send no NaN and no infinity.",
+    Code.TOO_DEEP: "Nest arrays and maps less deeply.",
+    Code.TOO_LONG: "Send shorter strings, arrays and maps.",
+    Code.UNKNOWN_TYPE: f"A player sends hello, ready, move and ack, spelt like this ({SPEC}, Messages of the player).",
+    Code.MISSING_KEY: f"Add the key; {SPEC} lists the keys of every message.",
+    Code.EXTRA_KEY: f"Leave the key out; {SPEC} lists the keys of every message.",
+    Code.WRONG_TYPE: f"Give the key a value of the type and range that {SPEC} says.",
+    Code.WRONG_MATCH: "Copy `match` from the message that is answered.",
+    Code.FLOOD: "Send only what was asked for.",
+    Code.NOT_READING: "Read from the connection all the time, also while it is not your turn.",
+    Code.OUT_OF_TURN: "Speak when asked, and then once: one ready per offer, one move per turn, one ack per number.",
+    "move": "`referee list GAME --schema` prints the form of a move; compare it with what was sent.",
+}
+"""By code of the wire."""
+
+OF_CAUSE: dict[str, str] = {
+    Cause.TIMEOUT: "Answer sooner: `left_ms` of the turn tells how much time there is. Flush what is buffered.",
+    Cause.ILLEGAL_MOVE: "Compare the move with the view in the turn; `referee list GAME` prints the rule.",
+    Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that is answered, and answer each of them once.",
+    Cause.DISCONNECTED: "Keep the connection open until the referee closes it.",
+    Cause.CRASHED: "See what it printed last, and let the program go on until the referee closes the connection.",
+    Cause.REFUSED_TO_START: "Answer `offer` with `ready`, within `start_ms`.",
+}
+"""By cause of a foul, for those without a code."""
+
+
+def remedy(cause: str, code: str | None) -> str:
+    """Return what to do about a foul."""
+    return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."

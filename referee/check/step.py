@@ -1,0 +1,21 @@
+"""What a step is. Knows no single one, and not how they are run."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from .bench import Bench
+
+Run = Callable[[Bench], str]
+"""Raises Failed or Skipped, or returns what is worth a note: perhaps nothing."""
+
+
+class Step(Struct, frozen=True):
+    """One step of the table."""
+
+    key: str
+    title: str
+    """What a program does that passes."""
+    run: Run
+    is_basic: bool = False
+    """Whether nothing behind it makes sense if it fails."""

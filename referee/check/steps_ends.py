@@ -1,0 +1,189 @@
+"""The steps about ends: of a match, of a part in it, of a connection; and about coming back into a match."""
+
+from protocol.messages import Refused
+
+from .bench import Bench
+from .findings import Failed, Skipped
+from .session import Session
+from .sitting import Sitting, Terms
+from .step import Step
+
+_BACK_S = 3.0
+"""How long a program that lost its connection is given to come back by itself."""
+_ENDED = "after the referee closed the connection"
+
+
+def _seated(bench: Bench, session: Session) -> Sitting:
+    return Sitting(session, Terms(game=bench.game, seats=bench.game.seats[0]))
+
+
+def _greeted(bench: Bench, session: Session) -> Sitting:
+    """Take the program in and play up to its turn, which stays open."""
+    session.greet()
+    sitting = _seated(bench, session)
+    sitting.deal()
+    return sitting
+
+
+# --- of a match
+
+
+def _early_end(bench: Bench) -> str:
+    """End a match before the first turn, then see whether the program takes another."""
+    with bench.welcomed() as session:
+        first = _seated(bench, session)
+        first.start()
+        first.void()
+        second = _seated(bench, session)
+        second.play(1)
+        second.void()
+        return ""
+
+
+def _crossed(bench: Bench) -> str:
+    """End a match right behind a turn: the answer crosses the end on its way, and is nobody's fault."""
+    with bench.welcomed() as session:
+        first = _seated(bench, session)
+        first.deal()
+        first.void()
+        second = _seated(bench, session)
+        second.play(1)
+        second.void()
+        return ""
+
+
+def _two_matches(bench: Bench) -> str:
+    with bench.welcomed() as session:
+        for _ in range(2):
+            sitting = _seated(bench, session)
+            sitting.play(2)
+            sitting.void()
+    bench.keeps = True  # from here on: to start it anew for every match would only take time
+    return ""
+
+
+def _leaves(bench: Bench) -> str:
+    with bench.session() as session:
+        session.greet()
+        sitting = _seated(bench, session)
+        sitting.play(1)
+        sitting.void()
+        session.hang_up()
+        return session.expect_exit(_ENDED)
+
+
+def _expelled(bench: Bench) -> str:
+    with bench.session() as session:
+        sitting = _greeted(bench, session)
+        sitting.expel()
+        session.hang_up()
+        return session.expect_exit("after it was expelled, and the connection closed")
+
+
+# --- of a connection
+
+
+def _refused(bench: Bench) -> str:
+    with bench.session() as session:
+        session.accept(bench.times.start_s)
+        session.hear(bench.times.start_s, "a hello")
+        session.say(Refused(code="closed", reason="sign-up is over: the check wants to see what the program does"))
+        session.hang_up()
+        return session.expect_exit("after it was refused, and the connection closed")
+
+
+def _no_match(bench: Bench) -> str:
+    with bench.session() as session:
+        session.greet()
+        session.hang_up()
+        return session.expect_exit(f"{_ENDED} without a match")
+
+
+def _lost(bench: Bench) -> str:
+    with bench.session() as session:
+        _greeted(bench, session)
+        session.hang_up()
+        return session.expect_exit("after its connection broke in its turn")
+
+
+def _torn(bench: Bench) -> str:
+    """Close in the middle of a frame."""
+    with bench.session() as session:
+        session.greet()
+        sitting = _seated(bench, session)
+        sitting.play(1)
+        session.tear()
+        return session.expect_exit("after its connection broke within a frame")
+
+
+def _paused(bench: Bench) -> str:
+    with bench.session() as session:
+        sitting = _greeted(bench, session)
+        sitting.pause()
+        session.hang_up()
+        return session.expect_exit("after the referee paused the match, and closed the connection")
+
+
+# --- back into a match
+
+
+def _started_again(bench: Bench) -> str:
+    """Take a program that was started again with its referee into the middle of a match."""
+    with bench.session() as session:
+        session.greet()
+        sitting = _seated(bench, session)
+        sitting.play_unseen(2)
+        sitting.take_back()
+        sitting.play(2)
+        return ""
+
+
+def _started_again_early(bench: Bench) -> str:
+    """Take it back while others are still to say ready: there is no view yet."""
+    with bench.session() as session:
+        session.greet()
+        sitting = _seated(bench, session)
+        sitting.play_unseen(None)
+        sitting.take_back()
+        sitting.play(1)
+        return ""
+
+
+def _comes_back(bench: Bench) -> str:
+    """Break the connection of a program that nobody has launched: if it comes back, it must do that right."""
+    with bench.session(is_launched=False) as session:
+        sitting = _greeted(bench, session)
+        session.drop()
+        try:
+            session.accept(_BACK_S)
+        except Failed:
+            raise Skipped("it does not come back by itself, and need not") from None
+        hello = session.greet(is_connected=True)
+        if hello.token != session.resume:
+            raise Failed(
+                f"it came back with the token {hello.token!r}",
+                expected="`resume` of the offer in `token` of the hello",
+                remedy="Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
+            )
+        sitting.take_back()
+        sitting.play(2)
+        return ""
+
+
+OF_MATCHES = (
+    Step("two-matches", "it plays two matches one after the other", _two_matches),
+    Step("early-end", "it survives a match that ends at once, and plays the next", _early_end),
+    Step("crossed", "it survives an end in its turn, and plays the next match", _crossed),
+)
+OF_CONNECTIONS = (
+    Step("leaves", "it ends by itself once the referee has closed", _leaves),
+    Step("expelled", "it ends by itself once it is expelled", _expelled),
+    Step("refused", "it ends by itself once it is refused", _refused),
+    Step("no-match", "it ends by itself if there is no match", _no_match),
+    Step("lost", "it ends by itself once its connection is lost", _lost),
+    Step("torn", "it ends by itself if its connection breaks within a message", _torn),
+    Step("paused", "it ends by itself once the match is paused", _paused),
+    Step("resumed", "started again, it plays on in the middle of a match", _started_again),
+    Step("resumed-early", "started again before the deal, it plays", _started_again_early),
+    Step("comes-back", "if it comes back by itself, it does so with its token", _comes_back),
+)

@@ -1,0 +1,116 @@
+"""The steps in each game: beginning, end, largest view, most seats, a player that leaves; and those of the clocks.
+
+Every game there is gets the same steps, those of plugins too. Knows no game.
+"""
+
+from functools import partial
+from typing import Any
+
+from ..games.base import seats_text
+from .bench import Bench
+from .findings import Failed, Skipped
+from .positions import SHORT_OPTIONS, Prepared, largest, near_end
+from .sitting import AnyGame, Sitting, Terms
+from .step import Step
+
+_OPENING_MOVES = 5
+_TIGHT_S = 1.0
+"""Less than any tournament should allow, and enough for a program that keeps an eye on `left_ms`."""
+_TIGHT_MOVES = 6
+_BANK_S = 4.0
+_INCREMENT_S = 0.1
+
+
+def _game(bench: Bench, name: str) -> AnyGame:
+    """Return the rules of a game that the program plays."""
+    if not bench.plays(name):
+        raise Skipped(f"it does not play {name}")
+    return bench.known[name]
+
+
+def _played(bench: Bench, terms: Terms, moves: int | None) -> str:
+    """Play so many moves, or to the end."""
+    with bench.welcomed() as session:
+        sitting = Sitting(session, terms)
+        sitting.play(moves)
+        sitting.void()
+        return f"{sitting.moves} moves, the slowest {sitting.slowest_s:.2f} s"
+
+
+def _opening(name: str, bench: Bench) -> str:
+    game = _game(bench, name)
+    try:
+        return _played(bench, Terms(game=game, seats=game.seats[0]), _OPENING_MOVES)
+    except Failed as failure:
+        if not bench.says_its_games:
+            failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
+        raise
+
+
+def _ending(name: str, bench: Bench) -> str:
+    game = _game(bench, name)
+    return _played(bench, _beginning(game, near_end(game)), None)
+
+
+def _large(name: str, bench: Bench) -> str:
+    game = _game(bench, name)
+    return _played(bench, _beginning(game, largest(game)), 1)
+
+
+def _most_seats(name: str, bench: Bench) -> str:
+    game = _game(bench, name)
+    if len(game.seats) == 1:
+        raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
+    seats = game.seats[-1]
+    note = _played(bench, Terms(game=game, seats=seats, seat=seats - 1), 2)
+    return f"{seats} seats, {note}"
+
+
+def _leaver(name: str, bench: Bench) -> str:
+    game = _game(bench, name)
+    seats = next((seats for seats in game.seats if seats > 2), None)
+    if seats is None:
+        raise Skipped(f"{name} has {seats_text(game.seats)} seats: when another is expelled, the match is over")
+    return _played(bench, Terms(game=game, seats=seats, leaver=1), 3)
+
+
+def _beginning(game: AnyGame, prepared: Prepared) -> Terms:
+    return Terms(game=game, seats=prepared.seats, seat=prepared.seat, options=prepared.options, state=prepared.state)
+
+
+def _first(bench: Bench, **changes: Any) -> Terms:
+    """Return the terms of a match of the program's first game."""
+    game = bench.game
+    return Terms(game=game, seats=game.seats[0], options=SHORT_OPTIONS.get(game.name, {}), **changes)
+
+
+def _tight(bench: Bench) -> str:
+    return _played(bench, _first(bench, per_move_s=_TIGHT_S), _TIGHT_MOVES)
+
+
+def _bank(bench: Bench) -> str:
+    return _played(bench, _first(bench, bank_s=_BANK_S, increment_s=_INCREMENT_S), _TIGHT_MOVES)
+
+
+def steps(games: tuple[str, ...]) -> tuple[Step, ...]:
+    """Return the steps of some games.
+
+    Args:
+        games: their names.
+    """
+    kinds = (
+        ("opening", "plays the first moves of a new game", _opening),
+        ("ending", "plays a game to its end", _ending),
+        ("large", "moves where the view is largest", _large),
+        ("seats", "plays with the most seats", _most_seats),
+        ("leaver", "plays on when another player is expelled", _leaver),
+    )
+    return (
+        *(
+            Step(f"{key}-{name}", f"{name}: it {title}", partial(run, name))
+            for name in games
+            for key, title, run in kinds
+        ),
+        Step("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", _tight),
+        Step("bank-clock", f"it keeps a bank of {_BANK_S:g} s for {_TIGHT_MOVES} moves", _bank),
+    )

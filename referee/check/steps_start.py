@@ -1,0 +1,344 @@
+"""The first steps: a program's folder, its first words, its answer to an offer, its first turn.
+
+Each of them judges one thing, so that a program fails at the step that names its fault.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from protocol import RemoteProtocolError
+from protocol.decoding import decode, unpack
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, NAME_PATTERN, NONCE_PATTERN, PREFIX_BYTES, PROTOCOL_VERSION
+from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
+
+from ..games.base import IllegalMove, MalformedMove
+from ..net.launch import PlayerError
+from ..net.launch.players import refuse_escapes, resolved
+from .bench import Bench, unready
+from .findings import Failed
+from .remedies import OF_CODE, SPEC, remedy
+from .sightings import FirstTurn, FirstWords, first_turn, first_words, offered
+from .step import Step
+
+_MANY_S = 10.0
+"""A start that takes longer is told: a tournament starts programs many times."""
+
+
+def _links(bench: Bench) -> str:
+    try:
+        refuse_escapes(bench.player_folder)
+    except PlayerError as error:
+        advice = "Put a copy in place of the link: the folder alone is what a tournament gets."
+        raise unready(error, "a folder that holds all that the program needs", advice) from None
+    return ""
+
+
+def _toml(bench: Bench) -> str:
+    _ = bench.player_folder
+    _ = bench.launch
+    return ""
+
+
+def _named(bench: Bench) -> str:
+    _ = bench.player_folder
+    launch = bench.launch
+    if not re.match(NAME_PATTERN, launch.name):
+        raise Failed(
+            f"its name is {launch.name!r}",
+            expected="a name of 1 to 20 ASCII letters or digits",
+            remedy="Change `name` in player.toml.",
+        )
+    unknown = [name for name in launch.games if name not in bench.known]
+    if unknown:
+        raise Failed(
+            f"`games` names {', '.join(unknown)}",
+            expected=f"some of {', '.join(bench.known)}",
+            remedy="Change `games` in player.toml; without it, the program is taken to play all of them.",
+        )
+    return f"{launch.name} plays {', '.join(launch.games) or 'every game'}"
+
+
+def _build(bench: Bench) -> str:
+    _ = bench.player_folder
+    try:
+        is_new = bench.builds.build(bench.launch)
+    except PlayerError as error:
+        advice = "Run the command of `build` in the folder yourself; the file that is named has all that it printed."
+        raise unready(error, "a build that ends with exit status 0", advice) from None
+    return "built" if is_new else "nothing to build" if not bench.launch.build else "built before"
+
+
+def _command(bench: Bench) -> str:
+    try:
+        return resolved(bench.launch)[0]
+    except PlayerError as error:
+        raise Failed(
+            str(error),
+            expected="a program in the folder, or one that PATH finds",
+            remedy="Change `run`, make the file executable (chmod +x), or let `build` make it.",
+        ) from None
+
+
+# --- hello
+
+
+def _connects(bench: Bench) -> str:
+    seconds = bench.seen(first_words).connected_s
+    return f"after {seconds:.2f} s" + ("; that is long" if seconds > _MANY_S else "")
+
+
+def _prefix(bench: Bench) -> str:
+    words = bench.seen(first_words)
+    length = int.from_bytes(words.frame[:PREFIX_BYTES], "big")
+    swapped = int.from_bytes(words.frame[:PREFIX_BYTES], "little")
+    if words.silence is None and 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES:
+        return f"{length} bytes"
+    if words.silence is not None and len(words.frame) < PREFIX_BYTES:
+        raise words.silence
+    advice = OF_CODE["oversize"]
+    if words.frame[:1] in (b"{", b"["):
+        advice = f"This is JSON without a prefix: {OF_CODE['not-msgpack']}"
+    elif 0 < swapped <= MAX_FRAME_FROM_PLAYER_BYTES < length:
+        advice = "The prefix has its least significant byte first; write the most significant byte first."
+    happened = f"its first 4 bytes announce a body of {length} bytes, and {len(words.body)} came"
+    expected = f"4 bytes that tell the length of the body, 1 to {MAX_FRAME_FROM_PLAYER_BYTES}, and the body"
+    raise Failed(happened, expected=expected, remedy=advice, received=words.frame)
+
+
+def _body(bench: Bench) -> str:
+    value = _plain(bench.seen(first_words))
+    if not isinstance(value, dict):
+        raise _breach(RemoteProtocolError("not-a-map", f"a {type(value).__name__}"), bench.seen(first_words).frame)  # type: ignore[arg-type]
+    return ""
+
+
+def _plain(words: FirstWords) -> Any:
+    try:
+        return unpack(words.body)
+    except RemoteProtocolError as error:
+        raise _breach(error, words.frame) from None
+
+
+def _hello(bench: Bench) -> str:
+    """Judge the keys; their values have steps of their own."""
+    words = bench.seen(first_words)
+    value = _plain(words)
+    known = {"type", *Hello.__struct_fields__}
+    needed = known - {"token"}
+    wrong = [f"it lacks {key}" for key in sorted(needed - value.keys())]
+    wrong += [f"it has {key}, which a hello has not" for key in sorted(value.keys() - known)]
+    if value.get("type") != "hello":
+        wrong.insert(0, f"its type is {value.get('type')!r}")
+    if wrong:
+        raise Failed(
+            "; ".join(wrong),
+            expected='"type": "hello", version, name, and token for a launched program',
+            remedy=f"See {SPEC}, hello.",
+            received=words.frame,
+        )
+    return ""
+
+
+def _version(bench: Bench) -> str:
+    return _value(bench, "version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1")
+
+
+def _name(bench: Bench) -> str:
+    expected = "1 to 20 ASCII letters or digits, best those in the environment variable REFEREE_NAME"
+    return _value(bench, "name", lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)), expected)
+
+
+def _token(bench: Bench) -> str:
+    expected = "what stands in the environment variable REFEREE_TOKEN: it reserves the seat"
+    return _value(bench, "token", lambda token, words: token == words.token, expected)
+
+
+def _value(bench: Bench, key: str, is_right: Callable[[Any, FirstWords], bool], expected: str) -> str:
+    words = bench.seen(first_words)
+    value = _plain(words).get(key)
+    if not is_right(value, words):
+        advice = f"Put it into the hello as {key}."
+        raise Failed(f"{key} is {value!r}", expected=expected, remedy=advice, received=words.frame)
+    return "" if key == "token" else str(value)
+
+
+def _waits(bench: Bench) -> str:
+    chatter = bench.seen(first_words).chatter
+    if chatter is not None:
+        raise chatter
+    return ""
+
+
+# --- ready
+
+
+def _ready(bench: Bench) -> str:
+    """Judge all but the nonce."""
+    seen = bench.seen(offered)
+    try:
+        value = unpack(seen.frame[PREFIX_BYTES:])
+        kind = value.get("type") if isinstance(value, dict) else None
+        if kind != "ready":
+            decode(seen.frame[PREFIX_BYTES:], {"ready": Ready})
+    except RemoteProtocolError as error:
+        raise _breach(error, seen.frame, seen.asked) from None
+    keys = {"type", *Ready.__struct_fields__}
+    if value.keys() != keys or value["match"] != seen.match:
+        raise Failed(
+            f"its ready has the keys {', '.join(value)}, and match {value.get('match')!r}",
+            expected=f"the keys {', '.join(sorted(keys))}, and match {seen.match!r}, as in the offer",
+            remedy=OF_CODE["wrong-match"],
+            received=seen.frame,
+            asked=seen.asked,
+        )
+    return ""
+
+
+def _nonce(bench: Bench) -> str:
+    seen = bench.seen(offered)
+    nonce = unpack(seen.frame[PREFIX_BYTES:]).get("nonce")
+    if not (isinstance(nonce, str) and re.match(NONCE_PATTERN, nonce)):
+        raise Failed(
+            f"nonce is {nonce!r}",
+            expected="32 hex digits in lower case: 16 random bytes",
+            remedy="Draw 16 bytes from the system's random source and write each as two hex digits, a leading 0 kept.",
+            received=seen.frame,
+            asked=seen.asked,
+        )
+    return ""
+
+
+def _new_nonce(bench: Bench) -> str:
+    first, second = unpack(bench.seen(offered).frame[PREFIX_BYTES:])["nonce"], bench.seen(first_turn).nonce
+    if first == second:
+        raise Failed(
+            f"two matches got the same nonce, {first}",
+            expected="a new one for each match, that nobody can guess",
+            remedy="Do not derive the nonce from a fixed seed or from REFEREE_PLAYER_SEED: the referee knows both.",
+            received=bench.seen(offered).frame,
+        )
+    return ""
+
+
+# --- the first turn
+
+
+def _quiet(bench: Bench) -> str:
+    chatter = bench.seen(first_turn).chatter
+    if chatter is not None:
+        raise chatter
+    return ""
+
+
+def _answers(bench: Bench) -> str:
+    seen = bench.seen(first_turn)
+    if seen.silence is not None:
+        raise seen.silence
+    return f"after {seen.seconds:.2f} s, in {seen.game.name}"
+
+
+def _move_form(bench: Bench) -> str:
+    _move(bench.seen(first_turn))
+    return ""
+
+
+def _move(seen: FirstTurn) -> Move:
+    try:
+        message: Message = decode(seen.frame[PREFIX_BYTES:], FROM_PLAYER)
+    except RemoteProtocolError as error:
+        raise _breach(error, seen.frame, seen.asked) from None
+    if not isinstance(message, Move):
+        raise _wrong(
+            seen, f"it answers the turn with {message.__struct_config__.tag!r}", "a move", OF_CODE["out-of-turn"]
+        )
+    return message
+
+
+def _wrong(seen: FirstTurn, happened: str, expected: str, advice: str) -> Failed:
+    return Failed(happened, expected=expected, remedy=advice, received=seen.frame, asked=seen.asked)
+
+
+def _move_match(bench: Bench) -> str:
+    seen = bench.seen(first_turn)
+    match = _move(seen).match
+    if match != seen.match:
+        raise _wrong(seen, f"match is {match!r}", f"{seen.match!r}, as in the turn", OF_CODE["wrong-match"])
+    return ""
+
+
+def _move_number(bench: Bench) -> str:
+    seen = bench.seen(first_turn)
+    number = _move(seen).turn
+    if number != seen.turn:
+        raise _wrong(seen, f"turn is {number}", f"{seen.turn}, as in the turn", remedy("out-of-turn", None))
+    return ""
+
+
+def _move_shape(bench: Bench) -> str:
+    seen = bench.seen(first_turn)
+    try:
+        seen.game.parse_move(_move(seen).move)
+    except MalformedMove as error:
+        advice = OF_CODE["move"].replace("GAME", seen.game.name)
+        raise _wrong(seen, str(error), f"a move of {seen.game.name}", advice) from None
+    return ""
+
+
+def _move_rules(bench: Bench) -> str:
+    seen = bench.seen(first_turn)
+    try:
+        seen.game.play(seen.state, seen.game.parse_move(_move(seen).move))
+    except IllegalMove as error:
+        advice = remedy("illegal-move", None).replace("GAME", seen.game.name)
+        rule = seen.game.rules[error.rule_id]
+        raise _wrong(seen, f"{error.rule_id}: {error.detail}", f"{rule.text} ({rule.id})", advice) from None
+    return ""
+
+
+def _move_once(bench: Bench) -> str:
+    seen = bench.seen(first_turn)
+    if seen.behind:
+        raise Failed(
+            f"after its move it sent {len(seen.behind)} bytes more",
+            expected="one move for a turn, then silence until the next message that asks",
+            remedy=OF_CODE["out-of-turn"],
+            received=seen.behind,
+            asked=seen.asked,
+        )
+    return ""
+
+
+def _breach(error: RemoteProtocolError, frame: bytes, asked: tuple[bytes, ...] = ()) -> Failed:
+    expected = "one msgpack map, a message of the player"
+    advice = OF_CODE[error.code]
+    return Failed(f"{error.code}: {error.detail}", expected=expected, remedy=advice, received=frame, asked=asked)
+
+
+STEPS = (
+    Step("links", "no link leads out of the folder", _links, is_basic=True),
+    Step("toml", "player.toml is there and right", _toml, is_basic=True),
+    Step("named", "its name and its games are such as a tournament takes", _named, is_basic=True),
+    Step("build", "it builds", _build, is_basic=True),
+    Step("command", "the program that `run` names is there", _command, is_basic=True),
+    Step("connects", "it starts, and connects in time", _connects, is_basic=True),
+    Step("prefix", "its first bytes are the prefix of a frame", _prefix, is_basic=True),
+    Step("body", "the frame holds one msgpack map", _body, is_basic=True),
+    Step("hello", "the map is a hello", _hello, is_basic=True),
+    Step("version", "the hello has version 1", _version, is_basic=True),
+    Step("name", "the hello has a name", _name, is_basic=True),
+    Step("token", "the hello has the token", _token, is_basic=True),
+    Step("waits", "after its hello it waits", _waits, is_basic=True),
+    Step("ready", "it answers an offer with ready", _ready, is_basic=True),
+    Step("nonce", "the ready has a nonce", _nonce, is_basic=True),
+    Step("new-nonce", "the nonce is another one in each match", _new_nonce),
+    Step("quiet", "it says nothing while nothing is asked", _quiet, is_basic=True),
+    Step("answers", "it answers its first turn in time", _answers, is_basic=True),
+    Step("move", "the answer is a move", _move_form, is_basic=True),
+    Step("move-match", "the move names the match", _move_match, is_basic=True),
+    Step("move-turn", "the move has the number of the turn", _move_number, is_basic=True),
+    Step("move-form", "the move has the form of the game's", _move_shape, is_basic=True),
+    Step("move-rules", "the move is legal", _move_rules, is_basic=True),
+    Step("move-once", "it moves once", _move_once, is_basic=True),
+)
+"""In the order in which a program comes to them."""

@@ -1,0 +1,152 @@
+"""The steps about messages and bytes: confirmations, packets, encodings, much to read, printing, memory."""
+
+from collections.abc import Callable
+from functools import partial
+
+from protocol.frames import encode_frame
+from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
+from protocol.messages import Told, encode
+
+from ..net.launch.limits import MIB
+from ..net.launch.output import KEPT_BYTES
+from .bench import Bench
+from .encodings import longest, reordered
+from .findings import Failed, Skipped
+from .positions import near_end
+from .sitting import Sitting, Terms
+from .step import Step
+from .wire import Delivery
+
+_MOVES = 2
+_MOVES_THAT_DRAW = 4
+"""After so many, one of them has drawn something, or none ever does."""
+_TOLD = 12_000
+"""Messages, about a megabyte: more than the systems between hold for a program that does not read."""
+
+
+def _terms(bench: Bench) -> Terms:
+    return Terms(game=bench.game, seats=bench.game.seats[0])
+
+
+# --- confirmations
+
+
+def _ack_start(bench: Bench) -> str:
+    with bench.welcomed() as session:
+        terms = Terms(game=bench.game, seats=bench.game.seats[0], acknowledge=True)
+        sitting = Sitting(session, terms)
+        sitting.deal()
+        sitting.void()
+        return ""
+
+
+def _ack_told(bench: Bench) -> str:
+    with bench.welcomed() as session:
+        sitting = Sitting(session, Terms(game=bench.game, seats=bench.game.seats[0], acknowledge=True))
+        for moves in range(1, _MOVES_THAT_DRAW + 1):
+            sitting.play(moves)
+            sitting.deal()
+            if "told" in sitting.acks:
+                sitting.void()
+                return f"after {moves} moves"
+        raise Skipped("nothing was handed to it, so nothing had to be confirmed")
+
+
+def _ack_end(bench: Bench) -> str:
+    prepared = near_end(bench.game)
+    terms = Terms(
+        game=bench.game,
+        seats=prepared.seats,
+        seat=prepared.seat,
+        options=prepared.options,
+        state=prepared.state,
+        acknowledge=True,
+    )
+    with bench.welcomed() as session:
+        Sitting(session, terms).play()
+        return ""
+
+
+# --- bytes
+
+
+def _delivered(delivery: Delivery, bench: Bench) -> str:
+    with bench.session() as session:
+        session.delivery = delivery
+        session.greet()
+        sitting = Sitting(session, _terms(bench))
+        sitting.play(_MOVES)
+        sitting.void()
+        return ""
+
+
+def _encoded(rewrite: Callable[[bytes], bytes], bench: Bench) -> str:
+    with bench.session() as session:
+        session.rewrite = rewrite
+        session.greet()
+        sitting = Sitting(session, _terms(bench))
+        sitting.play(_MOVES)
+        sitting.void()
+        return ""
+
+
+def _reads(bench: Bench) -> str:
+    """Tell much before the next turn; then it has to answer that."""
+    with bench.welcomed() as session:
+        sitting = Sitting(session, _terms(bench))
+        sitting.play(1)
+        told = Told(match=sitting.match.setup.match, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
+        session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
+        sitting.play(2)
+        sitting.void()
+        return f"{_TOLD} messages"
+
+
+# --- what it uses
+
+
+def _prints(bench: Bench) -> str:
+    with bench.session() as session:
+        session.greet()
+        sitting = Sitting(session, _terms(bench))
+        sitting.play(_MOVES)
+        sitting.void()
+        session.close()
+    printed = len(session.printed)
+    if printed > KEPT_BYTES:
+        raise Failed(
+            f"it printed more than {KEPT_BYTES} bytes in {sitting.moves} moves",
+            expected=f"no more than the {KEPT_BYTES} bytes that are kept",
+            remedy="Print less: of more than that only the end is kept, and how it began is lost.",
+        )
+    return f"{printed} bytes in {sitting.moves} moves"
+
+
+def _memory(bench: Bench) -> str:
+    if not bench.peak_bytes:
+        _delivered(Delivery.WHOLE, bench)
+    peak_mib, limit_mib = bench.peak_bytes // MIB, bench.confinement.limits.memory_mib
+    if peak_mib > limit_mib:
+        raise Failed(
+            f"its processes used {peak_mib} MiB",
+            expected=f"at most {limit_mib} MiB, all its processes together",
+            remedy="Keep less, or tell the runtime: `java -Xmx300m`, `node --max-old-space-size=300`.",
+        )
+    return f"{peak_mib} MiB of {limit_mib} MiB at most"
+
+
+STEPS = (
+    Step("ack-start", "it confirms `start`, where that is demanded", _ack_start),
+    Step("ack-told", "it confirms what it was handed, where that is demanded", _ack_told),
+    Step("ack-end", "it confirms `end`, where that is demanded", _ack_end),
+    Step("bytewise", "it reads messages that come byte by byte", partial(_delivered, Delivery.BYTEWISE)),
+    Step("split", "it reads messages that come in pieces", partial(_delivered, Delivery.SPLIT)),
+    Step("packed", "it reads several messages that come at once", partial(_delivered, Delivery.PACKED)),
+    Step(
+        "long-forms", "it reads every form of msgpack's numbers, strings, arrays and maps", partial(_encoded, longest)
+    ),
+    Step("any-order", "it reads keys in any order, optional ones left out", partial(_encoded, reordered)),
+    Step("reads", "it reads what it is told, however much that is", _reads),
+    Step("prints", "it prints no more than is kept", _prints),
+    Step("memory", "it keeps its memory within the limit", _memory),
+)

@@ -1,0 +1,178 @@
+"""The referee's end of one connection: bytes out in whatever packets a step wants, bytes in with their instants.
+
+Knows sockets and frames. Refuses to know messages: what stands in a frame is judged elsewhere.
+"""
+
+import os
+import socket
+from enum import Enum
+from pathlib import Path
+
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
+
+from .loop import Loop
+
+_READ_BYTES = 65_536
+_KEPT_BYTES = 1 << 20
+"""Of what nothing has taken yet: a program that floods fills no memory but its own."""
+_BETWEEN_BYTES_S = 0.0004
+"""Enough for a program that waits to be woken up for nearly each byte."""
+_BETWEEN_PIECES_S = 0.03
+_RETRY_S = 0.002
+
+
+class Delivery(Enum):
+    """How the referee's bytes are cut into packets."""
+
+    WHOLE = "one frame at a time"
+    BYTEWISE = "byte by byte"
+    SPLIT = "each frame in three pieces, the first cut within the prefix"
+    PACKED = "all frames that belong together at once"
+
+
+class NotReadingError(Exception):
+    """The other end does not read."""
+
+
+class Wire:
+    """One connection; a reader of the loop.
+
+    Args:
+        sock: connected.
+        loop: reads it.
+    """
+
+    def __init__(self, sock: socket.socket, loop: Loop) -> None:
+        sock.setblocking(False)
+        self._sock = sock
+        self._loop = loop
+        self.received = bytearray()
+        """What no frame has used up yet."""
+        self.total_bytes = 0
+        self.first_byte_s: float | None = None
+        """Instant at which the first of them came."""
+        self.is_ended = False
+        """Whether the other end has closed."""
+        self.asked: list[bytes] = []
+        """What was sent since the program's last answer."""
+        self._is_answered = False
+        self.last = b""
+        """The frame that was taken last."""
+        loop.addReader(self)
+
+    def fileno(self) -> int:
+        """Return what to wait for; called by the loop."""
+        return self._sock.fileno()
+
+    def doRead(self) -> Exception | None:
+        """Read what is there; called by the loop.
+
+        Returns:
+            An error once the other end has closed; None before.
+        """
+        try:
+            data = self._sock.recv(_READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            return error
+        if not data:
+            return EOFError()
+        if not self.received:
+            self.first_byte_s = self._loop.seconds()
+        self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
+        self.total_bytes += len(data)
+        return None
+
+    def connectionLost(self, reason: Exception) -> None:
+        """Take note that the other end has closed; called by the loop."""
+        self.is_ended = True
+
+    @property
+    def has_frame(self) -> bool:
+        """Whether a frame is complete, or its prefix already beyond the limit."""
+        if len(self.received) < PREFIX_BYTES:
+            return False
+        length = int.from_bytes(self.received[:PREFIX_BYTES], "big")
+        return length > MAX_FRAME_FROM_PLAYER_BYTES or len(self.received) >= PREFIX_BYTES + length
+
+    def take(self) -> bytes:
+        """Take the next frame with its prefix; what there is of it, if it is not complete or beyond the limit."""
+        length = int.from_bytes(self.received[:PREFIX_BYTES], "big")
+        size = PREFIX_BYTES + length if self.has_frame and length <= MAX_FRAME_FROM_PLAYER_BYTES else len(self.received)
+        self.last, self._is_answered = bytes(self.received[:size]), True
+        del self.received[:size]
+        self.first_byte_s = self._loop.seconds() if self.received else None
+        return self.last
+
+    def send(self, frames: list[bytes], delivery: Delivery, limit_s: float) -> None:
+        """Send frames.
+
+        Args:
+            frames: in their order.
+            delivery: how they are cut.
+            limit_s: how long the other end may take to read them, in seconds.
+
+        Raises:
+            NotReadingError: it does not.
+        """
+        if not frames:
+            return
+        self.asked = frames if self._is_answered else [*self.asked, *frames]
+        self._is_answered = False
+        give_up = self._loop.seconds() + limit_s
+        for piece, pause_s in _pieces(frames, delivery):
+            self._send(piece, give_up)
+            if pause_s:
+                self._loop.pause(pause_s)
+
+    def _send(self, data: bytes, give_up: float) -> None:
+        rest = memoryview(data)
+        while rest and not self.is_ended:
+            try:
+                rest = rest[self._sock.send(rest) :]
+            except BlockingIOError:
+                if self._loop.seconds() >= give_up:
+                    raise NotReadingError(f"{len(rest)} bytes are left unread") from None
+                self._loop.pause(_RETRY_S)
+            except OSError:  # it has gone; its last words may still be there to be read
+                return
+
+    def close(self) -> None:
+        """Close the connection, as far as it is still open."""
+        self._loop.removeReader(self)
+        self._sock.close()
+
+
+def listening(path: Path | None, inside: str) -> tuple[socket.socket, str]:
+    """Listen for one program.
+
+    Args:
+        path: of the socket, for a program in a sandbox; None: any port of this machine.
+        inside: how the program in a sandbox is shown that path.
+
+    Returns:
+        The socket, and the address that the program is told.
+    """
+    if path is None:
+        sock = socket.create_server(("127.0.0.1", 0))
+        address = f"tcp:127.0.0.1:{sock.getsockname()[1]}"
+    else:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.bind(os.fspath(path))
+        sock.listen()
+        address = f"unix:{inside}"
+    sock.setblocking(False)
+    return sock, address
+
+
+def _pieces(frames: list[bytes], delivery: Delivery) -> list[tuple[bytes, float]]:
+    """Return what is sent at once, and how long to wait behind it, in seconds."""
+    if delivery is Delivery.PACKED:
+        return [(b"".join(frames), 0.0)]
+    if delivery is Delivery.BYTEWISE:
+        return [(bytes([byte]), _BETWEEN_BYTES_S) for byte in b"".join(frames)]
+    if delivery is Delivery.SPLIT:
+        cuts = [(frame[:2], frame[2 : len(frame) // 2 + 2], frame[len(frame) // 2 + 2 :]) for frame in frames]
+        return [(piece, _BETWEEN_PIECES_S) for pieces in cuts for piece in pieces]
+    return [(frame, 0.0) for frame in frames]

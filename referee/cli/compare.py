@@ -1,0 +1,153 @@
+"""`referee compare`: is B better than A? Plays until a sequential test can tell."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import rich_click as click
+
+from ..games.base import Game
+from ..net.launch import PlayerError
+from ..net.venue import Venue
+from ..plugins import PluginError
+from ..tournament.charter import Charter, Participant, TimeControl
+from ..tournament.duel import Duel, State
+from ..tournament.ratings import elo_ratings
+from ..tournament.sprt import Hypotheses, Verdict
+from .common import FAILED, console, find_game, find_launches, json_option, out, parse_options, print_json, registry
+from .conduct import Conducted, conduct
+from .confining import find_confinement, sandbox_option
+from .live import watch_of
+from .settings import find_sealer, table_options
+from .telemetry import telemetry_options, watched
+
+WORDS = {
+    Verdict.ACCEPT: "{b} is better than {a}: by {elo1:g} Elo rather than by {elo0:g}",
+    Verdict.REJECT: "{b} is not better than {a}: by {elo0:g} Elo at most rather than by {elo1:g}",
+    Verdict.CONTINUE: "not decided: {pairs} pairs of matches were too few to tell",
+}
+
+
+@click.command(epilog="Example:  referee compare house:random house:greedy --game quincy --tables 2")
+@click.argument("a")
+@click.argument("b")
+@click.option("--game", required=True, help="What they play; it must be a game for two.")
+@click.option("--elo0", type=float, default=0.0, show_default=True, help="B is no better than by this many Elo...")
+@click.option("--elo1", type=float, default=20.0, show_default=True, help="...or better by at least as many.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="How often B may be called better wrongly.")
+@click.option(
+    "--beta", type=float, default=0.05, show_default=True, help="How often it may be called no better wrongly."
+)
+@click.option(
+    "--pairs", type=click.IntRange(1, 1_000_000), default=2000, show_default=True, help="Stop after so many pairs."
+)
+@click.option("--tables", type=click.IntRange(1, 1000), default=1, show_default=True, help="Matches at the same time.")
+@table_options
+@sandbox_option
+@telemetry_options
+@json_option
+def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
+    """Tell whether player B is better than player A, with as few matches as it takes.
+
+    They play pairs of matches with the same deal, once from each seat, until a sequential probability ratio test
+    tells whether B is better by --elo1 rather than by --elo0. Records and ledger go into a folder of --logs called
+    after the two; the same command goes on with a test that was stopped.
+
+    Exit status: 0 the test decided, 1 it did not, 2 used wrongly.
+    """
+    rules = find_game(values["game"])
+    charter = _charter(rules, a, b, values)
+    folder = values["logs"].absolute() / charter.name
+    venue = Venue(folder=folder, tables=values["tables"], sandbox=values["sandbox_mode"])
+    sealer = find_sealer(values["key"])
+    confinement = find_confinement(venue.sandbox, values["key"], folder)
+    with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
+        conducted = conduct(
+            charter,
+            Duel(),
+            venue,
+            total=None,
+            sealer=sealer,
+            confinement=confinement,
+            watch=watch,
+            watched=telling,
+        )
+    is_decided = _show(conducted, folder, as_json=as_json)
+    sys.exit(0 if is_decided else FAILED)
+
+
+def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any]) -> Charter:
+    """Return what is played.
+
+    Raises:
+        click.UsageError: a player or a number is wrong, or the game is not for two.
+    """
+    if 2 not in rules.seats:
+        raise click.UsageError(f"{rules.name} is not played by two; compare is for games for two")
+    chosen = {name: values[name] for name in ("elo0", "elo1", "alpha", "beta")}
+    try:
+        Hypotheses(**chosen)
+        launches = find_launches(rules.name, (a, b), registry())
+    except (PlayerError, PluginError, ValueError) as error:
+        raise click.UsageError(str(error)) from None
+    names = [launch.name for launch in launches]
+    givens = [str(Path(one).absolute()) if ":" not in one else one for one in (a, b)]
+    settings = {
+        "per_move_ms": values["time_s"] * 1000,
+        "bank_ms": None if values["bank_s"] is None else values["bank_s"] * 1000,
+        "increment_ms": values["increment_s"] * 1000,
+        "start_ms": values["start_s"] * 1000,
+        "lag_margin_ms": values["lag_margin_s"] * 1000,
+    }
+    return Charter(
+        name=f"compare-{rules.name}-{names[0]}-{names[1]}"[:40],
+        game=rules.name,
+        options=parse_options(values["options"], rules.file_options),
+        entrants=tuple(Participant(name=name, player=given) for name, given in zip(names, givens, strict=True)),
+        seats=2,
+        format=Duel.name,
+        format_options={"hypotheses": chosen, "max_pairs": values["pairs"], "window": values["tables"]},
+        duplicate=True,
+        time=TimeControl(**settings),
+        acknowledge=values["acknowledge"],
+        seed=values["seed"],
+    )
+
+
+def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
+    """Print what the test says; return whether it decided."""
+    tournament, charter = conducted.tournament, conducted.charter
+    state: State = tournament.state
+    progress = Duel().progress(state)
+    elo_a, elo_b = elo_ratings(tournament.table)
+    told = {
+        "a": charter.entrants[0].name,
+        "b": charter.entrants[1].name,
+        "verdict": state.verdict.value,
+        "pairs": state.counted,
+        "outcomes_of_b": list(state.counts),
+        "llr": progress.llr,
+        "lower": progress.lower,
+        "upper": progress.upper,
+        "elo": elo_b.rating - elo_a.rating,
+        "elo_error": 2 * elo_b.error,
+        "records": str(folder),
+        "is_stopped": not conducted.is_over,
+    }
+    if as_json:
+        print_json(told)
+        return state.verdict is not Verdict.CONTINUE
+    hypotheses = state.options.hypotheses
+    words = WORDS[state.verdict].format(**{**msgspec.to_builtins(hypotheses), **told})
+    if not conducted.is_over:
+        words = "stopped; the same command goes on with it"
+    out.print(f"[bold]{words}[/]", highlight=False)
+    out.print(f"pairs in which {told['b']} got 0, ½, 1, 1½ and 2 points: {told['outcomes_of_b']}", highlight=False)
+    out.print(
+        f"log-likelihood ratio {progress.llr:.2f}, decided below {progress.lower:.2f} or above {progress.upper:.2f};"
+        f" {told['b']} is {told['elo']:+.0f} ± {told['elo_error']:.0f} Elo against {told['a']}",
+        highlight=False,
+    )
+    console.print(f"the records are in {folder}", markup=False, highlight=False, soft_wrap=True)
+    return state.verdict is not Verdict.CONTINUE

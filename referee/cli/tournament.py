@@ -1,0 +1,101 @@
+"""`referee tournament`: run a tournament from its file, or go on with it."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import rich_click as click
+from msgspec.structs import replace
+
+from ..web.report_files import Targets
+from .charter_file import Plan, read_tournament
+from .charter_sheet import BadCharter
+from .charter_text import describe
+from .common import FAILED, console, json_option, out, print_json, registry
+from .conduct import conduct
+from .confining import find_confinement
+from .live import watch_of
+from .report import report
+from .settings import find_sealer
+from .telemetry import telemetry_options, watched
+
+
+@click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
+@click.option("--tables", type=click.IntRange(1, 1000), help="Play so many matches at a time, whatever the file says.")
+@click.option(
+    "--key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of the key that seals the records; made if missing. See `referee key`.",
+)
+@telemetry_options
+@json_option
+def tournament(
+    file: Path,
+    check: bool,
+    tables: int | None,
+    key: Path | None,
+    as_json: bool,
+    **values: Any,
+) -> None:
+    """Run the tournament of FILE, or go on with it.
+
+    Each match leaves a record, and its result goes into the ledger beside it. However the referee was ended, by
+    Ctrl-C, by a crash or with the machine, the same command goes on in the middle of the matches that were open.
+
+    With --json, one object a line says what happens; without a terminal, plain lines do.
+
+    Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong.
+    """
+    plan = _read(file, tables)
+    if check:
+        _show(plan, as_json=as_json)
+        return
+    charter, venue = plan.charter, plan.venue
+    total = None if plan.extent is None else plan.extent.fewest * charter.legs
+    sealer = find_sealer(key)
+    confinement = find_confinement(venue.sandbox, key, venue.folder)
+    with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
+        for warning in plan.warnings:
+            watch.noted(warning)
+        conducted = conduct(
+            charter,
+            registry().format(charter.format),
+            venue,
+            total=total,
+            sealer=sealer,
+            confinement=confinement,
+            watch=watch,
+            watched=telling,
+        )
+    if not conducted.is_over:
+        text = f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was"
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        sys.exit(FAILED)
+    report(venue.folder, Targets(), as_json=as_json)
+
+
+def _read(path: Path, tables: int | None) -> Plan:
+    """Read the tournament's file.
+
+    Raises:
+        click.UsageError: it has mistakes; the text has all of them.
+    """
+    try:
+        plan = read_tournament(path, registry())
+    except BadCharter as error:
+        raise click.UsageError(str(error)) from None
+    return plan if tables is None else replace(plan, venue=replace(plan.venue, tables=tables))
+
+
+def _show(plan: Plan, *, as_json: bool) -> None:
+    """Print what a file means."""
+    if as_json:
+        extent = msgspec.to_builtins(plan.extent)
+        print_json({"charter": msgspec.to_builtins(plan.charter), "extent": extent, "warnings": plan.warnings})
+        return
+    out.print(describe(plan), soft_wrap=True)
+    for warning in plan.warnings:
+        console.print(warning, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,98 @@
+"""Keeps the results of a running tournament: into its fold, into the ledger, and to those who watch. Plays nothing.
+
+A result is on record before it comes here, so whatever is lost here is found again in the records.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+from ..tournament.entries import Entry, Occasion
+from ..tournament.machine import Fixture, GivenUp, Suspension, Tournament
+from .watch import Watch
+
+
+class Ledger(Protocol):
+    """Where results are kept, besides the records."""
+
+    def opened(self, match: str, occasion: Occasion, at: str) -> None:
+        """Keep that a match was opened."""
+
+    def take(self, entry: Entry, at: str) -> int:
+        """Keep what came of a match."""
+
+    def suspend(self, tournament: str, entrant: int, why: str, at: str) -> None:
+        """Keep that an entrant plays no more."""
+
+    def supersede(self, match: str, reason: str, by: str | None, at: str) -> None:
+        """Keep that what came of a match does not count."""
+
+
+def wall_clock() -> str:
+    """Return the time of day in UTC, ISO 8601; for people, nothing is derived from it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Bookkeeper:
+    """The books of one tournament.
+
+    Args:
+        tournament: with the results so far.
+        ledger: where they are kept.
+        watch: who is told.
+        openings: how many matches were opened so far.
+        untold: the matches whose results were taken since the last opening, in their order.
+        at: returns the time of day, as wall_clock does.
+    """
+
+    def __init__(
+        self,
+        tournament: Tournament,
+        ledger: Ledger,
+        watch: Watch,
+        openings: int = 0,
+        untold: Sequence[str] = (),
+        at: Callable[[], str] = wall_clock,
+    ) -> None:
+        self._tournament = tournament
+        self._name = tournament.charter.name
+        self._ledger = ledger
+        self._watch = watch
+        self._openings = openings
+        self._untold = list(untold)
+        self._at = at
+
+    def open(self, fixture: Fixture) -> Occasion:
+        """Return what a match is opened for, at the moment at which its record begins."""
+        occasion = fixture.occasion(self._name, self._openings, self._untold)
+        self._openings += 1
+        self._untold = []
+        return occasion
+
+    def opened(self, match: str, occasion: Occasion) -> None:
+        """Keep that a match was opened: its record has begun."""
+        self._ledger.opened(match, occasion, self._at())
+
+    def take(self, entry: Entry) -> None:
+        """Take what came of a match that is on record."""
+        at = self._at()
+        self._ledger.take(entry, at)
+        self._untold.append(entry.match)
+        try:
+            suspended = self._tournament.take(entry)
+        except GivenUp:
+            self._ledger.supersede(entry.match, "a player was suspended before it was over", None, at)
+            self._watch.noted(f"{entry.match} does not count: a player was suspended before it was over")
+            return
+        if entry.void is None:
+            self._watch.match_closed(entry)
+        else:
+            self._ledger.supersede(entry.match, f"void: {entry.void}", None, at)
+            self._watch.match_voided(entry)
+        for one in suspended:
+            self.suspend(one)
+
+    def suspend(self, suspension: Suspension) -> None:
+        """Keep that an entrant plays no more, and tell it."""
+        self._ledger.suspend(self._name, suspension.entrant, suspension.why, self._at())
+        self._watch.entrant_suspended(suspension)

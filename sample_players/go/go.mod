@@ -1,0 +1,3 @@
+module player
+
+go 1.19

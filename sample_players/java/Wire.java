@@ -1,0 +1,151 @@
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SocketChannel;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The wire: what is answered to which message. Knows protocol/SPEC.md and sockets; knows no game. You need not change
+ * anything here.
+ */
+final class Wire {
+    private static final int MAX_FRAME_BYTES = 4 * 1024 * 1024; // SPEC.md, "Limits": the longest body from the referee
+
+    private Wire() {}
+
+    /** What thinks. */
+    interface Chooser {
+        /** Returns the move to play in a game, given its name and what this seat may know. */
+        Map<String, Object> choose(String game, Map<String, Object> view);
+    }
+
+    /** Returns a message as it goes over the wire: its length, then itself. */
+    static byte[] frame(Map<String, Object> message) {
+        byte[] body = Msgpack.encode(message);
+        return ByteBuffer.allocate(4 + body.length).putInt(body.length).put(body).array();
+    }
+
+    /** Reads the next message. Throws EOFException at the end. */
+    static Map<String, Object> readFrame(InputStream from) throws IOException {
+        DataInputStream in = new DataInputStream(from);
+        int length = in.readInt();
+        if (length <= 0 || length > MAX_FRAME_BYTES) {
+            throw new Msgpack.MalformedException("a frame of " + Integer.toUnsignedString(length) + " bytes");
+        }
+        byte[] body = new byte[length];
+        in.readFully(body);
+        return Msgpack.decodeMap(body);
+    }
+
+    private static SocketChannel connect(String address) throws IOException {
+        if (address != null && address.startsWith("unix:")) {
+            SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+            channel.connect(UnixDomainSocketAddress.of(address.substring("unix:".length())));
+            return channel;
+        }
+        if (address == null || !address.matches("tcp:.+:[0-9]{1,5}")) {
+            throw new IOException("it is tcp:HOST:PORT or unix:PATH");
+        }
+        int colon = address.lastIndexOf(':');
+        String host = address.substring("tcp:".length(), colon).replaceAll("[\\[\\]]", "");
+        SocketChannel channel = SocketChannel.open(new InetSocketAddress(host, Integer.parseInt(address.substring(colon + 1))));
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true); // a move is small: it must not wait for more
+        return channel;
+    }
+
+    /** Connects, plays every match that is offered, and returns when the referee closes the connection. */
+    static void play(Chooser chooser) throws IOException {
+        String address = System.getenv("REFEREE_ADDRESS");
+        SocketChannel channel;
+        try {
+            channel = connect(address);
+        } catch (IOException | RuntimeException wrong) { // what Java says of an address that is none is unchecked
+            throw new IOException("no referee at REFEREE_ADDRESS=" + address + ": " + wrong.getMessage());
+        }
+        try (channel) {
+            InputStream in = Channels.newInputStream(channel);
+            String name = System.getenv().getOrDefault("REFEREE_NAME", "player");
+            send(channel, message("type", "hello", "version", 1, "name", name, "token", System.getenv("REFEREE_TOKEN")));
+            String game = "";
+            while (true) {
+                Map<String, Object> message = readFrame(in);
+                if (message.get("game") instanceof String offered) { // of an offer, and of resumed
+                    game = offered;
+                }
+                for (Map<String, Object> answer : answers(message, game, chooser)) {
+                    send(channel, answer);
+                }
+            }
+        } catch (Msgpack.MalformedException | RefusedException wrong) {
+            throw wrong;
+        } catch (EOFException | java.net.SocketException end) {
+            return; // however rough, the end of the connection is the end of the match
+        }
+    }
+
+    /** The referee does not want this player; the text says why. */
+    static final class RefusedException extends IOException {
+        RefusedException(String message) {
+            super(message);
+        }
+    }
+
+    private static void send(SocketChannel channel, Map<String, Object> message) {
+        try {
+            for (ByteBuffer bytes = ByteBuffer.wrap(frame(message)); bytes.hasRemaining();) {
+                channel.write(bytes);
+            }
+        } catch (IOException closed) {
+            return; // what can't be sent is not missed: the referee's last words are still to be read
+        }
+    }
+
+    /** Returns what is to be sent in answer to a message. */
+    private static List<Map<String, Object>> answers(Map<String, Object> message, String game, Chooser chooser)
+            throws RefusedException {
+        List<Map<String, Object>> found = new ArrayList<>();
+        Object match = message.get("match");
+        switch (String.valueOf(message.get("type"))) {
+            case "refused":
+                throw new RefusedException("the referee refuses this player: " + message.get("reason"));
+            case "offer":
+                byte[] nonce = new byte[16]; // it enters the shuffle: nobody, the referee included, may foresee it
+                new SecureRandom().nextBytes(nonce);
+                found.add(message("type", "ready", "match", match, "nonce", HexFormat.of().formatHex(nonce)));
+                break;
+            case "turn":
+                Map<String, Object> move = chooser.choose(game, View.map(message.get("view")));
+                found.add(message("type", "move", "match", match, "turn", message.get("turn"), "move", move));
+                break;
+            case "expelled":
+                System.err.println("expelled: " + message.get("foul") + " " + message.get("detail"));
+                break;
+            default: // "told", "end" and "paused" may be read, and need no answer of their own
+        }
+        if (message.get("ack") != null) {
+            found.add(message("type", "ack", "match", match, "ack", message.get("ack")));
+        }
+        return found;
+    }
+
+    /** Makes a map of keys and values, one after the other. */
+    static Map<String, Object> message(Object... pairs) {
+        Map<String, Object> made = new HashMap<>();
+        for (int i = 0; i < pairs.length; i += 2) {
+            made.put((String) pairs[i], pairs[i + 1]);
+        }
+        return made;
+    }
+}

@@ -1,0 +1,104 @@
+"""A player for all four games, with the client library. To make it yours, replace `choose`.
+
+    python3 player.py            plays what looks best this turn
+    python3 player.py random     plays anything legal
+
+The client speaks to the referee, and the rules that come with it list the legal moves. What is left is to choose one.
+"""
+
+import os
+import random
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from protocol.client import run
+from referee.games.base import Game, IllegalMove
+from referee.games.q import Place, QGame
+from referee.games.quadominos import QuadOminos
+from referee.games.quincala import QuincalaGame, Stop
+from referee.games.quincy import QuincyGame
+
+GAMES: dict[str, Game[Any, Any, Any]] = {
+    game.name: game for game in (QGame(), QuincyGame(), QuincalaGame(), QuadOminos())
+}
+STRATEGIES = ("heuristic", "random")
+STRATEGY = sys.argv[1] if len(sys.argv) > 1 else STRATEGIES[0]
+CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
+"""The same in every match of the same seed: so a match can be played again."""
+
+
+class Shuffle:
+    """The player's own chance, for what the view does not show: other hands, and what is left to draw."""
+
+    def __call__(self, items: Sequence[Any], /) -> list[Any]:
+        """Return the items in a random order."""
+        return CHANCE.sample(items, len(items))
+
+    def later(self, deal: int) -> "Shuffle":
+        """Return the chance of a later deal, which is as good as this one."""
+        return self
+
+
+def choose(name: str, options: dict[str, Any], view: dict[str, Any]) -> Any:
+    """Return the move to play. This is the function to replace.
+
+    Args:
+        name: of the game: `q`, `quincy`, `quincala` or `quadominos`.
+        options: that the organiser set; `referee list NAME --schema` has them all, and what a view and a move are.
+        view: all that this seat may know, as the referee sent it.
+    """
+    game = GAMES[name]
+    typed = msgspec.convert(view, game.view_type)
+    state = game.imagine(game.parse_options(options), typed, Shuffle())  # whatever is hidden is dealt at random
+    moves = game.legal_moves(state)
+    if STRATEGY == "random":
+        return msgspec.to_builtins(CHANCE.choice(moves))
+    values = [value(game, state, move) for move in moves]
+    best = CHANCE.choice([move for move, worth in zip(moves, values, strict=True) if worth == max(values)])
+    return msgspec.to_builtins(longer(game, state, best) if isinstance(best, Place) else best)
+
+
+def value(game: Game[Any, Any, Any], state: Any, move: Any) -> int:
+    """Return how good the position after a move looks to the player that makes it."""
+    seat = game.to_move(state)
+    after = game.view(game.play(state, move), seat)
+    match game.name:
+        case "quincala":  # and a bit for who stops: only a gain goes on
+            return 2 * int(after.scores[seat] - after.scores[1 - seat]) + isinstance(move, Stop)
+        case "quincy":
+            return lines(after.board, after.stone) - lines(after.board, "B" if after.stone == "A" else "A")
+    return int(after.scores[seat])
+
+
+def lines(board: Sequence[str], stone: str) -> int:
+    """Count what may become four in a row, the more stones it has the more."""
+    found = 0
+    for row in range(9):
+        for column in range(9):
+            for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                if row + 3 * down < 9 and 0 <= column + 3 * right < 9:
+                    four = [board[row + i * down][column + i * right] for i in range(4)]
+                    found += 4 ** four.count(stone) if set(four) <= {stone, "."} else 0
+    return found
+
+
+def longer(game: Game[Any, Any, Any], state: Any, move: Place) -> Place:
+    """Return a placement of the Q game with all that may be laid after it, one tile after the other."""
+    after = msgspec.structs.replace(game.play(state, move), order=state.order)
+    for more in game.legal_moves(after):
+        if isinstance(more, Place):
+            try:
+                game.play(state, together := Place([*move.tiles, *more.tiles]))
+            except IllegalMove:  # it lies in another row and column
+                continue
+            return longer(game, state, together)
+    return move
+
+
+if __name__ == "__main__":
+    if STRATEGY not in STRATEGIES:
+        sys.exit(f"the strategy is {' or '.join(STRATEGIES)}, not {STRATEGY!r}")
+    run(make=lambda offer: lambda view: choose(offer.game, offer.options, view))

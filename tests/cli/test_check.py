@@ -1,0 +1,238 @@
+"""`referee check`: every fault is found at the step that names it, and good players pass."""
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from referee.check import real
+from referee.check.steps import all_steps
+from referee.cli.check import check
+from referee.plugins import load
+
+from .test_commands import played, referee
+
+BROKEN = Path(__file__).parents[1] / "peers" / "broken" / "player.py"
+GAMES = tuple(load().games)
+QUICK = ("--time", "5", "--start-time", "20", "--sandbox", "off")
+SHORT = ("--time", "0.4")
+IMPATIENT = ("--start-time", "2")
+
+
+def command(fault: str) -> str:
+    """Return how the player with a fault is given."""
+    return f"cmd:{shlex.join((sys.executable, str(BROKEN), fault))}"
+
+
+def checked(player: str, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Check a player in this process; return the exit status and the report."""
+    done = CliRunner().invoke(check, [player, *QUICK, *arguments, "--json"])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    report: dict[str, Any] = json.loads(done.stdout)
+    return done.exit_code, report
+
+
+FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
+    ("exits", "connects", "the program ended before it connected: exit status 3", ()),
+    ("prints-frames", "connects", "it did not connect within 2 s", IMPATIENT),
+    ("no-hello", "prefix", "nothing came within 2 s", IMPATIENT),
+    ("little-endian", "prefix", "announce a body of 1761607680 bytes", ()),
+    ("wrong-length", "prefix", "announce a body of 108 bytes, and 105 came", IMPATIENT),
+    ("json-lines", "prefix", "its first 4 bytes announce a body of 2065855609 bytes", ()),
+    ("json", "body", "not-msgpack", ()),
+    ("wrong-type", "hello", "its type is 'Hello'", ()),
+    ("no-name", "hello", "it lacks name", ()),
+    ("bad-version", "version", "version is '1'", ()),
+    ("bad-name", "name", "name is 'Ada Lovelace'", ()),
+    ("bad-token", "token", "token is 'secret'", ()),
+    ("eager", "waits", "it spoke before it was welcomed", ()),
+    ("no-ready", "ready", "nothing came within 2 s", IMPATIENT),
+    ("ready-match", "ready", "match 'another'", ()),
+    ("short-nonce", "nonce", "nonce is '00ff'", ()),
+    ("fixed-nonce", "new-nonce", "two matches got the same nonce", ()),
+    ("talks", "quiet", "it spoke after `start`, before its turn", ()),
+    ("floods", "quiet", "it spoke after `start`, before its turn", ()),
+    ("silent", "answers", "nothing came within 0.4 s, nor soon after", SHORT),
+    ("slow", "answers", "its answer came after", SHORT),
+    ("acks-turn", "move", "it answers the turn with 'ack'", ()),
+    ("no-answer-type", "move", "unknown-type", ()),
+    ("other-match", "move-match", "match is 'another'", ()),
+    ("other-turn", "move-turn", "turn is 2", ()),
+    ("malformed-move", "move-form", "Expected `object`, got `array`", ()),
+    ("illegal-move", "move-rules", "q.place.adjacent", ()),
+    ("moves-twice", "move-once", "after its move it sent", ()),
+    ("one-match", "two-matches", "the program ended: exit status 0", ()),
+    ("no-early-end", "early-end", "it had not begun", ()),
+    ("large-view", "large-q", "a board of 500 tiles is enough", ()),
+    ("twelve-seats", "seats-quadominos", "KeyError: 12", ("--game", "quadominos")),
+    ("upset", "leaver-q", "my friend!", ()),
+    ("leisurely", "tight-clock", "its answer came after", ()),
+    ("no-ack", "ack-start", "nothing came within 0.4 s", SHORT),
+    ("one-read", "bytewise", "the program ended", ()),
+    ("one-read", "packed", "the program ended", ()),
+    ("short-forms", "long-forms", "only maps of up to 15 pairs are known here", ()),
+    ("deaf", "reads", "it does not read", SHORT),
+    ("prints", "prints", "it printed more than 65536 bytes", ()),
+    ("stays", "expelled", "it still runs 2 s after it was expelled", ()),
+    ("insists", "refused", "it still runs 2 s after it was refused", ()),
+    ("spins", "lost", "spins: it uses a whole core", ()),
+    ("no-resumed", "resumed", "resumed?", ()),
+    ("comes-back-wrong", "comes-back", "it came back with the token", ()),
+)
+"""Fault, the step that names it, what is said there, further arguments."""
+
+
+@pytest.mark.parametrize(("fault", "step", "said", "arguments"), FAULTS, ids=lambda value: str(value)[:40])
+def test_a_fault_is_found_at_the_step_that_names_it(
+    fault: str, step: str, said: str, arguments: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step fails, and says what happened, what was expected and how to mend it."""
+    monkeypatch.chdir(tmp_path)
+    game = () if "--game" in arguments else ("--game", "q")
+    status, report = checked(command(fault), "--only", step, *game, *arguments)
+    (found,) = report["steps"]
+    assert (status, report["passes"], found["verdict"]) == (1, False, "failed"), found
+    trouble = found["trouble"]
+    assert said in trouble["happened"]
+    assert trouble["expected"]
+    assert trouble["remedy"]
+
+
+def test_a_good_player_passes(tmp_path: Path) -> None:
+    """The same player without a fault passes every step of its game; what is skipped says why, and nothing is left."""
+    report = played(referee("check", command("none"), "--game", "q", "--sandbox", "off", "--json", cwd=tmp_path))
+    assert report["failed"] == 0, [found for found in report["steps"] if found["verdict"] == "failed"]
+    assert len(report["steps"]) == report["ok"] + report["skipped"] == len(all_steps(GAMES)) + len(GAMES)
+    reasons = {found["note"] for found in report["steps"] if found["verdict"] == "skipped"}
+    others = {f"it does not play {name}" for name in GAMES if name != "q"}
+    assert {"it was not given as a folder", "it does not come back by itself, and need not", *others} == reasons
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One start of it plays every game there is: new ones, their ends, their largest views, with all seats."""
+    monkeypatch.chdir(tmp_path)
+    keys = [
+        "two-matches",
+        *(step.key for step in all_steps(GAMES) if step.key.endswith(tuple(f"-{name}" for name in GAMES))),
+    ]
+    status, report = checked("house:random", *(word for key in keys for word in ("--only", key)))
+    assert (status, report["failed"]) == (0, 0), [found for found in report["steps"] if found["verdict"] == "failed"]
+    assert {"quincala has 2 seats, always"} <= {found["note"] for found in report["steps"]}
+
+
+def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The author is shown the step, the bytes and the remedy, and is not drowned in what follows from it."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(check, [command("json-lines"), "--game", "q", *QUICK])
+    assert done.exit_code == 1
+    told = " ".join(done.stdout.split())
+    assert "7 failed" in told
+    assert "what happened its first 4 bytes announce" in told
+    assert '"type": "hello"' in told
+    assert "7b 22 74 79" in told
+    assert "how to mend it This is JSON without a prefix" in told
+    assert f"8-{len(all_steps(GAMES)) + len(GAMES)} skipped" in told
+    assert "step 7 failed: mend that first" in told
+    assert "--only 7" in told
+
+
+def test_a_program_that_does_not_know_a_game_is_told_to_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names no games is taken to play all of them; the advice is how to name some."""
+    monkeypatch.chdir(tmp_path)
+    _, report = checked(command("none"), "--only", "opening-quincy")
+    assert "If it does not play quincy: say what it plays" in report["steps"][0]["trouble"]["remedy"]
+    _, report = checked(command("none"), "--only", "opening-quincy", "--game", "quincy")
+    assert "If it does not play" not in report["steps"][0]["trouble"]["remedy"]
+
+
+def player_folder(folder: Path, **changes: Any) -> Path:
+    """Make a player's folder."""
+    folder.mkdir()
+    keys = {"name": "mine", "run": f"{sys.executable} player.py none", "games": ["q"], **changes}
+    (folder / "player.py").write_bytes(BROKEN.read_bytes())
+    (folder / "player.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in keys.items()))
+    return folder
+
+
+FOLDERS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
+    ("no name", "toml", {"name": 7}, "Expected `str`, got `int`"),
+    ("a key too many", "toml", {"langauge": "C"}, "unknown field `langauge`"),
+    ("a name of two words", "named", {"name": "Ada Lovelace"}, "its name is 'Ada Lovelace'"),
+    ("a game that there is not", "named", {"games": ["chess"]}, "`games` names chess"),
+    ("no program", "command", {"run": "./missing"}, "can't start ./missing"),
+    ("a build that fails", "build", {"build": "sh -c 'echo no compiler; exit 3'"}, "exit status 3"),
+)
+
+
+@pytest.mark.parametrize(("what", "step", "changes", "said"), FOLDERS, ids=lambda value: str(value)[:30])
+def test_a_fault_of_a_folder_is_found(
+    what: str, step: str, changes: dict[str, Any], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder is looked at before anything is started, and what is wrong with it is told as a step of its own."""
+    monkeypatch.chdir(tmp_path)
+    status, report = checked(str(player_folder(tmp_path / "mine", **changes)))
+    failed = [found for found in report["steps"] if found["verdict"] == "failed"]
+    assert (status, [found["key"] for found in failed]) == (1, [step])
+    assert said in failed[0]["trouble"]["happened"]
+
+
+def test_a_link_out_of_the_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named with its target."""
+    monkeypatch.chdir(tmp_path)
+    (player_folder(tmp_path / "mine") / "numpy").symlink_to("/usr/lib")
+    status, report = checked("mine", "--only", "links")
+    assert status == 1
+    assert "mine/numpy is a link to /usr/lib" in report["steps"][0]["trouble"]["happened"]
+
+
+def test_a_folder_that_is_right_is_built_and_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps of the folder pass, and the program is started in it."""
+    monkeypatch.chdir(tmp_path)
+    folder = player_folder(tmp_path / "mine", build="touch made")
+    keys = ("links", "toml", "named", "build", "command", "connects", "move-rules")
+    status, report = checked(str(folder), *(word for key in keys for word in ("--only", key)))
+    assert (status, [found["verdict"] for found in report["steps"]]) == (0, ["ok"] * len(keys)), report
+    assert (folder / "made").exists()
+
+
+def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
+    """The last steps tell what the referee itself expelled the program for, and with which bytes."""
+    done = referee("check", command("malformed-move"), "--only", "match-q", "--json", cwd=tmp_path, status=1)
+    trouble = played(done)["steps"][0]["trouble"]
+    assert trouble["happened"].startswith("it was expelled in turn 1: malformed-message (move)")
+    assert "a8 65 78 63 68 61 6e 67 65" in trouble["received"]["hex"]
+
+
+def test_the_steps_are_listed() -> None:
+    """At least 40, with numbers from 1, and names that --only takes; keys are used once."""
+    steps = json.loads(CliRunner().invoke(check, ["--list", "--json"]).stdout)["steps"]
+    keys = [step["key"] for step in steps]
+    assert keys == [*(step.key for step in all_steps(GAMES)), *(key for key, _ in real.titles(GAMES))]
+    assert len(keys) == len(set(keys)) == steps[-1]["number"]
+    assert len(keys) >= 40
+    assert {step for _, step, _, _ in FAULTS} <= set(keys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ((), "say which PLAYER"),
+        (("nowhere",), "there is no folder 'nowhere'"),
+        (("house:nobody",), "there is no house player 'nobody'"),
+        (("house:dag", "--game", "chess"), "there is no game 'chess'"),
+        (("house:dag", "--only", "999"), "there is no step '999'"),
+        (("house:dag", "--only", "nonsense"), "there is no step 'nonsense'"),
+        (("cmd:",), "cmd: needs a command"),
+    ],
+)
+def test_wrong_use_is_told(arguments: Sequence[str], complaint: str) -> None:
+    """Exit status 2, and what to write instead."""
+    done = CliRunner().invoke(check, arguments)
+    assert done.exit_code == 2
+    assert complaint in " ".join(done.output.replace("│", " ").split())

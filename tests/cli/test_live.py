@@ -1,0 +1,286 @@
+"""What is seen of a running tournament: plain lines, JSON lines, and the live view as rich renders it."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from referee.cli.live import LATELY, LiveView, spell, watch_of
+from referee.cli.live_lines import JsonLines, PlainLines
+from referee.match.machine import Match
+from referee.net.watch import Watch
+from referee.tournament.entries import Entry
+from referee.tournament.standings import standings
+
+from ..web.tournaments import START_DETAIL, Cast, Stage, charter
+
+CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
+ESCAPE = "\x1b[2J[/red][bold]"
+
+
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def stage(folder: Path, size: int = 4, **more: Any) -> Stage:
+    """Return a round robin in which an entrant cheats, one never starts, and the referee fails once."""
+    return Stage(charter(size, "roundrobin", tie_breaks=(), **more), folder, CAST)
+
+
+def shown(stage: Stage, watch: Watch, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
+    """Play, and tell a watcher everything that a runner does."""
+    tournament = stage.tournament
+    with watch:
+        watch.tournament_begun(tournament, 6)
+        while most and (fixture := next(tournament.fixtures(), None)) is not None:
+            most -= 1
+            known = set(tournament.suspended)
+            watch.match_opened(fixture.name_in("cup"), 1, fixture)
+            entry, match = stage.play_one(fixture)
+            watch.match_stepped(entry.match, match)
+            (watch.match_closed if entry.void is None else watch.match_voided)(entry)
+            for entrant in sorted(tournament.suspended.keys() - known):
+                watch.entrant_suspended(tournament.suspended[entrant])
+            each()
+            watch.refresh()
+        watch.noted(f"low disk {ESCAPE}")
+        watch.tournament_ended(tournament)
+
+
+def view(width: int, height: int = 30) -> tuple[LiveView, Console, Clock]:
+    """Return a live view on a terminal that is a string."""
+    console = Console(file=io.StringIO(), record=True, width=width, height=height, force_terminal=True)
+    clock = Clock()
+    return LiveView(console, clock), console, clock
+
+
+def screen(live: LiveView, console: Console) -> list[str]:
+    """Return what is to be seen now, row by row."""
+    page = Console(file=io.StringIO(), record=True, width=console.width, height=console.height)
+    page.print(live.screen(), end="")
+    return page.export_text().splitlines()
+
+
+# --- lines
+
+
+def test_plain_lines(tmp_path: Path) -> None:
+    """A line for the beginning, each result, each foul, each void match, each suspension, each note, and the end."""
+    lines: list[str] = []
+    told = stage(tmp_path)
+    shown(told, PlainLines(lines.append))
+    assert lines[0] == "cup: q, roundrobin, 4 entrants, 6 matches"
+    assert "cup-00002: void, to be played again: the disk is full" in lines
+    assert f"  bot03 expelled: crashed: {START_DETAIL}" in lines
+    assert f"bot03 is suspended: failed to start in 2 matches: {START_DETAIL}" in lines
+    assert [line for line in lines if line.startswith("  bot00 expelled: illegal-move q.place.")] != []
+    results = [line for line in lines if line.startswith("[")]
+    counted = [entry for entry in told.entries if entry.void is None]
+    assert [line.split()[:2] for line in results] == [
+        [f"[{number}/6]", f"{entry.match}:"] for number, entry in enumerate(counted, 1)
+    ]
+    assert lines[-5] == r"low disk \x1b[2J[/red][bold]"
+    assert lines[-4] == f"cup is over: {told.tournament.played} matches, 1 void"
+
+
+def test_plain_lines_tell_a_result_best_first(tmp_path: Path) -> None:
+    """Scores stand behind the names, the best first; who fouled is marked."""
+    lines: list[str] = []
+    told = stage(tmp_path)
+    shown(told, PlainLines(lines.append))
+    fouled = next(entry for entry in told.entries if len(entry.fouls) == 1 and entry.void is None)
+    (foul,) = fouled.fouls
+    best = fouled.names[1 - foul.seat]
+    scores = dict(zip(fouled.names, fouled.scores, strict=True))
+    loser = fouled.names[foul.seat]
+    wanted = f"{fouled.match}: {best} {scores[best]}, {loser} {scores[loser]} (foul)"
+    assert wanted in {line.partition("] ")[2] for line in lines}
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    """Events come in order with the results as they were taken; standings stand before the end."""
+    written: list[Any] = []
+    told = stage(tmp_path)
+    shown(told, JsonLines(written.append))
+    written = msgspec.json.decode(msgspec.json.encode(written))
+    assert written[0] == {
+        "event": "tournament-begun",
+        "tournament": "cup",
+        "game": "q",
+        "format": "roundrobin",
+        "entrants": ["bot00", "bot01", "bot02", "bot03"],
+        "total": 6,
+        "played": 0,
+    }
+    by_event = {kind: [one for one in written if one["event"] == kind] for kind in {one["event"] for one in written}}
+    assert [one["match"] for one in by_event["match-opened"]] == [entry.match for entry in told.entries]
+    closed = [entry for entry in told.entries if entry.void is None]
+    assert [(one["match"], one["scores"], one["head"]) for one in by_event["match-closed"]] == [
+        (entry.match, list(entry.scores), entry.head) for entry in closed
+    ]
+    (void,) = by_event["match-voided"]
+    assert (void["match"], void["void"]) == ("cup-00002", "the disk is full")
+    (suspended,) = by_event["entrant-suspended"]
+    assert suspended["name"] == "bot03"
+    assert [one["event"] for one in written[-2:]] == ["standings", "tournament-over"]
+    assert written[-1] == {"event": "tournament-over", "is_over": True, "played": len(closed), "void": 1}
+    assert written[-2]["standings"][0] == {
+        "name": written[-2]["standings"][0]["name"],
+        **msgspec.to_builtins(first_standing(told)),
+    }
+
+
+def first_standing(told: Stage) -> Any:
+    """Return the first line of the standings, counted anew."""
+    return standings(told.tournament.table, ())[0]
+
+
+# --- the live view
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
+    """Tables with whose turn it is, standings, rate, the time left, and what happened lately."""
+    live, console, clock = view(width)
+    told = stage(tmp_path, 6)
+    with live:
+        shown_to(told, live, clock, matches=5)
+        fixture = next(told.tournament.fixtures())
+        live.match_opened("cup-00009", 7, fixture)
+        live.match_stepped("cup-00009", half_played(told))
+        clock.now_s += 65.0
+        rows = screen(live, console)
+    text = "\n".join(rows)
+    names = [told.charter.entrants[entrant].name for entrant in fixture.seats]
+    (table,) = [row for row in rows if row.startswith("    7")]
+    assert table.split()[:4] == ["7", str(fixture.pairing.round), *names]
+    assert table.split()[4:6] == ["2", "1m"]
+    assert f"{told.tournament.played} of 15 matches   1m 55s so far" in rows[1]
+    assert "a minute" in rows[1]
+    assert "left" in rows[1]
+    assert all(one.name in text for one in told.charter.entrants)
+    assert "void, to be played again" in text
+
+
+def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
+    """Play some matches of ten seconds each."""
+    live.tournament_begun(told.tournament, 15)
+    for _ in range(matches):
+        fixture = next(told.tournament.fixtures())
+        live.match_opened(fixture.name_in("cup"), 1, fixture)
+        entry, _match = told.play_one(fixture)
+        clock.now_s += 10.0
+        (live.match_closed if entry.void is None else live.match_voided)(entry)
+
+
+def half_played(told: Stage) -> Match:
+    """Return a match in its second turn."""
+    fixture = next(told.tournament.fixtures())
+    for match, _ in told.steps_of(fixture):
+        if match.turn == 2:
+            return match
+    raise AssertionError("a match of two turns at least")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50), (40, 10), (20, 5)])
+def test_the_screen_fits_the_terminal(tmp_path: Path, width: int, height: int) -> None:
+    """Whatever is going on, no line is wider and there are not more than the terminal has, standings among them."""
+    live, console, clock = view(width, height)
+    told = stage(tmp_path, 12)
+    with live:
+        shown_to(told, live, clock, matches=6)
+        for table in range(1, 65):
+            live.match_opened(f"cup-{table}", table, next(told.tournament.fixtures()))
+        for number in range(2 * LATELY):
+            live.noted(f"note {number} " + "x" * 300)
+        rows = screen(live, console)
+    assert len(rows) < height
+    assert all(len(row) < width for row in rows)
+    if height >= 24:
+        assert any("points" in row for row in rows)
+        assert any("more tables" in row for row in rows)
+
+
+def test_hostile_text_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
+    """Details and notes are shown as what they are: no escape of theirs, no markup."""
+    live, console, _ = view(160)
+    told = Stage(charter(4, "roundrobin"), tmp_path, Cast(rude={0: 1}, junk=ESCAPE))
+    with live:
+        shown(told, live, most=1)
+        live.noted(ESCAPE)
+        rows = screen(live, console)
+    assert rows[-1] == r"\x1b[2J[/red][bold]"
+    assert not any("\x1b" in row for row in rows)
+
+
+def test_it_is_drawn_four_times_a_second_at_most(tmp_path: Path) -> None:
+    """Between two drawings lies a quarter of a second at least, however often it is refreshed."""
+    live, console, clock = view(80)
+    told = stage(tmp_path)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    with live:
+        live.tournament_begun(told.tournament, 6)
+        sizes = []
+        for step in range(9):
+            clock.now_s = 100.0 + step / 16
+            live.refresh()
+            sizes.append(len(file.getvalue()))
+    assert [number for number in range(1, 9) if sizes[number] != sizes[number - 1]] == [4, 8]
+
+
+def test_before_anything_is_known() -> None:
+    """A view that was told nothing shows so, and refreshing it is harmless."""
+    live, console, _ = view(80)
+    with live:
+        live.refresh()
+        assert screen(live, console) == ["nothing is played yet"]
+
+
+def test_a_pipe_gets_lines() -> None:
+    """Where nobody watches a terminal, the watcher writes plain lines; JSON if that is wanted."""
+    assert isinstance(watch_of(as_json=False), PlainLines)
+    assert isinstance(watch_of(as_json=True), JsonLines)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.9, "0s"), (59.9, "59s"), (65, "1m 05s"), (7800, "2h 10m"), (97_200, "1d 03h")],
+)
+def test_times_are_spelled_briefly(seconds: float, text: str) -> None:
+    """Two units say enough."""
+    assert spell(seconds) == text
+
+
+def test_a_match_that_was_given_up_leaves_its_table(tmp_path: Path) -> None:
+    """A match whose player was suspended meanwhile is never closed: it goes once the table has another one."""
+    live, console, _ = view(80)
+    told = stage(tmp_path)
+    fixture = next(told.tournament.fixtures())
+    with live:
+        live.tournament_begun(told.tournament, None)
+        for name in ("cup-1", "cup-2"):
+            live.match_opened(name, 1, fixture)
+        assert len([row for row in screen(live, console) if row.startswith("    1")]) == 1
+
+
+def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
+    """A result of a match that the view never saw opened, as after a restart, is taken all the same."""
+    live, _, _ = view(80)
+    told = stage(tmp_path).play(1)
+    entry: Entry = told.entries[0]
+    with live:
+        live.tournament_begun(told.tournament, None)
+        live.match_closed(entry)
+        live.match_stepped(entry.match, half_played(told))
+        live.refresh()

@@ -1,0 +1,260 @@
+"""`referee tournament` and `referee compare` as an organiser runs them: real programs, stopped and gone on with."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from protocol.client import ClientError, run
+from referee.net.tokens import add_tokens
+from referee.tournament.ledger import FILE, Ledger, url_of
+
+from ..benchmarks import kills
+from .test_commands import referee
+from .test_serving import free_port
+
+CRASHES = "import sys; sys.exit('no such module')"
+SMALL = """\
+game = "quincy"
+entrants = ["house:random", "house:random", "house:random"]
+tables = 3
+seed = 4
+sandbox = "off"
+
+[format]
+name = "roundrobin"
+"""
+RESULTS = 3
+
+
+def entries(folder: Path, name: str) -> list[Any]:
+    """Return what the ledger of a tournament says, plain."""
+    ledger = Ledger(url_of(folder / "logs" / name / FILE))
+    try:
+        return [msgspec.to_builtins(entry) for entry in ledger.entries(name)]
+    finally:
+        ledger.close()
+
+
+def events(stdout: str) -> list[Any]:
+    """Return the JSON objects of a run."""
+    return [json.loads(line) for line in stdout.splitlines()]
+
+
+def named(told: Iterable[Any], event: str) -> list[Any]:
+    """Return the events of a name."""
+    return [one for one in told if one.get("event") == event]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Return a folder with the file of a small tournament."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+def test_a_tournament_leaves_records_ledger_and_report(small: Path) -> None:
+    """One command plays it; the records audit, the ledger has every match once, and rebuilt it is the same."""
+    done = referee("tournament", "small.toml", cwd=small)
+    assert "small is over: 3 matches" in done.stdout + done.stderr
+    folder = small / "logs" / "small"
+    assert sorted(path.name for path in folder.glob("*.jsonl")) == [f"small-0000{one}.jsonl" for one in (2, 4, 6)]
+    assert (folder / "report.html").exists()
+    referee("audit", "logs/small", cwd=small)
+    before = entries(small, "small")
+    assert len({entry["match"] for entry in before}) == len(before) == RESULTS
+    (folder / FILE).unlink()
+    referee("rebuild", "logs/small", cwd=small)
+    assert entries(small, "small") == before
+
+
+def test_a_tournament_that_is_over_is_not_played_again(small: Path) -> None:
+    """The same command says how it ended, and opens nothing."""
+    referee("tournament", "small.toml", cwd=small)
+    records = {path: path.stat().st_mtime_ns for path in (small / "logs" / "small").glob("*.jsonl")}
+    done = referee("tournament", "small.toml", "--json", cwd=small)
+    assert named(events(done.stdout), "match-opened") == []
+    assert {path: path.stat().st_mtime_ns for path in (small / "logs" / "small").glob("*.jsonl")} == records
+
+
+def test_another_tournament_of_the_same_name_is_refused(small: Path) -> None:
+    """A changed file can't go on with what was begun; what differs and what to do is told."""
+    referee("tournament", "small.toml", cwd=small)
+    (small / "small.toml").write_text(SMALL.replace("seed = 4", "seed = 5").replace("tables = 3", "tables = 1"))
+    done = referee("tournament", "small.toml", cwd=small, status=2)
+    said = " ".join(done.stderr.replace("│", " ").split())
+    assert "seed was 4, is 5; change that back to go on with it, or give the new tournament a name of its own" in said
+    assert "tables" not in said
+
+
+def test_a_file_is_only_read_with_check(small: Path) -> None:
+    """--check says what the file means, and plays nothing."""
+    done = referee("tournament", "small.toml", "--check", cwd=small)
+    assert (done.returncode, (small / "logs").exists()) == (0, False)
+    assert "roundrobin" in done.stdout
+    done = referee("tournament", "small.toml", "--check", "--json", cwd=small)
+    assert json.loads(done.stdout)["extent"]["fewest"] == RESULTS
+
+
+def test_a_program_that_does_not_start_is_suspended(tmp_path: Path) -> None:
+    """After as many matches as the file says it plays no more; everybody else plays on, and it is reported."""
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "player.toml").write_text(f'name = "broken"\nrun = """{sys.executable} -c "{CRASHES}" """\n')
+    text = SMALL.replace('"house:random", "house:random", "house:random"', '"house:random", "house:random", "broken"')
+    (tmp_path / "t.toml").write_text("suspend_after = 2\n" + text + "cycles = 3\n")
+    done = referee("tournament", "t.toml", "--json", cwd=tmp_path)
+    told = events(done.stdout)
+    (suspended,) = named(told, "entrant-suspended")
+    assert (suspended["name"], "failed to start in 2 matches" in suspended["why"]) == ("broken", True)
+    fouls = [foul for entry in entries(tmp_path, "t") for foul in entry["fouls"]]
+    assert {foul["cause"] for foul in fouls} <= {"refused-to-start", "crashed", "disconnected"}
+    assert 2 <= len(fouls) <= 3  # one match may have been going on
+    assert len(entries(tmp_path, "t")) - len(fouls) == 3  # of the other two, against each other
+
+
+def test_a_failed_build_does_not_stop_the_others(tmp_path: Path) -> None:
+    """Who can't be built has not come to its matches; why, is in the verdict."""
+    folder = tmp_path / "unbuilt"
+    folder.mkdir()
+    (folder / "player.toml").write_text('name = "unbuilt"\nrun = "true"\nbuild = "false"\n')
+    text = SMALL.replace('"house:random", "house:random", "house:random"', '"house:random", "unbuilt"')
+    (tmp_path / "t.toml").write_text(text)
+    referee("tournament", "t.toml", "--json", cwd=tmp_path)
+    (entry,) = entries(tmp_path, "t")
+    assert [(foul["cause"], "its build failed" in foul["detail"]) for foul in entry["fouls"]] == [
+        ("refused-to-start", True)
+    ]
+
+
+def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
+    """Open matches are paused, nobody is blamed, and nothing is played twice."""
+    command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
+    with subprocess.Popen(command, cwd=small, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if json.loads(line).get("event") == "match-closed":
+                break
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1, stderr
+    assert "stopped; nobody is blamed, and `referee tournament small.toml` goes on where it was" in stderr
+    referee("tournament", "small.toml", "--json", cwd=small)
+    found = entries(small, "small")
+    assert len({entry["match"] for entry in found}) == len(found) == RESULTS
+    assert [entry["fouls"] for entry in found] == [()] * RESULTS
+
+
+def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Killed at random instants and started again, a tournament ends as the undisturbed one with the same seeds."""
+    assert kills.main(["--matches", "10", "--kills", "4", "--seed", "5"]) == 0, capsys.readouterr().out
+
+
+def test_a_full_disk_is_told_before_anything_is_lost(small: Path) -> None:
+    """While less is free than is asked for, no match is begun, and that is said."""
+    (small / "small.toml").write_text("min_free_mib = 1e12\n" + SMALL)
+    command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
+    with subprocess.Popen(command, cwd=small, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = next(one for line in process.stdout if "no match is begun" in str(one := json.loads(line)))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert "the tournament goes on by itself" in str(told)
+    assert process.returncode == 1
+    assert list((small / "logs" / "small").glob("*.jsonl")) == []
+
+
+def test_two_referees_do_not_run_one_tournament(small: Path) -> None:
+    """The folder is one referee's alone."""
+    command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
+    with subprocess.Popen(command, cwd=small, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        done = referee("tournament", "small.toml", cwd=small, status=2)
+        process.communicate(timeout=100)
+    assert process.returncode == 0
+    assert "another referee runs the tournament" in " ".join(done.stderr.split())
+
+
+REMOTE = """\
+game = "q"
+seats = 2
+tables = 2
+seed = 9
+sandbox = "off"
+
+[format]
+name = "roundrobin"
+cycles = 1
+
+[remote]
+listen = "tcp:{port}:interface=127.0.0.1"
+tokens = "players.toml"
+show_up = {show_up}
+
+[[entrants]]
+player = "house:dag"
+
+[[entrants]]
+name = "ada"
+player = "remote"
+
+[[entrants]]
+name = "bob"
+player = "remote"
+"""
+
+
+def _passing(view: Any) -> Any:
+    """Exchange while that may be done."""
+    return {"action": "exchange" if len(view["hand"]) <= view["tiles_left"] else "pass"}
+
+
+def _play_remotely(port: int, token: str) -> None:
+    """Play every match that is offered on one connection."""
+    try:
+        run(_passing, address=f"tcp:127.0.0.1:{port}", token=token, say=None)
+    except ClientError:
+        return  # the tournament is over
+
+
+def test_remote_entrants_play_match_after_match(tmp_path: Path) -> None:
+    """They come with their tokens, and stay connected from one match to the next."""
+    port = free_port()
+    given = add_tokens(tmp_path / "players.toml", ["ada", "bob"], may_renew=False)
+    (tmp_path / "t.toml").write_text(REMOTE.format(port=port, show_up=60))
+    threads = [threading.Thread(target=_play_remotely, args=(port, token), daemon=True) for token in given.values()]
+    for thread in threads:
+        thread.start()
+    referee("tournament", "t.toml", "--json", cwd=tmp_path)
+    found = entries(tmp_path, "t")
+    assert [entry["fouls"] for entry in found] == [()] * RESULTS
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_who_does_not_show_up_holds_nobody_up(tmp_path: Path) -> None:
+    """A remote entrant that never connects has not come to its matches; the others play theirs."""
+    port = free_port()
+    add_tokens(tmp_path / "players.toml", ["ada", "bob"], may_renew=False)
+    (tmp_path / "t.toml").write_text("suspend_after = 1\n" + REMOTE.format(port=port, show_up=0.2))
+    done = referee("tournament", "t.toml", "--json", cwd=tmp_path)
+    assert {one["name"] for one in named(events(done.stdout), "entrant-suspended")} == {"ada", "bob"}
+
+
+def test_compare_tells_the_better_one(tmp_path: Path) -> None:
+    """Greedy against random is decided after a few pairs, and the command goes on with what it has."""
+    players = ("house:random", "house:greedy", "--game", "quincy", "--elo1", "200", "--seed", "3")
+    done = referee("compare", *players, "--tables", "2", "--sandbox", "off", "--json", cwd=tmp_path)
+    told = events(done.stdout)[-1]
+    assert (told["verdict"], told["b"]) == ("accept", "greedy")
+    again = referee("compare", *players, "--tables", "2", "--sandbox", "off", cwd=tmp_path)
+    assert "greedy is better than random: by 200 Elo rather than by 0" in again.stdout

@@ -1,0 +1,53 @@
+"""The sample players, made by `referee new` and built: once for all workers of a run."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.cli.new import SAMPLES, make_player
+from referee.net.launch import Builds, Confinement, Launch, find_ground, find_sandbox, read_folder
+
+TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")
+INSTALL = "apt-get install nodejs default-jdk-headless gcc make golang-go cargo"
+
+Sample = Callable[[str], Launch]
+"""language -> how its sample is started, made and built."""
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """Return what makes and builds the sample of a language, in a folder that all workers share."""
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    assert not missing, f"there is no program named {', '.join(missing)}: {INSTALL}"
+    base = tmp_path_factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "samples"
+    root.mkdir(exist_ok=True)
+    builds = Builds(root / ".builds", Confinement(sandbox=find_sandbox(), ground=find_ground()))
+
+    def _made(language: str) -> Launch:
+        folder = root / language.replace("-", "")
+        with (root / f".{language}").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                make_player(language, folder)
+                builds.build(read_folder(folder))
+                _keep(folder / "player.toml")
+        return read_folder(folder)
+
+    return _made
+
+
+def _keep(toml: Path) -> None:
+    """Take away how a player is built: nobody builds it anew beside a match that it is playing."""
+    lines = toml.read_text().splitlines(keepends=True)
+    toml.write_text("".join(line for line in lines if not line.startswith("build = ")))
+
+
+@pytest.fixture(params=sorted(SAMPLES))
+def language(request: pytest.FixtureRequest) -> str:
+    """Return each language."""
+    return str(request.param)

@@ -1,0 +1,114 @@
+"""Whole conversations of two seats, right to their end or to the line that is against the protocol.
+
+Knows what is said, in its order. Refuses to know how it is encoded, and who is to read it.
+"""
+
+from typing import NamedTuple
+
+from protocol import Code, Role
+
+from .tables import END, EXPELLED, MATCH, NONCES, OFFER, PLAYED, RESUMED, START, TOLD, TURN, Plain
+
+Line = tuple[Role, Plain]
+
+_OTHER_MATCH = "q-2"
+
+
+class Conversation(NamedTuple):
+    """What is said between a referee and one player."""
+
+    name: str
+    lines: tuple[Line, ...]
+    code: Code | None = None
+    """Why the last line is refused by who reads it; None: it is not."""
+
+
+def _player(kind: str, **keys: object) -> Line:
+    return Role.PLAYER, {"type": kind, **keys}
+
+
+def _referee(message: Plain, **changes: object) -> Line:
+    return Role.REFEREE, {**message, **changes}
+
+
+def _ack(number: int) -> Line:
+    return _player("ack", match=MATCH, ack=number)
+
+
+_HELLO = _player("hello", version=1, name="ada", token=None)
+_GREETED = (_HELLO, _referee({"type": "welcome", "version": 1, "referee": "referee"}))
+_READY = _player("ready", match=MATCH, nonce=NONCES[0])
+_OFFERED = (*_GREETED, _referee(OFFER))
+_SEATED = (*_OFFERED, _READY, _referee(START))
+_MOVE = _player("move", match=MATCH, turn=1, move={"action": "exchange"})
+_EXCHANGED = {"kind": "played", "action": "exchange", "count": 6, "seat": 0, "score": 0}
+_DRAWN = ["red-star", "red-star", "blue-clover", "green-8star", "orange-circle", "yellow-square"]
+_OTHER_PLAYED = {**PLAYED, "seat": 1}
+_MOVED = (*_SEATED, _referee(TURN), _MOVE, _referee(TOLD, what=_EXCHANGED, draws=_DRAWN))
+
+CONVERSATIONS = (
+    Conversation("a match of two turns", (*_MOVED, _referee(TOLD, turn=2, what=_OTHER_PLAYED), _referee(END))),
+    Conversation(
+        "a match in which everything is confirmed",
+        (
+            *_GREETED,
+            _referee(OFFER, acknowledge=True),
+            _READY,
+            _referee(START, ack=1),
+            _ack(1),
+            _referee(TURN),
+            _MOVE,
+            _referee(TOLD, what=_EXCHANGED, draws=_DRAWN, ack=3),
+            _ack(3),
+            _referee(TOLD, turn=2, what=_OTHER_PLAYED),
+            _referee(END, ack=4),
+            _ack(4),
+        ),
+    ),
+    Conversation(
+        "another player is expelled while this one thinks",
+        (
+            *_SEATED,
+            _referee(TURN),
+            _referee(TOLD, what={"kind": "expelled", "seat": 1, "cause": "disconnected"}),
+            _MOVE,
+            _referee(END),
+        ),
+    ),
+    Conversation("the player is expelled", (*_SEATED, _referee(TURN), _MOVE, _referee(EXPELLED))),
+    Conversation("the player is refused", (_HELLO, _referee({"type": "refused", "code": "closed", "reason": "late"}))),
+    Conversation(
+        "a void match, its end right behind the start, and another match",
+        (
+            *_SEATED,
+            _referee(END, winners=[], ranking=[], scores=[0, 0], void="the referee failed"),
+            _referee(OFFER, match=_OTHER_MATCH),
+            _player("ready", match=_OTHER_MATCH, nonce=NONCES[1]),
+            _referee(START, match=_OTHER_MATCH),
+            _referee(TURN, match=_OTHER_MATCH),
+            _player("move", match=_OTHER_MATCH, turn=1, move={"action": "pass"}),
+        ),
+    ),
+    Conversation(
+        "the referee pauses",
+        (*_SEATED, _referee(TURN), _referee({"type": "paused", "match": MATCH, "reason": "for tonight"})),
+    ),
+    Conversation("the player is taken back in its turn", (*_GREETED, _referee(RESUMED), _referee(TURN), _MOVE)),
+    Conversation(
+        "the player is taken back before the deal",
+        (*_GREETED, _referee(RESUMED, turn=0, view=None), _referee(START), _referee(TURN), _MOVE),
+    ),
+    Conversation("a move before a turn", (*_SEATED, _MOVE), Code.OUT_OF_TURN),
+    Conversation("two moves for a turn", (*_SEATED, _referee(TURN), _MOVE, _MOVE), Code.OUT_OF_TURN),
+    Conversation("an ack that nobody asked for", (*_SEATED, _ack(1)), Code.OUT_OF_TURN),
+    Conversation("two hellos", (_HELLO, _HELLO), Code.OUT_OF_TURN),
+    Conversation(
+        "a ready for another match",
+        (*_OFFERED, _player("ready", match=_OTHER_MATCH, nonce=NONCES[0])),
+        Code.WRONG_MATCH,
+    ),
+    Conversation("a turn before the ready", (*_OFFERED, _referee(TURN)), Code.OUT_OF_TURN),
+    Conversation("a second turn before the move", (*_SEATED, _referee(TURN), _referee(TURN)), Code.OUT_OF_TURN),
+    Conversation("a turn of another match", (*_SEATED, _referee(TURN, match=_OTHER_MATCH)), Code.WRONG_MATCH),
+)
+"""As vectors.json has them."""
