@@ -1,10 +1,13 @@
 """How a tournament of many matches holds up: how quick each part of it is, and whether memory stays bounded.
 
-With --simulated nobody plays: results are drawn by lot, and go through pairing, the fold, the standings and the ledger.
+First, real programs play at 1, 8 and 64 tables. Then nobody plays: results are drawn by lot, and go through pairing,
+the fold, the standings and the ledger.
 """
 
 import argparse
+import json
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +27,7 @@ from tests.tournament.courses import FORMATS, SALT, Troubles, charter_of, happen
 
 AT = "2026-01-01T00:00:00.000+00:00"
 TABLES = 32
+TABLES_PLAYED = (1, 8, 64)
 STANDINGS_EVERY = 1000
 """Matches; a live view asks more often, though not for all tie-breaks."""
 TROUBLES = Troubles(void=0.002)
@@ -34,12 +38,31 @@ MOST_GROWTH_MIB = 32
 def main(arguments: list[str]) -> int:
     """Measure and print; fail if memory grows with the matches."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks tournament", description=__doc__)
-    parser.add_argument("--simulated", action="store_true", required=True, help="results are drawn by lot")
+    parser.add_argument("--simulated", action="store_true", help="only results drawn by lot, no real programs")
     parser.add_argument("--matches", type=int, default=100_000, help="of each tournament")
     parser.add_argument("--entrants", type=int, default=200)
     options = parser.parse_args(arguments)
+    if not options.simulated:
+        at_tables()
     bounded = [_is_bounded(name, options.entrants, options.matches) for name in ("ladder", "roundrobin")]
     return 0 if all(bounded) else 1
+
+
+def at_tables() -> None:
+    """Play the same tournament of real programs at 1, 8 and 64 tables, and print what the referee itself took."""
+    first_us = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in TABLES_PLAYED:
+            command = [sys.executable, "-m", "tests.benchmarks.tables", folder, str(number)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            told = json.loads(done.stdout.splitlines()[-1])
+            first_us = first_us or told["us_a_turn"]
+            print(
+                f"{number:3} tables: {told['per_minute']:6.0f} matches a minute, {told['share']:4.0%} of a core,"
+                f" {told['us_a_turn']:6.0f} us a turn of the referee's own, {told['us_a_turn'] / first_us:4.2f} of that"
+                f" at {TABLES_PLAYED[0]} table ({told['matches']} matches, {told['turns']} turns)",
+                flush=True,
+            )
 
 
 def _is_bounded(name: str, entrants: int, matches: int) -> bool:

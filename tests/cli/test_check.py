@@ -142,6 +142,15 @@ def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest
     assert "--only 7" in told
 
 
+def test_a_program_that_does_not_know_a_game_is_told_to_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names no games is taken to play all of them; the advice is how to name some."""
+    monkeypatch.chdir(tmp_path)
+    _, report = checked(command("none"), "--only", "opening-quincy")
+    assert "If it does not play quincy: say what it plays" in report["steps"][0]["trouble"]["remedy"]
+    _, report = checked(command("none"), "--only", "opening-quincy", "--game", "quincy")
+    assert "If it does not play" not in report["steps"][0]["trouble"]["remedy"]
+
+
 def player_folder(folder: Path, **changes: Any) -> Path:
     """Make a player's folder."""
     folder.mkdir()

@@ -126,7 +126,7 @@ class Desk:
         self._confirmed(Start(match=match, view=plain(game.view(state, own)), ack=self._next_ack(acknowledge)))
         while (outcome := game.outcome(state)) is None and moves < most:
             turn, seat = turn + 1, game.to_move(state)
-            if seat != own and source.random() < 0.01 and not game.is_same_turn(state):
+            if moves and seat != own and source.random() < 0.01 and not game.is_same_turn(state):
                 state = game.drop(state, seat)
                 self._send(Told(match=match, turn=turn, what={"kind": "expelled", "seat": seat, "cause": "timeout"}))
                 continue
