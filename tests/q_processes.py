@@ -4,12 +4,16 @@ Knows how the programs are started and what they read. Refuses to know tiles and
 on purpose are a program of the tests (peers/q_bonus.py).
 """
 
+import atexit
 import json
+import os
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,7 @@ from referee.games.q import QGame
 from referee.record.audit import audit
 
 from .peers.q_actors import STAFF_NAME
+from .q_games import MAX_SEATS
 
 AT_ONCE = 4
 """Cases; most of their time is waiting."""
@@ -24,6 +29,7 @@ WAIT_S = 0.1
 """Between two clients, in place of the cases' 2 s: still long enough for their order to be certain."""
 LOOP_LIMIT_S = 1.0
 """Limit for a call where a player never answers; elsewhere nobody is late."""
+LONG_S = 60
 CASE_S = 120.0
 
 
@@ -47,30 +53,34 @@ def play_case(case: dict[str, Any], folder: Path) -> Any:
     """Return what the server prints for a case; its record is in the folder then, and holds."""
     port = _free_port()
     folder.mkdir(parents=True, exist_ok=True)
-    server = [sys.executable, "-m", "referee", "xserver", str(port), "--logs", str(folder)]
     is_bonus = not case.get("in_process", True)
-    clients = ["tests.peers.q_bonus"] if is_bonus else ["referee", "xclients"]
+    clients = "tests.peers.q_bonus" if is_bonus else "referee"
+    command = [clients, str(port)] if is_bonus else [clients, "xclients", str(port)]
     said = json.dumps({**case["client"], "wait": WAIT_S}) + (json.dumps(case["special"]) if "special" in case else "")
-    with (
-        _started(server, json.dumps(_hurried(case))) as serving,
-        _started([sys.executable, "-m", *clients, str(port)], said) as playing,
-    ):
+    with _started(["referee", "xserver", str(port), "--logs", str(folder)], json.dumps(_hurried(case))) as serving:
         try:
-            printed, problems = serving.communicate(timeout=CASE_S)
-            assert serving.returncode == 0, problems
-            _, problems = playing.communicate(timeout=CASE_S)
-            assert playing.returncode == 0, problems
+            assert serving.stderr is not None
+            assert "listens on" in serving.stderr.readline()
+            with _started(command, said) as playing:
+                printed, problems = serving.communicate(timeout=CASE_S)
+                assert serving.returncode == 0, problems
+                _, problems = playing.communicate(timeout=CASE_S)
+                assert playing.returncode == 0, problems
         finally:
             serving.kill()
-            playing.kill()
     for record in folder.glob("*.jsonl"):
         audit(record, lambda _name: QGame())
     return json.loads(printed)
 
 
 def _hurried(case: dict[str, Any]) -> dict[str, Any]:
-    """Return a case's server configuration, its limit short where a player never answers."""
-    config: dict[str, Any] = case["server"]
+    """Return a case's server configuration: it says when it listens, and nothing hangs on how busy the machine is.
+
+    Where four players end the wait, it may be long; a limit that is passed for certain may be short.
+    """
+    config: dict[str, Any] = {**case["server"], "quiet": False}
+    if len(config["ref-spec"]["state0"]["players"]) == MAX_SEATS:
+        config["server-wait"] = LONG_S
     never = case.get("special") or any(len(spec) == 4 and spec[2] != "a cheat" for spec in case["actors"])
     if not never and not any(STAFF_NAME.match(str(spec[0])) for spec in case["actors"]):
         return config
@@ -78,13 +88,28 @@ def _hurried(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _started(command: list[str], said: str) -> "subprocess.Popen[str]":
-    """Start a program that reads its whole input first."""
-    with tempfile.TemporaryFile("w+") as input_file:
-        input_file.write(said)
-        input_file.seek(0)
+    """Start a Python module as a program that reads its whole input first."""
+    with tempfile.TemporaryFile("w+") as given:
+        given.write(said)
+        given.seek(0)
         return subprocess.Popen(
-            command, stdin=input_file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=_ROOT
+            [sys.executable, "-m", *command],
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=_ROOT,
+            env=_environment(),
         )
+
+
+@cache
+def _environment() -> dict[str, str]:
+    """Return an environment in which modules are compiled once for all programs, wherever the tests run."""
+    folder = tempfile.mkdtemp(prefix="referee-compiled-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    own = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**own, "PYTHONPYCACHEPREFIX": folder}
 
 
 _ROOT = Path(__file__).parents[1]

@@ -14,6 +14,7 @@ COMMANDS = {
     "compare": "compare:compare",
     "join": "join:join_command",
     "check": "check:check",
+    "submit": "submit:submit",
     "audit": "audit:audit_command",
     "explain": "explain:explain_command",
     "fairness": "fairness:fairness_command",

@@ -23,7 +23,7 @@ MAX_NUMBER_CHARS = 1000
 
 _SPACE = re.compile(rb"[ \t\n\r]*")
 _OUTSIDE = re.compile(rb"[^ \t\n\r,:0-9+\-.Eaeflnrstu]")
-"""What ends the run of bytes of which numbers, words and separators are made: a bracket, a quote, or what JSON never
+"""What ends a run of the bytes that numbers, words and separators are made of: a bracket, a quote, or what JSON never
 has there, such as the N of NaN. Whether such a run makes sense is told when the value is complete."""
 _INSIDE = re.compile(rb'["\\]')
 _NUMBER = re.compile(rb"[-+.0-9eE]*")

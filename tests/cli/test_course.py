@@ -1,0 +1,231 @@
+"""The course's programs and players: `serve --dialect`, `xserver`, `xclients` and `join`, over real sockets."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from referee.cli.course_actors import make_actor
+from referee.cli.main import main
+from referee.net.dialects.cs4500.configs import ActorSpec, actor_of
+from referee.net.dialects.cs4500.forms import BadForm
+from referee.plugins import load
+from referee.record.audit import audit
+
+from ..peers.course_player import CoursePlayer
+from ..q_processes import play_case
+from .test_commands import played, referee
+from .test_serving import LOCAL, free_port, header_of, serving
+
+RED_STAR = {"color": "red", "shape": "star"}
+BLUE_DIAMOND = {"color": "blue", "shape": "diamond"}
+JOIN = ("--dialect", "cs4500", "--sandbox", "off", "--json")
+PLAYER = """
+from protocol.client import run
+run(lambda view: {"action": "exchange" if len(view["hand"]) <= view["tiles_left"] else "pass"})
+"""
+
+
+def state_of(*hands: list[Any]) -> dict[str, Any]:
+    """Return a JState with one tile on the map and four in the pile."""
+    players = [{"score": 0, "name": f"n{seat}", "tile*": hand} for seat, hand in enumerate(hands)]
+    return {"map": [[0, [0, RED_STAR]]], "tile*": [RED_STAR] * 4, "players": players}
+
+
+def server_of(state: Any, **changes: Any) -> dict[str, Any]:
+    """Return a ServerConfig."""
+    spec = {"state0": state, "quiet": True, "config-s": {"qbo": 8, "fbo": 4}, "per-turn": 6, "observe": False}
+    waits = {"server-tries": 1, "server-wait": 6, "wait-for-signup": 2}
+    return {"port": 45678, "quiet": True, "ref-spec": spec, **waits, **changes}
+
+
+def case_of(state: Any, *actors: list[Any], **changes: Any) -> dict[str, Any]:
+    """Return a case as the public ones are."""
+    client = {"port": 45678, "host": LOCAL, "quiet": True, "players": actors}
+    return {"id": "own", "actors": actors, "client": client, "server": server_of(state, **changes)}
+
+
+TWO = state_of([RED_STAR], [BLUE_DIAMOND])
+A, B = ["A", "dag"], ["B", "ldasg"]
+RAISING, CHEATING = ["R", "dag", "setup"], ["C", "ldasg", "a cheat", "no-fit"]
+
+
+@pytest.mark.parametrize(
+    ("hands", "actors", "expected"),
+    [
+        (([BLUE_DIAMOND], [BLUE_DIAMOND], [BLUE_DIAMOND], [RED_STAR]), (RAISING, CHEATING, A, B), [["B"], ["R", "C"]]),
+        (([RED_STAR], [], [BLUE_DIAMOND]), (A, B, CHEATING, RAISING), [[], []]),
+    ],
+    ids=["a match", "more players than the state has"],
+)
+def test_the_programs_of_the_course(tmp_path: Path, hands: Any, actors: Any, expected: Any) -> None:
+    """`xserver` prints winners and misbehaved of a match with `xclients`, and writes a record that holds."""
+    assert play_case(case_of(state_of(*hands), *actors), tmp_path) == expected
+
+
+def test_nobody_comes(tmp_path: Path) -> None:
+    """A server without enough players prints that nobody won, and that nobody is to blame."""
+    config = server_of(TWO, **{"server-tries": 2, "server-wait": 0.1})
+    command = [sys.executable, "-m", "referee", "xserver", str(free_port())]
+    done = subprocess.run(command, cwd=tmp_path, input=json.dumps(config), capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[], []]
+
+
+def test_course_players_play_a_whole_match(tmp_path: Path) -> None:
+    """Players with nothing but sockets and JSON play four-handed; the record audits, replays and blames one alone."""
+    port = free_port()
+    listen = f"tcp:{port}:interface={LOCAL}"
+    with serving(tmp_path, "--listen", listen, "--dialect", "cs4500", "--max", "4", "--seed", "3"):
+        players = [CoursePlayer(port, name) for name in ("ada", "bob", "carl")]
+        rogue = CoursePlayer(port, "rogue", {"new-tiles": b"void"})
+        for player in (*players, rogue):
+            player.join(60)
+    header = header_of(tmp_path)
+    assert (set(header.setup.names), header.setup.acknowledge) == ({"ada", "bob", "carl", "rogue"}, True)
+    (path,) = (tmp_path / "logs").glob("*.jsonl")
+    record = audit(path, load().game)
+    assert record.result is not None
+    (foul,) = record.result.result.fouls
+    told = (header.setup.names[foul.seat], foul.code, bytes.fromhex(foul.evidence))
+    assert told == ("rogue", "not-json", b"void")
+    winners = {header.setup.names[seat] for seat in record.result.result.winners}
+    assert {"ada": players[0].won, "bob": players[1].won, "carl": players[2].won} == {
+        name: name in winners for name in ("ada", "bob", "carl")
+    }
+    assert (rogue.calls[:2], rogue.won) == (["setup", "take-turn"], None)
+    assert {"setup", "take-turn", "new-tiles", "win"} == set(players[0].calls)
+    assert "winner" in referee("replay", str(path), cwd=tmp_path).stdout
+    assert "not-json" in referee("explain", str(path), "rogue", cwd=tmp_path).stdout
+
+
+def test_players_of_this_project_join(tmp_path: Path) -> None:
+    """A house player and a program play at a course's referee; what they are told of the end is told on."""
+    (tmp_path / "mine.py").write_text(PLAYER)
+    port = free_port()
+    command = [sys.executable, "-m", "referee"]
+    state = state_of([RED_STAR] * 2, [RED_STAR] * 2, [BLUE_DIAMOND], [BLUE_DIAMOND])
+    with tempfile.TemporaryFile("w+") as config:
+        json.dump(server_of(state, **{"server-wait": 60}), config)
+        config.seek(0)
+        server = subprocess.Popen(
+            [*command, "xserver", str(port)], cwd=tmp_path, stdin=config, stdout=subprocess.PIPE, text=True
+        )
+    joined = [
+        subprocess.Popen(
+            [*command, "join", f"{LOCAL}:{port}", player, "--name", name, *JOIN],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name, player in (("dag", "house:dag"), ("mine", f"cmd:{sys.executable} mine.py"))
+    ]
+    clients = {"port": port, "host": LOCAL, "players": [A, B]}
+    subprocess.run([*command, "xclients"], cwd=tmp_path, input=json.dumps(clients), text=True, check=True, timeout=100)
+    told = [json.loads(one.communicate(timeout=60)[0]) for one in joined]
+    winners, misbehaved = json.loads(server.communicate(timeout=60)[0])
+    assert (misbehaved, [one.returncode for one in joined]) == ([], [0, 0])
+    assert [one["name"] for one in told if one["won"]] == [name for name in winners if name in ("dag", "mine")]
+
+
+def test_a_player_that_fails_leaves_the_course(tmp_path: Path) -> None:
+    """The course's referee sees the connection end, and nobody waits."""
+    failing = tmp_path / "failing.py"
+    failing.write_text("from protocol.client import run\nrun(lambda view: {'action': 'dance'})\n")
+    port = free_port()
+    listen = f"tcp:{port}:interface={LOCAL}"
+    with serving(tmp_path, "--listen", listen, "--dialect", "cs4500", "--max", "2"):
+        other = CoursePlayer(port, "ada")
+        at = f"{LOCAL}:{port}"
+        done = referee("join", at, f"cmd:{sys.executable} failing.py", *JOIN, cwd=tmp_path, status=1)
+        other.join(60)
+    assert played(done)["won"] is None
+    assert "has not the form" in played(done)["why"]
+    assert other.won
+
+
+# --- used wrongly
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("quincy",), "speaks of q alone"),
+        (("q", "--players", "players.toml"), "knows no tokens"),
+        (("q", "--come-back", "3"), "knows no tokens"),
+        (("q", "--resume", "m.jsonl"), "knows no tokens"),
+    ],
+)
+def test_a_dialect_has_its_limits(arguments: tuple[str, ...], said: str) -> None:
+    """What the course's wire has no word for is refused before anybody connects."""
+    done = CliRunner().invoke(main, ["serve", *arguments, "--dialect", "cs4500"])
+    assert (done.exit_code, said in " ".join(done.output.split())) == (2, True)
+
+
+SERVER = server_of(TWO)
+SPEC = SERVER["ref-spec"]
+CLIENT = {"port": 45678, "host": LOCAL, "wait": 0, "quiet": True, "players": [A, B]}
+
+
+@pytest.mark.parametrize(
+    ("command", "data", "said"),
+    [
+        ("xserver", "", "0 JSON values"),
+        ("xserver", json.dumps(SERVER) * 2, "2 JSON values"),
+        ("xserver", json.dumps(SERVER)[:-1], "middle of a JSON value"),
+        ("xserver", "void", "no JSON"),
+        ("xserver", "[]", "Expected `object`"),
+        ("xserver", json.dumps({**SERVER, "more": 1}), "unknown field"),
+        ("xserver", json.dumps({**SERVER, "server-tries": 0}), "server-tries"),
+        ("xserver", json.dumps({**SERVER, "port": None}), "no port"),
+        ("xserver", json.dumps({**SERVER, "ref-spec": {**SPEC, "per-turn": 0}}), "per-turn"),
+        ("xserver", json.dumps({**SERVER, "ref-spec": {**SPEC, "state0": {**TWO, "map": []}}}), "state0"),
+        ("xserver", json.dumps({**SERVER, "ref-spec": {**SPEC, "state0": {**TWO, "map": [["x"]]}}}), "state0"),
+        ("xclients", json.dumps({**CLIENT, "players": [["A"]]}), "players"),
+        ("xclients", json.dumps({**CLIENT, "players": [["A", "bold"]]}), "players"),
+        ("xclients", json.dumps({**CLIENT, "players": [["A", "dag", "sleep"]]}), "players"),
+        ("xclients", json.dumps({**CLIENT, "players": [["A", "dag", "a cheat", "luck"]]}), "players"),
+        ("xclients", json.dumps({**CLIENT, "players": [["A", "dag", "win", 8]]}), "players"),
+        ("xclients", json.dumps({**CLIENT, "port": None}), "no port"),
+    ],
+)
+def test_what_is_no_configuration(command: str, data: str, said: str) -> None:
+    """The error says what is wrong and where."""
+    done = CliRunner().invoke(main, [command], input=data)
+    assert (done.exit_code, said in " ".join(done.output.replace("│", " ").split())) == (2, True), done.output
+
+
+@pytest.mark.parametrize("address", ["45678", "localhost:", ":1", "host:port", "host:70000"])
+def test_an_address_to_join(address: str) -> None:
+    """It is a host and a port."""
+    done = CliRunner().invoke(main, ["join", address, "house:dag", "--dialect", "cs4500"])
+    assert (done.exit_code, "as HOST:PORT" in " ".join(done.output.replace("│", " ").split())) == (2, True)
+
+
+# --- actors
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (A, ActorSpec(name="A", strategy="dag")),
+        (["A", "ldasg", "setup"], ActorSpec(name="A", strategy="ldasg", raises_in="setup")),
+        (["A", "dag", "new-tiles", 7], ActorSpec(name="A", strategy="dag", loops_in="new-tiles", count=7)),
+        (["A", "dag", "a cheat", "no-fit"], ActorSpec(name="A", strategy="dag", cheat="no-fit")),
+    ],
+)
+def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
+    """By how many words describe them, and the third."""
+    assert actor_of(spec) == expected
+    assert make_actor(expected).spec is expected
+
+
+@pytest.mark.parametrize("spec", [[], ["A"], [1, "dag"], ["A", "dag", 1], ["A", "dag", "win", "x"], [*A, "win", 1, 1]])
+def test_what_is_no_actor(spec: list[Any]) -> None:
+    """Anything else is refused."""
+    with pytest.raises(BadForm):
+        actor_of(spec)
