@@ -7,6 +7,7 @@ The map of the package, from the pure middle to the edges:
 - `match`     the one deterministic fold: event in, commands out
 - `record`    events and commands <-> lines of a record; writing, reading, chaining, auditing
 - `hookspecs` the whole plugin contract; `plugins` loads what implements it
+- `submissions` programs that authors hand in: archives, versions, whose a match is
 - `net`       the only Twisted code: sockets, clocks, programs
 - `check`     walks a player program through the protocol, for its author
 - `cli`       the command line, one file per command

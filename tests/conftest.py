@@ -9,15 +9,27 @@ import pytest
 
 from referee.plugins import load
 from referee.record.audit import audit
-from referee.record.key_file import VARIABLE
+from referee.record.key_file import VARIABLE, load_or_make
+
+from .tournament.postgresql import server
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
     config.addinivalue_line("markers", "forges: writes records that must not hold")
+    if hasattr(config, "workerinput"):
+        return  # a worker of pytest-xdist has the key of the process that started it
     keys = tempfile.TemporaryDirectory(prefix="referee-key-")
     config.add_cleanup(keys.cleanup)
     os.environ[VARIABLE] = str(Path(keys.name) / "key.pem")  # never the user's own key
+    load_or_make(Path(os.environ[VARIABLE]))
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Run a PostgreSQL server while tests need one, and return the address of its database."""
+    with server() as address:
+        yield address
 
 
 @pytest.fixture

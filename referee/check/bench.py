@@ -93,6 +93,11 @@ class Bench:
         """The games that it is checked with."""
         return tuple(game for name, game in self.known.items() if self.plays(name))
 
+    @property
+    def says_its_games(self) -> bool:
+        """Whether the games to check are named, by it or by its author."""
+        return bool(self._only or self.launch.games)
+
     def plays(self, name: str) -> bool:
         """Tell whether it is checked with a game."""
         return name in (self._only or self.launch.games or tuple(self.known))

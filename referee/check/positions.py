@@ -50,11 +50,12 @@ def near_end(game: AnyGame) -> Prepared:
 
 
 def largest(game: AnyGame) -> Prepared:
-    """Return a state in which a seat has the longest view, with the most seats."""
+    """Return a state in which a seat has the longest view, with the fewest seats or the most."""
     if game.name == "q":
         return _restored(game, {}, _all_of_q())
-    states = _playout(game, game.seats[-1])
-    return _prepared(game, max(states[:-1], key=lambda state: _view_bytes(game, state)), game.seats[-1])
+    states = (state for seats in (game.seats[0], game.seats[-1]) for state in _playout(game, seats)[:-1])
+    state = max(states, key=lambda state: _view_bytes(game, state))
+    return _prepared(game, state, game.seat_count(state))
 
 
 def short_of_q() -> dict[str, Any]:

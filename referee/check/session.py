@@ -3,7 +3,6 @@
 Refuses to know games. Whatever the program does wrong here is raised as Failed, with what was expected of it.
 """
 
-import os
 import secrets
 import socket
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from .findings import Failed
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes
 from .remedies import OF_CODE, SPEC
-from .wire import Delivery, NotReadingError, Wire
+from .wire import Delivery, NotReadingError, Wire, listening
 
 _EXIT_S = 0.5
 """How long after its connection broke a program's exit is awaited, to tell a crash from a disconnection."""
@@ -93,7 +92,7 @@ class Session:
         self._printed = b""
         self._outbox: list[bytes] = []
         self._is_boxed = confinement.sandbox is not None
-        self._listener, address = _listening(folder / "socket" if self._is_boxed else None)
+        self._listener, address = listening(folder / "socket" if self._is_boxed else None, SOCKET)
         environment = {"REFEREE_ADDRESS": address, "REFEREE_TOKEN": self.token, "REFEREE_NAME": launch.name}
         if is_launched:
             environment["REFEREE_PLAYER_SEED"] = "5e" * 32
@@ -387,17 +386,3 @@ class Session:
         gone = self.program.end(_LAST_WORDS_S)
         self.loop.wait(lambda: gone.called, _LAST_WORDS_S + GRACE_S + CLEAR_S)
         _ = self.printed
-
-
-def _listening(path: Path | None) -> tuple[socket.socket, str]:
-    """Listen for one program; return the socket, and what the program is told."""
-    if path is None:
-        sock = socket.create_server(("127.0.0.1", 0))
-        address = f"tcp:127.0.0.1:{sock.getsockname()[1]}"
-    else:
-        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        sock.bind(os.fspath(path))
-        sock.listen()
-        address = f"unix:{SOCKET}"
-    sock.setblocking(False)
-    return sock, address

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..games.base import seats_text
 from .bench import Bench
-from .findings import Skipped
+from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end
 from .sitting import AnyGame, Sitting, Terms
 from .step import Step
@@ -39,7 +39,12 @@ def _played(bench: Bench, terms: Terms, moves: int | None) -> str:
 
 def _opening(name: str, bench: Bench) -> str:
     game = _game(bench, name)
-    return _played(bench, Terms(game=game, seats=game.seats[0]), _OPENING_MOVES)
+    try:
+        return _played(bench, Terms(game=game, seats=game.seats[0]), _OPENING_MOVES)
+    except Failed as failure:
+        if not bench.says_its_games:
+            failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
+        raise
 
 
 def _ending(name: str, bench: Bench) -> str:

@@ -3,14 +3,18 @@
 Knows sockets and frames. Refuses to know messages: what stands in a frame is judged elsewhere.
 """
 
+import os
 import socket
 from enum import Enum
+from pathlib import Path
 
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
 from .loop import Loop
 
 _READ_BYTES = 65_536
+_KEPT_BYTES = 1 << 20
+"""Of what nothing has taken yet: a program that floods fills no memory but its own."""
 _BETWEEN_BYTES_S = 0.0004
 """Enough for a program that waits to be woken up for nearly each byte."""
 _BETWEEN_PIECES_S = 0.03
@@ -76,7 +80,7 @@ class Wire:
             return EOFError()
         if not self.received:
             self.first_byte_s = self._loop.seconds()
-        self.received += data
+        self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
         self.total_bytes += len(data)
         return None
 
@@ -138,6 +142,28 @@ class Wire:
         """Close the connection, as far as it is still open."""
         self._loop.removeReader(self)
         self._sock.close()
+
+
+def listening(path: Path | None, inside: str) -> tuple[socket.socket, str]:
+    """Listen for one program.
+
+    Args:
+        path: of the socket, for a program in a sandbox; None: any port of this machine.
+        inside: how the program in a sandbox is shown that path.
+
+    Returns:
+        The socket, and the address that the program is told.
+    """
+    if path is None:
+        sock = socket.create_server(("127.0.0.1", 0))
+        address = f"tcp:127.0.0.1:{sock.getsockname()[1]}"
+    else:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        sock.bind(os.fspath(path))
+        sock.listen()
+        address = f"unix:{inside}"
+    sock.setblocking(False)
+    return sock, address
 
 
 def _pieces(frames: list[bytes], delivery: Delivery) -> list[tuple[bytes, float]]:

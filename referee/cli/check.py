@@ -162,6 +162,7 @@ def _run(bench: Bench, names: Sequence[str], numbers: Collection[int], telling: 
     real_ones = [
         (number, name) for number, name in enumerate(names, len(steps) + 1) if not numbers or number in numbers
     ]
+    bench.close()  # nobody would look after it while the reactor runs
     if bar is None and real_ones:
         run_reactor(lambda reactor: real.matches(reactor, bench, real_ones, telling.tell))
         return

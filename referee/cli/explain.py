@@ -62,7 +62,7 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     elif turn is not None:
         _show_turn(found, turn)
     else:
-        _show(found)
+        show_explanation(found)
 
 
 def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
@@ -113,7 +113,8 @@ def _write(path: Path, lines: list[bytes]) -> None:
         raise click.ClickException(f"can't write {path}: {error.strerror}") from None
 
 
-def _show(found: Explanation) -> None:
+def show_explanation(found: Explanation) -> None:
+    """Show a match as a whole to the author of one seat."""
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
     out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
     out.print(printable(_standing(found)), markup=False, highlight=False)

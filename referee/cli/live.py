@@ -118,6 +118,8 @@ class LiveView:
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
         names = tuple(self._names[entrant] for entrant in fixture.seats)
+        for other in [one for one in self._seated.values() if one.table == table]:
+            del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.pairing.round, self._clock())
 
     def match_stepped(self, name: str, match: Match) -> None:

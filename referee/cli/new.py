@@ -129,7 +129,7 @@ def new(language: str, name: str, as_json: bool) -> None:
         ("needs", sample.needs),
         ("play", f"referee play q house:random {name}/"),
         ("edit", f"{name}/{sample.edit}: replace the function `choose`"),
-        ("check", f"referee explain logs/MATCH.jsonl {name}  tells what it did, and why it was expelled"),
+        ("check", f"referee check {name}/"),
         ("read", "referee list q --schema  is what it sees, and what it may answer"),
     ):
         click.echo(f"  {word:<6} {text}")

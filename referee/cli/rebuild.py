@@ -1,6 +1,7 @@
 """`referee rebuild`: make the ledger of a tournament again from its records."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -23,11 +24,12 @@ from ..tournament.ledger import FILE, Ledger, LedgerError, file_of, url_of, with
 from ..tournament.machine import Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing, UnknownTieBreak
-from .common import harmless, json_option, out, print_json, registry
+from .common import FAILED, console, harmless, json_option, out, print_json, registry
 from .conduct import locked
 from .many import each
 from .refolding import Finding, examined, in_order, refold
 
+Folded = tuple[Tournament, tuple[Standing, ...]]
 _PARTS = ("", "-wal", "-shm")
 """Endings of the files of an SQLite database."""
 
@@ -61,8 +63,7 @@ def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], is_audited: 
         work = partial(examined, tournament=founding.charter.name, keys=demanded, is_audited=is_audited)
         findings = [one for one in each(work, files, jobs, "reading", is_quiet=as_json) if one is not None]
         results = in_order(findings)
-        tournament = _written(url, founding, partial(_fold, founding, findings, results))
-        lines = placed(tournament)
+        tournament, lines = _written(url, founding, partial(_fold, founding, findings, results))
     _show(url, tournament, lines, len(results), len(findings), as_json=as_json)
 
 
@@ -72,9 +73,13 @@ def _clear_troubles() -> Iterator[None]:
     try:
         yield
     except (BadFounding, BadCourse, RecordError, LedgerError, BadFormat, PluginError, UnknownTieBreak) as error:
-        raise click.ClickException(f"{error}; no ledger was changed") from None
+        trouble = str(error)
     except OSError as error:
-        raise click.ClickException(f"{error.filename}: {error.strerror}; no ledger was changed") from None
+        trouble = f"{error.filename}: {error.strerror}"
+    else:
+        return
+    console.print(f"{trouble}; no ledger was changed", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(FAILED)
 
 
 def _founding(folder: Path) -> Founding:
@@ -84,12 +89,14 @@ def _founding(folder: Path) -> Founding:
     return found
 
 
-def _fold(founding: Founding, findings: Sequence[Finding], results: Sequence[Finding], ledger: Ledger) -> Tournament:
+def _fold(founding: Founding, findings: Sequence[Finding], results: Sequence[Finding], ledger: Ledger) -> Folded:
     with ledger.at_once():
-        return refold(founding, registry().format(founding.charter.format), findings, results, ledger)
+        form = registry().format(founding.charter.format)
+        tournament = refold(founding, form, findings, results, ledger)
+        return tournament, placed(tournament)
 
 
-def _written(url: str, founding: Founding, write: Callable[[Ledger], Tournament]) -> Tournament:
+def _written(url: str, founding: Founding, write: Callable[[Ledger], Folded]) -> Folded:
     """Write a ledger that nobody sees before it is whole.
 
     Raises:
@@ -108,7 +115,7 @@ def _written(url: str, founding: Founding, write: Callable[[Ledger], Tournament]
         return write(ledger)
 
 
-def _replaced(path: Path, name: str, write: Callable[[Ledger], Tournament]) -> Tournament:
+def _replaced(path: Path, name: str, write: Callable[[Ledger], Folded]) -> Folded:
     """Write a ledger beside the old one, with all other tournaments of that, and move it into its place."""
     scratch = path.with_name(f"{path.name}.new")
     _remove(scratch)
@@ -118,14 +125,14 @@ def _replaced(path: Path, name: str, write: Callable[[Ledger], Tournament]) -> T
                 with closing(Ledger(url_of(path))) as old:
                     new.adopt(old, but=name)
                     old.settle()
-            tournament = write(new)
+            folded = write(new)
             new.settle()
         if path.exists():
             Ledger(url_of(path)).settle()  # nobody has opened it meanwhile
         scratch.replace(path)
     finally:
         _remove(scratch)
-    return tournament
+    return folded
 
 
 def _remove(path: Path) -> None:

@@ -5,19 +5,18 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
 import rich_click as click
-from msgspec import Meta, Struct
+from msgspec import Struct
 from rich.table import Table as RichTable
 
 from ..pairing.base import BadFormat
 from ..plugins import PluginError
 from ..record.entries import BadCourse, course
+from ..record.founding import FILE, BadFounding, Founding, read_founding
 from ..record.manifest import record_files
 from ..record.reader import RecordError, read_record
-from ..tournament.charter import Charter
 from ..tournament.machine import NotOpen, Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import UnknownTieBreak
@@ -26,16 +25,8 @@ from ..web.report_files import Replays, Targets, Written, make_replay, write_rep
 from ..web.words import number
 from .common import FAILED, console, find_game, harmless, json_option, out, print_json, registry
 
-CHARTER = "charter.json"
 _FEW = 16
 """So few records are read before other processes have started."""
-
-
-class Founding(Struct, frozen=True, kw_only=True):
-    """What stands in the charter's file."""
-
-    charter: Charter
-    salt: Annotated[str, Meta(pattern=r"^([0-9a-f]{2})+$(?!\n)")]
 
 
 class _Left(Struct, frozen=True):
@@ -91,7 +82,7 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         click.ClickException: the disk failed.
         SystemExit: a record does not hold or is missing.
     """
-    founding = read_founding(folder)
+    founding = find_founding(folder)
     try:
         found = _read(folder, founding.charter.name, jobs)
         digests = {one.entry.match: one for one in found if isinstance(one, Digest)}
@@ -111,7 +102,7 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         console.print(f"{error}; referee audit {folder} tells more", markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
     except (BadFormat, PluginError, UnknownTieBreak) as error:
-        raise click.UsageError(f"{folder / CHARTER}: {error}") from None
+        raise click.UsageError(f"{folder / FILE}: {error}") from None
     except OSError as error:
         raise click.ClickException(f"can't write {error.filename}: {error.strerror}") from None
     left = sum(isinstance(one, _Left) for one in found)
@@ -121,20 +112,24 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         _show(written, left)
 
 
-def read_founding(folder: Path) -> Founding:
-    """Read the charter of a tournament's folder.
+def find_founding(folder: Path) -> Founding:
+    """Read what the tournament of a folder is.
 
     Raises:
-        click.UsageError: there is none, or it is no charter.
+        click.UsageError: there is none, or its file is not what it should be.
     """
-    path = folder / CHARTER
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Founding)
+        founding = read_founding(folder)
+        if founding is None:
+            raise click.UsageError(f"there is no {FILE} in {folder}: is it the folder of a tournament's records?")
+        bytes.fromhex(founding.salt)
+        return founding
+    except BadFounding as error:
+        raise click.UsageError(str(error)) from None
+    except ValueError:
+        raise click.UsageError(f"{folder / FILE}: the salt is not in hex; the file must not be changed") from None
     except OSError as error:
-        hint = "is this the folder of a tournament's records?"
-        raise click.UsageError(f"can't read {path}: {error.strerror}; {hint}") from None
-    except (msgspec.DecodeError, ValueError) as error:
-        raise click.UsageError(f"{path} is no charter: {error}") from None
+        raise click.UsageError(f"can't read {folder / FILE}: {error.strerror}") from None
 
 
 def _read(folder: Path, tournament: str, jobs: int) -> list[Digest | _Left]:
@@ -155,6 +150,9 @@ def _read(folder: Path, tournament: str, jobs: int) -> list[Digest | _Left]:
 
 def _digest(path: Path, tournament: str) -> Digest | _Left | None:
     """Read a record; None if it is of no match of the tournament."""
+    with path.open("rb") as file:
+        if not file.readline().endswith(b"\n"):
+            return _Left(path)  # its match has hardly begun
     record = read_record(path)
     occasion = record.header.occasion
     if occasion is None or occasion.tournament != tournament:

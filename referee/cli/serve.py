@@ -1,10 +1,11 @@
-"""`referee serve`: take sign-ups over TCP, then play."""
+"""`referee serve`: take sign-ups over TCP, then play; with --submissions, take programs in (reception.py)."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
+from click import get_current_context
 from msgspec.structs import replace
 
 from ..games.base import Game, seats_text
@@ -15,6 +16,7 @@ from ..net.tokens import BadTokens, read_tokens
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from .common import FAILED, console, find_game, json_option, print_json
+from .reception import asks_for_reception, receive, reception_options
 from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
 from .telemetry import telemetry_options, watched
@@ -22,7 +24,7 @@ from .watching import show_played
 
 
 @click.command(epilog="Example:  referee serve q --listen tcp:7777 --min 2 --max 4 --wait 20 --tries 2")
-@click.argument("game")
+@click.argument("game", required=False)
 @click.option("--listen", default="tcp:7777:interface=127.0.0.1", show_default=True, help="Twisted endpoint string.")
 @click.option("--min", "min_players", type=int, help="Fewest players to begin with; the game's own if not given.")
 @click.option("--max", "max_players", type=int, help="Most players; that many end the wait at once.")
@@ -56,10 +58,11 @@ from .watching import show_played
     help="Speak a course's wire in place of the referee's own: cs4500, for q. See protocol/CS4500.md.",
 )
 @resume_option
+@reception_options
 @telemetry_options
 @json_option
 def serve(
-    game: str,
+    game: str | None,
     listen: str,
     min_players: int | None,
     max_players: int | None,
@@ -80,6 +83,8 @@ def serve(
 
     With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.
 
+    With --submissions DIR, and without GAME, nothing is played: programs are taken in over HTTP, see `referee submit`.
+
     Whoever comes may play, unless --players names those who may: then name and seat follow from a player's token.
 
     With --resume RECORD, a match whose referee died is played to its end: whoever comes back within the start-up limit
@@ -87,6 +92,11 @@ def serve(
 
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
+    if asks_for_reception(get_current_context()):
+        receive(get_current_context())
+        return
+    if game is None:
+        raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")
     rules = find_game(game)
     if dialect is not None:
         _check_dialect(dialect, rules.name, players_file, come_back_s, resume)

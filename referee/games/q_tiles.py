@@ -182,8 +182,8 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
     """
     points = len(cells)
     for down, right in ((0, 1), (1, 0)):
-        for first in {_first_of_run(board, cell, down, right) for cell in cells}:
-            run = _run(board, first, down, right)
-            if len(run) > 1:
+        for row, column in {_first_of_run(board, cell, down, right) for cell in cells}:
+            if (row + down, column + right) in board:
+                run = _run(board, (row, column), down, right)
                 points += len(run) + (q_bonus if _is_q(run) else 0)
     return points

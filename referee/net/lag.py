@@ -18,7 +18,11 @@ from twisted.internet.task import LoopingCall
 from .clock import Clock
 
 BEAT_S = 0.005
-"""A stall shorter than this goes unnoticed: it is also the most by which a lag can be wrong."""
+"""A stall hardly longer than this goes unnoticed, and a few of them may follow each other.
+
+No verdict hangs on that: requests do not wait for the loop (PlayerLink.flush), and who is late, a look into the socket
+tells, not the beat (Stopwatch).
+"""
 _SLACK_S = 0.0025
 _KEPT = 256
 """Stalls remembered; a request is rarely open across more."""

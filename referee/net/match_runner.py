@@ -331,6 +331,7 @@ class MatchRunner:
         link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
+            link.flush()
             self._watch.begin(command.seat, limit_ms)
 
     def _is_in(self, seat: int) -> bool:

@@ -163,6 +163,16 @@ class PlayerLink(Protocol):
             self._wire.write(data)
             self._count_unread(len(data))
 
+    def flush(self) -> None:
+        """Hand what was sent to the socket now, as far as it takes it.
+
+        The loop would do so after everything else that it has to do at the moment, while the player's clock runs. What
+        the socket does not take, and an error, the loop comes upon as ever.
+        """
+        write_now = getattr(self.transport, "doWrite", None)  # of descriptors; a transport without one has no socket
+        if self.is_connected and write_now is not None:
+            write_now()
+
     def _count_unread(self, sent_bytes: int) -> None:
         if self._unread_bytes is None:
             return
@@ -199,7 +209,11 @@ class PlayerLink(Protocol):
         self._wire.unregisterProducer()
         self._wire.loseConnection()
         if self._cut is None and self.is_connected:
-            self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
+            self._cut = self._clock.callLater(0, self._await_close)
+
+    def _await_close(self) -> None:
+        """Give the player its time to read, now that the loop is about to send: a standstill before is not its own."""
+        self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
 
     def cut_off(self) -> None:
         """End the connection at once, and tell nobody."""

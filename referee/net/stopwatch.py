@@ -1,7 +1,8 @@
 """The instants of a match, and the deadlines of its open requests. Knows timers and the loop's lag; refuses to judge.
 
 A deadline is absolute. When it passes, what the socket already holds is read first: nobody is late for bytes that the
-referee had not looked at.
+referee had not looked at. So an answer is late only once the referee has looked after the deadline and found none: one
+that is read before that may have come at any time since the last look, whatever the clock says when its turn comes.
 """
 
 from collections.abc import Callable, Mapping
@@ -84,12 +85,14 @@ class Stopwatch:
         """
         request = self._open.pop(seat)
         sent_ms, at_ms = self.ms(request.sent), self.ms(at)
+        span_ms = at_ms - sent_ms
+        first_look_ms = span_ms - request.limit_ms + MARGIN_MS
         return {
             "at_ms": at_ms,
             "sent_ms": sent_ms,
             "first_byte_ms": max(self.ms(first_byte), sent_ms),
-            "lag_ms": self._granted_ms(request, sent_ms, at, at_ms),
-            **self._standstill(request, at, at_ms - sent_ms),
+            "lag_ms": max(self._lag_ms(request, at, span_ms), round(min(first_look_ms, span_ms), 3)),
+            **self._standstill(request, at, span_ms),
         }
 
     def lags(self, seat: int) -> dict[str, float]:
@@ -97,9 +100,9 @@ class Stopwatch:
         request, now = self._open.get(seat), self._now()
         if request is None:
             return {}
-        sent_ms, at_ms = self.ms(request.sent), self.ms(now)
-        lag_ms = self._granted_ms(request, sent_ms, now, at_ms)
-        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, now, at_ms - sent_ms)}
+        span_ms = self.ms(now) - self.ms(request.sent)
+        lag_ms = self._lag_ms(request, now, span_ms)
+        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, now, span_ms)}
 
     def forget(self, seat: int) -> None:
         """Expect nothing of a seat any more."""
@@ -108,15 +111,10 @@ class Stopwatch:
         if timer is not None and timer.active():
             timer.cancel()
 
-    def _granted_ms(self, request: _Open, sent_ms: float, at: float, at_ms: float) -> float:
-        """Return the part of an answer's time that is not the player's.
-
-        What was read on the first look after the deadline was there in time, as far as the referee can tell.
-        """
+    def _lag_ms(self, request: _Open, at: float, span_ms: float) -> float:
+        """Return how much of the time since a request the loop's standstills account for."""
         lag_ms = (self._lag.of_sending(request.sent) + self._lag.of_reading(request.sent, at)) * 1000
-        if request.drains:
-            lag_ms = max(lag_ms, at_ms - sent_ms - request.limit_ms + MARGIN_MS)
-        return round(max(min(lag_ms, at_ms - sent_ms), 0.0), 3)
+        return round(max(min(lag_ms, span_ms), 0.0), 3)
 
     def _standstill(self, request: _Open, at: float, span_ms: float) -> dict[str, float]:
         """Return `stalled_ms`, if there is anything to say of it: no more, once rounded, than the whole time."""

@@ -99,7 +99,7 @@ def _check_openings(occasions: Mapping[str, Occasion], opened: list[str]) -> Non
         BadCourse: they don't.
     """
     if opened and (first := occasions[opened[0]].opening) > 0:
-        raise BadCourse(f"the records of the first {first} matches are missing: {opened[0]} was opened after them")
+        raise BadCourse(f"{first} missing: records of what was opened before {opened[0]}")
     for match, later in pairwise(opened):
         one, other = occasions[match], occasions[later]
         if one.tournament != other.tournament:
@@ -107,7 +107,7 @@ def _check_openings(occasions: Mapping[str, Occasion], opened: list[str]) -> Non
         if one.opening == other.opening:
             raise BadCourse(f"{match} and {later} both say that {one.opening} matches were opened before")
         if (missing := other.opening - one.opening - 1) > 0:
-            raise BadCourse(f"{missing} records are missing: of what was opened after {match} and before {later}")
+            raise BadCourse(f"{missing} missing: records of what was opened after {match} and before {later}")
 
 
 def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[str, Entry]) -> list[str]:

@@ -2,9 +2,10 @@
 
 import os
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ..tournament.charter import Charter
 
@@ -19,7 +20,7 @@ class Founding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is written down before a tournament's first match."""
 
     charter: Charter
-    salt: str
+    salt: Annotated[str, Meta(pattern=r"^([0-9a-f]{2})+$(?!\n)")]
     """16 bytes in hex, chosen at random: the format's chance follows from it, and with the referee's key every seed."""
 
 

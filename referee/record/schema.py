@@ -70,7 +70,7 @@ class Step(Line, frozen=True, kw_only=True, tag="step"):
     """Plain objects; typed as such, each would be copied when a line is typed."""
 
     def __post_init__(self) -> None:
-        if not all(type(command) is dict for command in self.commands):
+        if not {*map(type, self.commands)} <= {dict}:
             raise ValueError("a command that is no object")
 
 

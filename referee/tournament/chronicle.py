@@ -9,7 +9,7 @@ from .. import chance
 from ..pairing.base import Field, Pairing, PairingFormat, Played
 from .charter import Charter
 from .entries import Entry
-from .machine import Tournament
+from .machine import GivenUp, Tournament
 from .points import match_points
 
 
@@ -20,6 +20,8 @@ class Chronicle:
     tournament: Tournament
     entries: tuple[Entry, ...]
     """In the order in which they were taken."""
+    given_up: tuple[Entry, ...]
+    """Those of them that count for nothing: one of their pairing withdrew before they were over."""
     played: tuple[Played, ...]
     """What the format was told, in its order: matches of all their legs, and byes; no void matches."""
 
@@ -54,11 +56,14 @@ def chronicled(charter: Charter, format_: PairingFormat[Any], salt: str, entries
     """
     overheard = _Overheard(format_)
     tournament = Tournament(charter, overheard, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
-    taken = []
+    taken, given_up = [], []
     for entry in entries:
-        tournament.take(entry)
         taken.append(entry)
-    return Chronicle(tournament, tuple(taken), tuple(overheard.played))
+        try:
+            tournament.take(entry)
+        except GivenUp:
+            given_up.append(entry)
+    return Chronicle(tournament, tuple(taken), tuple(given_up), tuple(overheard.played))
 
 
 class _Overheard(PairingFormat[Any]):

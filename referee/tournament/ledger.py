@@ -15,7 +15,7 @@ from sqlalchemy import URL, BindParameter, Connection, Table, bindparam, func, i
 
 from .charter import Charter, differences
 from .entries import Entry, Occasion
-from .ledger_engine import LedgerError, clear_errors, engine_of, shown
+from .ledger_engine import LedgerError, clear_errors, engine_of, set_journal, shown
 from .ledger_rows import (
     CHUNK,
     OCCASION,
@@ -86,7 +86,7 @@ def without_password(url: str) -> str:
 class Ledger:
     """A ledger of tournaments; its tables are made on first use.
 
-    Every method that writes is a transaction of its own, on the disk when it returns.
+    Every method that writes is a transaction of its own, and what it wrote outlives the process when it returns.
 
     Args:
         url: `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE`, as SQLAlchemy takes them.
@@ -105,6 +105,8 @@ class Ledger:
             is_made = self._is_made(connection)
         if not is_made:
             self._make()
+        if self._is_sqlite:
+            set_journal(self._engine, "wal")
 
     def close(self) -> None:
         """Let go of the database."""
@@ -246,13 +248,8 @@ class Ledger:
             LedgerError: another process has it open.
         """
         self._engine.dispose()
-        with clear_errors(self._engine):
-            connection = self._engine.raw_connection()
-            try:
-                connection.cursor().execute("PRAGMA journal_mode = DELETE")
-            finally:
-                connection.close()
-                self._engine.dispose()
+        set_journal(self._engine, "delete")
+        self._engine.dispose()
 
     # --- reading
 
@@ -293,6 +290,10 @@ class Ledger:
 
     # --- inside
 
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._engine.dialect.name == "sqlite"
+
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         with clear_errors(self._engine):
@@ -319,7 +320,7 @@ class Ledger:
         """
         names = set(inspect(connection).get_table_names())
         if versions.name not in names:
-            if names and (self._engine.dialect.name == "sqlite" or names & metadata.tables.keys()):
+            if names and (self._is_sqlite or names & metadata.tables.keys()):
                 raise LedgerError(f"{shown(self._engine)} is a database of something else; give the ledger its own")
             return False
         found = connection.execute(select(func.max(versions.c.version))).scalar()
@@ -332,7 +333,7 @@ class Ledger:
 
     def _make(self) -> None:
         with self._writing() as connection:
-            if self._engine.dialect.name == "postgresql":
+            if not self._is_sqlite:
                 connection.execute(select(func.pg_advisory_xact_lock(_MAKING)))
             if self._is_made(connection):
                 return  # another process was quicker

@@ -64,20 +64,18 @@ def read_chunk(connection: Connection, tournament: str, after: int) -> list[tupl
     Returns:
         At most CHUNK.
     """
-    found = (
-        select(results, *(openings.c[name] for name in OCCASION))
-        .join_from(results, openings)
-        .where(results.c.tournament == tournament, results.c.sequence > after)
-        .order_by(results.c.sequence)
-        .limit(CHUNK)
-    )
-    rows = connection.execute(found).all()
+    mine = select(results).where(results.c.tournament == tournament, results.c.sequence > after)
+    rows = connection.execute(mine.order_by(results.c.sequence).limit(CHUNK)).all()
     if not rows:
         return []
     span = (rows[0].sequence, rows[-1].sequence)
+    opened = _by_match(connection, tournament, [row.match for row in rows])
     seats = _by_sequence(connection, placings, tournament, span, placings.c.seat)
     expelled = _by_sequence(connection, fouls, tournament, span, fouls.c.number)
-    return [(row.sequence, _entry(row, seats[row.sequence], expelled.get(row.sequence, ()))) for row in rows]
+    return [
+        (row.sequence, _entry(row, opened[row.match], seats[row.sequence], expelled.get(row.sequence, ())))
+        for row in rows
+    ]
 
 
 def copy_rows(source: Connection, target: Connection, table: Table, but: str) -> None:
@@ -93,6 +91,12 @@ def tournament_column(table: Table) -> Column[Any]:
     return table.c.name if table is tournaments else table.c.tournament
 
 
+def _by_match(connection: Connection, tournament: str, matches: Sequence[str]) -> Mapping[str, Row[Any]]:
+    """Return match -> its opening; a join would be planned badly by a database that has not yet counted its rows."""
+    mine = select(openings).where(openings.c.tournament == tournament, openings.c.match.in_(matches))
+    return {row.match: row for row in connection.execute(mine)}
+
+
 def _by_sequence(
     connection: Connection, table: Table, tournament: str, span: tuple[int, int], order: Column[Any]
 ) -> Mapping[int, Sequence[Row[Any]]]:
@@ -104,11 +108,11 @@ def _by_sequence(
     return found
 
 
-def _entry(row: Row[Any], seats: Sequence[Row[Any]], expelled: Sequence[Row[Any]]) -> Entry:
+def _entry(row: Row[Any], opened: Row[Any], seats: Sequence[Row[Any]], expelled: Sequence[Row[Any]]) -> Entry:
     places = sorted({seat.place for seat in seats if seat.place is not None})
     return Entry(
         match=row.match,
-        occasion=_occasion(row),
+        occasion=_occasion(opened),
         names=tuple(seat.name for seat in seats),
         void=row.void,
         ranking=tuple(tuple(seat.seat for seat in seats if seat.place == place) for place in places),

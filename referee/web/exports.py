@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from .notation import places_of
 from .summary import Summary
 from .words import printable
 
@@ -66,14 +65,19 @@ def matches_csv(summary: Summary) -> str:
 
 def _matches(summary: Summary) -> Iterator[Row]:
     for entry in summary.chronicle.entries:
-        occasion, places = entry.occasion, places_of(entry)
+        occasion, places = entry.occasion, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         digest = summary.digests.get(entry.match)
         for seat, name in enumerate(entry.names):
             yield [
                 *(entry.match, occasion.number, occasion.round, occasion.table, occasion.leg, occasion.attempt),
                 *(seat, _safe(name), places[seat] or "", entry.scores[seat], causes.get(seat, "")),
-                *(f"{entry.used_ms[seat] / 1000:.3f}", entry.turns, entry.reason, _safe(entry.void or "")),
+                *(
+                    f"{entry.used_ms[seat] / 1000:.3f}",
+                    entry.turns,
+                    entry.reason,
+                    _safe(summary.idle.get(entry.match, "")),
+                ),
                 "" if digest is None else digest.opened,
             ]
 
@@ -110,6 +114,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.chronicle.byes],
         "suspended": [msgspec.to_builtins(one) for one in tournament.suspended.values()],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
+        "given_up": [entry.match for entry in summary.chronicle.given_up],
         "entries": [msgspec.to_builtins(entry) for entry in summary.chronicle.entries],
     }
 

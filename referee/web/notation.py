@@ -71,7 +71,7 @@ def expulsion(seat: int, cause: str, rule: str | None) -> str:
     return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
 
 
-def text_of(entry: Entry, game: str, opened: str, moves: Sequence[str]) -> str:
+def text_of(entry: Entry, game: str, opened: str, moves: Sequence[str], idle: str = "") -> str:
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
@@ -79,8 +79,9 @@ def text_of(entry: Entry, game: str, opened: str, moves: Sequence[str]) -> str:
         game: its name.
         opened: wall-clock time at which it began; empty if that is not known.
         moves: in short notation.
+        idle: why it does not count; empty if it does.
     """
-    lines = [f"[{name} {_quoted(value)}]" for name, value in _tags(entry, game, opened) if value]
+    lines = [f"[{name} {_quoted(value)}]" for name, value in _tags(entry, game, opened, idle) if value]
     return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
 
 
@@ -88,7 +89,7 @@ def _quoted(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _tags(entry: Entry, game: str, opened: str) -> Iterator[tuple[str, str]]:
+def _tags(entry: Entry, game: str, opened: str, idle: str) -> Iterator[tuple[str, str]]:
     occasion = entry.occasion
     yield "Event", occasion.tournament
     yield "Match", entry.match
@@ -100,8 +101,8 @@ def _tags(entry: Entry, game: str, opened: str) -> Iterator[tuple[str, str]]:
     yield "Attempt", str(occasion.attempt + 1) if occasion.attempt else ""
     for seat, name in enumerate(entry.names):
         yield f"Seat{seat}", name
-    yield "Void", entry.void or ""
-    if entry.void is None:
+    yield "Void", idle
+    if not idle:
         yield "Places", " ".join(map(str, places_of(entry)))
         yield "Scores", " ".join(map(str, entry.scores))
         yield "Fouls", "; ".join(f"{one.seat} {one.cause} {one.rule or one.code or ''}".strip() for one in entry.fouls)

@@ -16,7 +16,6 @@ from msgspec import Struct
 from . import report_charts as charts
 from . import report_tables as tables
 from .markup import Markup, joined, tag
-from .notation import places_of
 from .page import embedded, filled, part, policy
 from .summary import Summary
 from .words import printable, time_control
@@ -89,7 +88,7 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("time", "Time", _times, any(one.answers for one in summary.times))
     yield _Section("suspended", "Suspended", tables.suspended_list, bool(tournament.suspended))
     yield _Section("byes", "Byes", tables.byes_list, bool(summary.chronicle.byes))
-    yield _Section("void", "Void matches", tables.void_table, bool(summary.void))
+    yield _Section("void", "Void matches", tables.void_table, bool(summary.idle))
     yield _Section("matches", "Matches", lambda _: _list("match-list", "matches"), bool(summary.chronicle.entries))
 
 
@@ -115,7 +114,7 @@ def _facts(summary: Summary) -> Markup:
         "matches": tournament.played,
         "fouls": sum(1 for _ in summary.fouls()),
         "suspended": len(tournament.suspended),
-        "void": tournament.voided,
+        "void": len(summary.idle),
     }
     return joined(
         tag("div", tag("b", f"{count:,}"), tag("span", name), class_="fact")
@@ -179,11 +178,11 @@ def _data(summary: Summary, links: Links) -> dict[str, Any]:
                 entry.occasion.round,
                 printable(entry.occasion.table),
                 entry.occasion.entrants,
-                places_of(entry),
+                summary.places(entry),
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
                 entry.turns,
-                int(entry.void is not None),
+                int(entry.match in summary.idle),
                 int(entry.match in links.replayed),
             )
             for entry in summary.chronicle.entries

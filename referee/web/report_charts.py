@@ -103,7 +103,7 @@ def _axes(rounds: Sequence[int], top: float) -> Markup:
 
 def _trace(line: Sequence[tuple[float, float]], label_y: float, name: str, index: int) -> Markup:
     x, y = line[-1]
-    path = "M" + "L".join(f"{one:.1f} {other:.1f}" for one, other in line)
+    path = Markup("M" + "L".join(f"{one:.1f} {other:.1f}" for one, other in line))
     return joined(
         (
             tag("path", d=path, class_=f"trace seat{index % 4} dash{(index + index // 4) % 4}"),

@@ -176,7 +176,7 @@ def _matches(summary: Summary) -> Iterator[str]:
     for entry in summary.chronicle.entries:
         digest = summary.digests.get(entry.match)
         opened, moves = ("", ()) if digest is None else (digest.opened, digest.moves)
-        yield text_of(entry, summary.charter.game, opened, moves)
+        yield text_of(entry, summary.charter.game, opened, moves, summary.idle.get(entry.match, ""))
 
 
 def _prefix(page: Path, folder: Path) -> str:

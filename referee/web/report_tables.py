@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ..tournament.standings import Standing
 from ..tournament.table import HeadToHead
-from .markup import Markup, cells, joined, tag
+from .markup import Markup, joined, tag
 from .summary import Summary
 from .words import duration, number
 
@@ -14,7 +14,7 @@ MAX_TITLED = 64
 MAX_ROUNDS = 24
 """Columns of a table of rounds; with more, a screen is full of them."""
 INTERVAL = "95 % interval"
-_WORDS = frozenset({"entrant", "match", "players", "fault of the referee", "", INTERVAL})
+_WORDS = frozenset({"entrant", "match", "players", "why", "", INTERVAL})
 """Heads of columns that hold no numbers."""
 
 
@@ -181,20 +181,23 @@ def suspended_list(summary: Summary) -> Markup:
 
 def byes_list(summary: Summary) -> Markup:
     """Return who had a bye, round by round."""
-    by_round: dict[int, list[str]] = {}
+    by_round: dict[int, list[Markup]] = {}
     for bye in summary.chronicle.byes:
         note = f" ({bye.table})" if bye.table else ""
-        by_round.setdefault(bye.round, []).append(summary.names[bye.seats[0]] + note)
-    parts = (joined((tag("dt", f"round {one}"), tag("dd", ", ".join(who)))) for one, who in sorted(by_round.items()))
+        by_round.setdefault(bye.round, []).append(tag("span", summary.names[bye.seats[0]], note, class_="name"))
+    parts = (joined((tag("dt", f"round {one}"), tag("dd", *who))) for one, who in sorted(by_round.items()))
     return tag("dl", *parts, class_="facts")
 
 
 def void_table(summary: Summary) -> Markup:
-    """Return the matches that do not count, and the referee's faults for which they do not."""
+    """Return the matches that do not count, and why: mostly a fault of the referee's own."""
     rows = list(_void_rows(summary))
-    return table(["match", "round", "players", "fault of the referee"], rows, id_="void-table")
+    return table(["match", "round", "players", "why"], rows, id_="void-table")
 
 
 def _void_rows(summary: Summary) -> Iterator[Markup]:
-    for entry in summary.void:
-        yield cells((entry.match, str(entry.occasion.round), ", ".join(entry.names), entry.void or ""))
+    for entry in summary.chronicle.entries:
+        if entry.match in summary.idle:
+            round_ = valued(entry.occasion.round)
+            words = (tag("td", ", ".join(entry.names)), tag("td", summary.idle[entry.match]))
+            yield tag("tr", tag("td", entry.match), round_, *words)

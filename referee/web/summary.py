@@ -12,6 +12,9 @@ from ..tournament.placing import placed
 from ..tournament.ratings import Rating, elo_ratings
 from ..tournament.standings import Standing
 from .digest import Digest, SeatTime
+from .notation import places_of
+
+GIVEN_UP = "a player was suspended before it was over"
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,17 @@ class Summary:
     @cached_property
     def counted(self) -> list[Entry]:
         """The matches that count."""
-        return [entry for entry in self.chronicle.entries if entry.void is None]
+        return [entry for entry in self.chronicle.entries if entry.match not in self.idle]
 
     @cached_property
-    def void(self) -> list[Entry]:
-        """The matches that do not."""
-        return [entry for entry in self.chronicle.entries if entry.void is not None]
+    def idle(self) -> Mapping[str, str]:
+        """Match that does not count -> why not."""
+        found = {entry.match: entry.void for entry in self.chronicle.entries if entry.void is not None}
+        return {**found, **{entry.match: GIVEN_UP for entry in self.chronicle.given_up}}
+
+    def places(self, entry: Entry) -> list[int]:
+        """Return the place of each seat of a match, from 1; zeros if it does not count."""
+        return [0] * len(entry.names) if entry.match in self.idle else places_of(entry)
 
     def fouls(self) -> Iterator[tuple[Entry, FoulEntry]]:
         """Yield every foul that counts, in the order in which the results were taken."""

@@ -105,7 +105,14 @@ func (in *reader) text(count uint64) string {
 	return text
 }
 
+func checkDepth(depth int) {
+	if depth > maxDepth {
+		panic(errors.New("arrays and maps are nested too deep"))
+	}
+}
+
 func (in *reader) list(count uint64, depth int) []any {
+	checkDepth(depth)
 	items := []any{}
 	for ; count > 0; count-- {
 		items = append(items, in.value(depth))
@@ -114,6 +121,7 @@ func (in *reader) list(count uint64, depth int) []any {
 }
 
 func (in *reader) pairs(count uint64, depth int) Map {
+	checkDepth(depth)
 	pairs := Map{}
 	for ; count > 0; count-- {
 		key, isText := in.value(depth).(string)
@@ -126,9 +134,6 @@ func (in *reader) pairs(count uint64, depth int) Map {
 }
 
 func (in *reader) value(depth int) any {
-	if depth > maxDepth {
-		panic(errors.New("arrays and maps are nested too deep"))
-	}
 	tag := byte(in.unsigned(1))
 	switch {
 	case tag < 0x80 || tag >= 0xe0:

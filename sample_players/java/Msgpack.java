@@ -88,9 +88,6 @@ final class Msgpack {
     }
 
     private static Object decode(ByteBuffer in, int depth) throws MalformedException {
-        if (depth > MAX_DEPTH) {
-            throw new MalformedException("arrays and maps are nested too deep");
-        }
         int tag = in.get() & 0xff;
         if (tag < 0x80 || tag >= 0xe0) {
             return (long) (byte) tag;
@@ -139,7 +136,14 @@ final class Msgpack {
         }
     }
 
+    private static void checkDepth(int depth) throws MalformedException {
+        if (depth == MAX_DEPTH) {
+            throw new MalformedException("arrays and maps are nested too deep");
+        }
+    }
+
     private static List<Object> list(ByteBuffer in, long count, int depth) throws MalformedException {
+        checkDepth(depth);
         List<Object> items = new ArrayList<>();
         for (long i = 0; i < count; i++) {
             items.add(decode(in, depth + 1));
@@ -148,6 +152,7 @@ final class Msgpack {
     }
 
     private static Map<String, Object> map(ByteBuffer in, long count, int depth) throws MalformedException {
+        checkDepth(depth);
         Map<String, Object> pairs = new LinkedHashMap<>();
         for (long i = 0; i < count; i++) {
             if (!(decode(in, depth + 1) instanceof String key)) {

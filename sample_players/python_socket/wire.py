@@ -9,6 +9,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 Choose = Callable[[str, Any], Any]
@@ -174,16 +175,19 @@ def play(choose: Choose) -> None:
     except OSError as error:
         raise WireError(f"no referee at {address}: {error}; is it running?") from None
     token = os.environ.get("REFEREE_TOKEN") or None
-    with connection, connection.makefile("rb") as incoming:
-        try:
-            connection.sendall(frame({"type": "hello", "version": 1, "name": name, "token": token}))
-            game = ""
-            while (message := read_frame(incoming.read)) is not None:
-                game = message.get("game", game)
-                for answer in answers(message, game, choose):
-                    connection.sendall(frame(answer))
-        except ConnectionError:
-            return  # however rough, the end of the connection is the end of the match
+    with connection, connection.makefile("rb") as incoming, suppress(ConnectionResetError):  # the match's end, too
+        send(connection, {"type": "hello", "version": 1, "name": name, "token": token})
+        game = ""
+        while (message := read_frame(incoming.read)) is not None:
+            game = message.get("game", game)
+            for answer in answers(message, game, choose):
+                send(connection, answer)
+
+
+def send(connection: socket.socket, message: dict[str, Any]) -> None:
+    """Send a message. What can't be sent is not missed: the referee has closed, its last words are still to be read."""
+    with suppress(ConnectionError):
+        connection.sendall(frame(message))
 
 
 def answers(message: dict[str, Any], game: str, choose: Choose) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, strength, wire
+from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, strength, tournament, wire
 
 BENCHMARKS = {
     "audit": audit.main,
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "ratings": ratings.main,
     "rules": rules.main,
     "strength": strength.main,
+    "tournament": tournament.main,
     "wire": wire.main,
     "kills": kills.main,
     "crowd": crowd.main,

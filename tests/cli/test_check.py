@@ -19,7 +19,9 @@ from .test_commands import played, referee
 
 BROKEN = Path(__file__).parents[1] / "peers" / "broken" / "player.py"
 GAMES = tuple(load().games)
-QUICK = ("--time", "0.4", "--start-time", "20", "--sandbox", "off")
+QUICK = ("--time", "5", "--start-time", "20", "--sandbox", "off")
+SHORT = ("--time", "0.4")
+IMPATIENT = ("--start-time", "2")
 
 
 def command(fault: str) -> str:
@@ -37,10 +39,10 @@ def checked(player: str, *arguments: str) -> tuple[int, dict[str, Any]]:
 
 FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("exits", "connects", "the program ended before it connected: exit status 3", ()),
-    ("prints-frames", "connects", "it did not connect within 0.8 s", ("--start-time", "0.8")),
-    ("no-hello", "prefix", "nothing came within 0.8 s", ("--start-time", "0.8")),
+    ("prints-frames", "connects", "it did not connect within 2 s", IMPATIENT),
+    ("no-hello", "prefix", "nothing came within 2 s", IMPATIENT),
     ("little-endian", "prefix", "announce a body of 1761607680 bytes", ()),
-    ("wrong-length", "prefix", "announce a body of 108 bytes, and 105 came", ("--start-time", "0.8")),
+    ("wrong-length", "prefix", "announce a body of 108 bytes, and 105 came", IMPATIENT),
     ("json-lines", "prefix", "its first 4 bytes announce a body of 2065855609 bytes", ()),
     ("json", "body", "not-msgpack", ()),
     ("wrong-type", "hello", "its type is 'Hello'", ()),
@@ -49,14 +51,14 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("bad-name", "name", "name is 'Ada Lovelace'", ()),
     ("bad-token", "token", "token is 'secret'", ()),
     ("eager", "waits", "it spoke before it was welcomed", ()),
-    ("no-ready", "ready", "nothing came within 0.8 s", ("--start-time", "0.8")),
+    ("no-ready", "ready", "nothing came within 2 s", IMPATIENT),
     ("ready-match", "ready", "match 'another'", ()),
     ("short-nonce", "nonce", "nonce is '00ff'", ()),
     ("fixed-nonce", "new-nonce", "two matches got the same nonce", ()),
     ("talks", "quiet", "it spoke after `start`, before its turn", ()),
     ("floods", "quiet", "it spoke after `start`, before its turn", ()),
-    ("silent", "answers", "nothing came within 0.4 s, nor soon after", ()),
-    ("slow", "answers", "its answer came after 0.7", ()),
+    ("silent", "answers", "nothing came within 0.4 s, nor soon after", SHORT),
+    ("slow", "answers", "its answer came after", SHORT),
     ("acks-turn", "move", "it answers the turn with 'ack'", ()),
     ("no-answer-type", "move", "unknown-type", ()),
     ("other-match", "move-match", "match is 'another'", ()),
@@ -69,12 +71,12 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("large-view", "large-q", "a board of 500 tiles is enough", ()),
     ("twelve-seats", "seats-quadominos", "KeyError: 12", ("--game", "quadominos")),
     ("upset", "leaver-q", "my friend!", ()),
-    ("leisurely", "tight-clock", "its answer came after 1.2", ("--time", "3")),
-    ("no-ack", "ack-start", "nothing came within 0.4 s", ()),
+    ("leisurely", "tight-clock", "its answer came after", ()),
+    ("no-ack", "ack-start", "nothing came within 0.4 s", SHORT),
     ("one-read", "bytewise", "the program ended", ()),
     ("one-read", "packed", "the program ended", ()),
     ("short-forms", "long-forms", "only maps of up to 15 pairs are known here", ()),
-    ("deaf", "reads", "it does not read", ()),
+    ("deaf", "reads", "it does not read", SHORT),
     ("prints", "prints", "it printed more than 65536 bytes", ()),
     ("stays", "expelled", "it still runs 2 s after it was expelled", ()),
     ("insists", "refused", "it still runs 2 s after it was refused", ()),
@@ -119,14 +121,16 @@ def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "two-matches",
         *(step.key for step in all_steps(GAMES) if step.key.endswith(tuple(f"-{name}" for name in GAMES))),
     ]
-    status, report = checked("house:random", "--time", "6", *(word for key in keys for word in ("--only", key)))
+    status, report = checked("house:random", *(word for key in keys for word in ("--only", key)))
     assert (status, report["failed"]) == (0, 0), [found for found in report["steps"] if found["verdict"] == "failed"]
     assert {"quincala has 2 seats, always"} <= {found["note"] for found in report["steps"]}
 
 
-def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path) -> None:
+def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The author is shown the step, the bytes and the remedy, and is not drowned in what follows from it."""
-    done = referee("check", command("json-lines"), "--game", "q", "--sandbox", "off", cwd=tmp_path, status=1)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(check, [command("json-lines"), "--game", "q", *QUICK])
+    assert done.exit_code == 1
     told = " ".join(done.stdout.split())
     assert "7 failed" in told
     assert "what happened its first 4 bytes announce" in told
@@ -136,6 +140,15 @@ def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path) -> None:
     assert f"8-{len(all_steps(GAMES)) + len(GAMES)} skipped" in told
     assert "step 7 failed: mend that first" in told
     assert "--only 7" in told
+
+
+def test_a_program_that_does_not_know_a_game_is_told_to_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever names no games is taken to play all of them; the advice is how to name some."""
+    monkeypatch.chdir(tmp_path)
+    _, report = checked(command("none"), "--only", "opening-quincy")
+    assert "If it does not play quincy: say what it plays" in report["steps"][0]["trouble"]["remedy"]
+    _, report = checked(command("none"), "--only", "opening-quincy", "--game", "quincy")
+    assert "If it does not play" not in report["steps"][0]["trouble"]["remedy"]
 
 
 def player_folder(folder: Path, **changes: Any) -> Path:
@@ -196,9 +209,9 @@ def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:
     assert "a8 65 78 63 68 61 6e 67 65" in trouble["received"]["hex"]
 
 
-def test_the_steps_are_listed(tmp_path: Path) -> None:
+def test_the_steps_are_listed() -> None:
     """At least 40, with numbers from 1, and names that --only takes; keys are used once."""
-    steps = played(referee("check", "--list", "--json", cwd=tmp_path))["steps"]
+    steps = json.loads(CliRunner().invoke(check, ["--list", "--json"]).stdout)["steps"]
     keys = [step["key"] for step in steps]
     assert keys == [*(step.key for step in all_steps(GAMES)), *(key for key, _ in real.titles(GAMES))]
     assert len(keys) == len(set(keys)) == steps[-1]["number"]

@@ -14,6 +14,7 @@ from referee.cli.live_lines import JsonLines, PlainLines
 from referee.match.machine import Match
 from referee.net.watch import Watch
 from referee.tournament.entries import Entry
+from referee.tournament.standings import standings
 
 from ..web.tournaments import START_DETAIL, Cast, Stage, charter
 
@@ -97,7 +98,7 @@ def test_plain_lines_tell_a_result_best_first(tmp_path: Path) -> None:
     lines: list[str] = []
     told = stage(tmp_path)
     shown(told, PlainLines(lines.append))
-    fouled = next(entry for entry in told.entries if len(entry.fouls) == 1)
+    fouled = next(entry for entry in told.entries if len(entry.fouls) == 1 and entry.void is None)
     (foul,) = fouled.fouls
     best = fouled.names[1 - foul.seat]
     scores = dict(zip(fouled.names, fouled.scores, strict=True))
@@ -111,7 +112,7 @@ def test_json_lines(tmp_path: Path) -> None:
     written: list[Any] = []
     told = stage(tmp_path)
     shown(told, JsonLines(written.append))
-    assert msgspec.json.decode(msgspec.json.encode(written)) == written
+    written = msgspec.json.decode(msgspec.json.encode(written))
     assert written[0] == {
         "event": "tournament-begun",
         "tournament": "cup",
@@ -124,8 +125,8 @@ def test_json_lines(tmp_path: Path) -> None:
     by_event = {kind: [one for one in written if one["event"] == kind] for kind in {one["event"] for one in written}}
     assert [one["match"] for one in by_event["match-opened"]] == [entry.match for entry in told.entries]
     closed = [entry for entry in told.entries if entry.void is None]
-    assert [(one["match"], one["ranking"], one["head"]) for one in by_event["match-closed"]] == [
-        (entry.match, msgspec.to_builtins(entry.ranking), entry.head) for entry in closed
+    assert [(one["match"], one["scores"], one["head"]) for one in by_event["match-closed"]] == [
+        (entry.match, list(entry.scores), entry.head) for entry in closed
     ]
     (void,) = by_event["match-voided"]
     assert (void["match"], void["void"]) == ("cup-00002", "the disk is full")
@@ -135,14 +136,12 @@ def test_json_lines(tmp_path: Path) -> None:
     assert written[-1] == {"event": "tournament-over", "is_over": True, "played": len(closed), "void": 1}
     assert written[-2]["standings"][0] == {
         "name": written[-2]["standings"][0]["name"],
-        **msgspec.to_builtins(max_standing(told)),
+        **msgspec.to_builtins(first_standing(told)),
     }
 
 
-def max_standing(told: Stage) -> Any:
+def first_standing(told: Stage) -> Any:
     """Return the first line of the standings, counted anew."""
-    from referee.tournament.standings import standings  # noqa: PLC0415  # beside its only use
-
     return standings(told.tournament.table, ())[0]
 
 
@@ -261,6 +260,18 @@ def test_a_pipe_gets_lines() -> None:
 def test_times_are_spelled_briefly(seconds: float, text: str) -> None:
     """Two units say enough."""
     assert spell(seconds) == text
+
+
+def test_a_match_that_was_given_up_leaves_its_table(tmp_path: Path) -> None:
+    """A match whose player was suspended meanwhile is never closed: it goes once the table has another one."""
+    live, console, _ = view(80)
+    told = stage(tmp_path)
+    fixture = next(told.tournament.fixtures())
+    with live:
+        live.tournament_begun(told.tournament, None)
+        for name in ("cup-1", "cup-2"):
+            live.match_opened(name, 1, fixture)
+        assert len([row for row in screen(live, console) if row.startswith("    1")]) == 1
 
 
 def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_next_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """A person is told what to edit and how to play; a program, which files there are."""
     told = new(monkeypatch, tmp_path, "go", "ada")
     assert told.exit_code == 0
-    for words in ("ada/main.go", "referee play q house:random ada/", "golang-go"):
+    for words in ("ada/main.go", "referee play q house:random ada/", "referee check ada/", "golang-go"):
         assert words in told.stdout
     found = json.loads(new(monkeypatch, tmp_path, "python-socket", "bob", "--json").stdout)
     assert (found["folder"], found["language"]) == ("bob", "python-socket")

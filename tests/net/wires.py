@@ -21,15 +21,25 @@ class Wire:
         self.link: PlayerLink | None = None
         self.host = "127.0.0.1"
         self.is_cut = False
+        self.is_slow = False
+        """Whether to close takes until the loop has sent what was written, or until it is cut."""
         self.written = b""
+        self.is_flushed = True
+        """Whether everything that was written did not wait for the loop."""
 
     def write(self, data: bytes) -> None:
         """Keep bytes for the player's end."""
         self.written += data
+        self.is_flushed = False
+
+    def doWrite(self) -> None:
+        """Send what is kept; called by the loop, or by whom it is too slow for."""
+        self.is_flushed = True
 
     def loseConnection(self) -> None:
-        """Close: in memory, at once."""
-        self.drop()
+        """Close: in memory, at once, unless somebody reads too slowly."""
+        if not self.is_slow:
+            self.drop()
 
     def abortConnection(self) -> None:
         """Cut: in memory, at once."""

@@ -41,6 +41,7 @@ SEED = bytes(32)
 PATIENCE_S = 60.0
 """For an answer, and for a program to end: only what hangs takes so long."""
 TOKEN, NAME = "5ec2e7", "sample"
+SEED_VARIABLE = "REFEREE_PLAYER_SEED"
 
 
 class Desk:
@@ -67,7 +68,7 @@ class Desk:
         listener.bind(str(place / "s") if over == "unix" else ("127.0.0.1", 0))
         listener.listen()
         where = f"unix:{place / 's'}" if over == "unix" else f"tcp:127.0.0.1:{listener.getsockname()[1]}"
-        own = {"REFEREE_ADDRESS": where, "REFEREE_TOKEN": TOKEN, "REFEREE_NAME": NAME, **environment}
+        own = {"REFEREE_ADDRESS": where, "REFEREE_TOKEN": TOKEN, "REFEREE_NAME": NAME, SEED_VARIABLE: SEED.hex()}
         self.nonces: list[str] = []
         """What the program gave, one of each match."""
         self.moves: list[Any] = []
@@ -75,7 +76,12 @@ class Desk:
         self._number = self._ack = 0
         self._connection = Connection(Role.REFEREE)
         self._process = subprocess.Popen(
-            argv, cwd=folder, env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            argv,
+            cwd=folder,
+            env={**os.environ, **own, **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         with listener:
             self._socket, _ = listener.accept()
@@ -120,7 +126,7 @@ class Desk:
         self._confirmed(Start(match=match, view=plain(game.view(state, own)), ack=self._next_ack(acknowledge)))
         while (outcome := game.outcome(state)) is None and moves < most:
             turn, seat = turn + 1, game.to_move(state)
-            if seat != own and source.random() < 0.01 and not game.is_same_turn(state):
+            if moves and seat != own and source.random() < 0.01 and not game.is_same_turn(state):
                 state = game.drop(state, seat)
                 self._send(Told(match=match, turn=turn, what={"kind": "expelled", "seat": seat, "cause": "timeout"}))
                 continue
@@ -147,7 +153,9 @@ class Desk:
         Returns:
             The exit status of the program, and what it printed.
         """
-        self._socket.close()
+        self._socket.shutdown(socket.SHUT_WR)  # what it still sends is read: no program may meet a reset by accident
+        while self._socket.recv(65_536):
+            pass
         printed, _ = self._process.communicate(timeout=PATIENCE_S)
         return self._process.returncode, printed
 

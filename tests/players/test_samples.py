@@ -19,7 +19,7 @@ from referee.plugins import load
 
 from ..cli.test_commands import played, referee
 from .conftest import Sample
-from .desk import PATIENCE_S, Desk
+from .desk import PATIENCE_S, SEED_VARIABLE, Desk
 
 GAMES = load().games
 VECTORS = json.loads((Path(protocol.__file__).parent / "vectors.json").read_text())["messages"]
@@ -116,7 +116,7 @@ def test_the_same_seed_plays_the_same(tmp_path: Path, sample: Sample, language: 
     for run in range(2):
         place = tmp_path / str(run)
         place.mkdir()
-        with Desk(argv(launch, "random"), launch.where, place, environment={"REFEREE_PLAYER_SEED": "5a" * 32}) as desk:
+        with Desk(argv(launch, "random"), launch.where, place, environment={SEED_VARIABLE: "5a" * 32}) as desk:
             desk.play(GAMES["quincala"], 2, Random(1), 10)
             moves.append(desk.moves)
     assert len(moves[0]) == 10

@@ -23,6 +23,7 @@ from referee.games import builtin, q_tiles
 from referee.games.q import Exchange, Pass, Place, QGame
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
+from referee.net.launch.program import PATIENCE_S
 from referee.plugins import load
 from referee.record.schema import FORMAT, encode_line
 from referee.record.veil import unveil, veil
@@ -91,6 +92,12 @@ def test_the_times_of_coming_back_hold() -> None:
     assert COME_BACK_S == 60
     assert "at least a second" in text
     assert MIN_LEFT_MS == 1000
+
+
+def test_the_patience_with_programs_holds() -> None:
+    """How long a launched program has to end by itself is that of the code."""
+    assert "has 2 seconds for that" in section("Addresses")
+    assert PATIENCE_S == 2
 
 
 def test_every_limit_is_in_the_table() -> None:

@@ -5,6 +5,7 @@ Refuses to write records by hand: the fold tells what happened.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -24,7 +25,7 @@ from referee.record.writer import RecordWriter
 from referee.testing import Choose, drive, random_chooser
 from referee.tournament.charter import Charter, Participant, TimeControl
 from referee.tournament.entries import Entry, Occasion
-from referee.tournament.machine import Fixture, Tournament
+from referee.tournament.machine import Fixture, GivenUp, Tournament
 
 from ..match.folding import EXCHANGE, PASS, place
 from ..record.records import SEALER
@@ -114,7 +115,8 @@ class Stage:
         path = self.folder / f"{name}.jsonl"
         _write(path, match, steps, occasion)
         entry = entry_of(read_record(path))
-        self.tournament.take(entry)
+        with suppress(GivenUp):
+            self.tournament.take(entry)
         self.entries.append(entry)
         return entry, match
 

@@ -150,11 +150,20 @@ fn string(bytes: &mut &[u8], count: usize) -> Result<String, String> {
     String::from_utf8(take(bytes, count)?.to_vec()).map_err(|error| format!("a string is not UTF-8: {error}"))
 }
 
+fn check_depth(depth: usize) -> Result<(), String> {
+    if depth > MAX_DEPTH {
+        return Err("arrays and maps are nested too deep".to_string());
+    }
+    Ok(())
+}
+
 fn list(bytes: &mut &[u8], count: usize, depth: usize) -> Result<Value, String> {
+    check_depth(depth)?;
     (0..count).map(|_| decode(bytes, depth)).collect::<Result<Vec<_>, _>>().map(List)
 }
 
 fn pairs(bytes: &mut &[u8], count: usize, depth: usize) -> Result<Value, String> {
+    check_depth(depth)?;
     let pair = |bytes: &mut &[u8]| match decode(bytes, depth)? {
         Text(key) => Ok((key, decode(bytes, depth)?)),
         other => Err(format!("a key is not a string: {other:?}")),
@@ -164,9 +173,6 @@ fn pairs(bytes: &mut &[u8], count: usize, depth: usize) -> Result<Value, String>
 
 fn decode(bytes: &mut &[u8], depth: usize) -> Result<Value, String> {
     let tag = take(bytes, 1)?[0];
-    if depth > MAX_DEPTH {
-        return Err("arrays and maps are nested too deep".to_string());
-    }
     Ok(match tag {
         0x00..=0x7f => Int(i64::from(tag)),
         0xe0..=0xff => Int(i64::from(tag as i8)),

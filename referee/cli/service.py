@@ -1,0 +1,180 @@
+"""The client of an organiser's service: one request at a time, over HTTP or HTTPS. Knows addresses, tokens and errors.
+
+What comes back is believed no more than what a player sends: it is bounded, and shown only as printable text.
+"""
+
+import http.client
+import ipaddress
+import json
+import os
+import ssl
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from msgspec import Struct
+
+TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
+TIMEOUT_S = 60.0
+"""Of silence; to explain a long match takes the organiser's machine some seconds, and others may be first."""
+_MAX_ANSWER_BYTES = 1 << 28
+_MAX_TOKEN_BYTES = 4096
+
+
+class ServiceError(Exception):
+    """What went wrong; the text says what to do.
+
+    Args:
+        status: that the service answered with; None: there was no answer.
+    """
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Service(Struct, frozen=True, kw_only=True):
+    """An organiser's service, and who asks it."""
+
+    host: str
+    port: int
+    token: str
+    is_secure: bool
+    ca: Path | None = None
+    """Certificates to believe besides the system's: the organiser's own, in PEM."""
+
+    @property
+    def shows_token(self) -> bool:
+        """Whether whoever listens on the way can read the token."""
+        try:
+            is_here = ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            is_here = self.host == "localhost"
+        return not self.is_secure and not is_here
+
+    def get(self, *parts: str) -> Any:
+        """Ask for something, by the parts of its path, and return the object that is the answer.
+
+        Raises:
+            ServiceError: there is no answer, or it is an error.
+        """
+        return _decoded(self._ask("GET", parts, None))
+
+    def hand_in(self, archive: bytes) -> Any:
+        """Hand an archive in, and return the version that it is.
+
+        Raises:
+            ServiceError: it was not taken.
+        """
+        return _decoded(self._ask("PUT", ("submissions",), archive))
+
+    def _ask(self, method: str, parts: tuple[str, ...], body: bytes | None) -> bytes:
+        connection = self._connection()
+        path = "/" + "/".join(quote(part, safe="") for part in parts)
+        try:
+            try:
+                connection.request(method, path, body, {"Authorization": f"Bearer {self.token}"})
+            except (BrokenPipeError, ConnectionResetError):
+                if connection.sock is None:
+                    raise
+            response = connection.getresponse()  # one that was refused early says why, though the body was not taken
+            data = response.read(_MAX_ANSWER_BYTES + 1)
+        except ssl.SSLCertVerificationError as error:
+            text = f"{self.host}: its certificate is not to be trusted: {error.verify_message}"
+            raise ServiceError(f"{text}; if the organiser gave you a certificate, name it with --ca FILE") from None
+        except (OSError, http.client.HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise ServiceError(
+                f"no answer from {self.host}:{self.port}: {why}; is --to right, and the service on?"
+            ) from None
+        finally:
+            connection.close()
+        if len(data) > _MAX_ANSWER_BYTES:
+            raise ServiceError(f"{self.host} sent more than {_MAX_ANSWER_BYTES} bytes; is --to right?")
+        if response.status >= http.client.BAD_REQUEST:
+            raise _error(response.status, data)
+        return data
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if not self.is_secure:
+            return http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_S)
+        context = ssl.create_default_context()
+        if self.ca is not None:
+            try:
+                context.load_verify_locations(self.ca)
+            except ssl.SSLError:
+                raise ServiceError(f"--ca {self.ca}: no certificate in PEM") from None
+            except OSError as error:
+                raise ServiceError(f"--ca {self.ca}: {error.strerror}") from None
+        return http.client.HTTPSConnection(self.host, self.port, timeout=TIMEOUT_S, context=context)
+
+
+def find_service(url: str, token: str, ca: Path | None) -> Service:
+    """Return the service at an address.
+
+    Args:
+        url: `http://HOST:PORT` or `https://HOST:PORT`.
+        token: of the author.
+        ca: file of a certificate to believe.
+
+    Raises:
+        ServiceError: it is no such address.
+    """
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or "@" in parts.netloc:
+        raise ServiceError(f"{url!r} is no address such as http://HOST:7780, as the organiser gives it")
+    is_secure = parts.scheme == "https"
+    return Service(
+        host=parts.hostname, port=port or (443 if is_secure else 80), token=token, is_secure=is_secure, ca=ca
+    )
+
+
+def find_token(path: Path | None) -> str:
+    """Return the author's token, from a file that is its own or from the environment.
+
+    Raises:
+        ServiceError: there is none, or others can read the file.
+    """
+    if path is None:
+        token = os.environ.get(TOKEN_VARIABLE, "")
+        where = TOKEN_VARIABLE
+    else:
+        where = str(path)
+        try:
+            with path.open("rb") as file:
+                mode, data = os.fstat(file.fileno()).st_mode, file.read(_MAX_TOKEN_BYTES)
+        except OSError as error:
+            raise ServiceError(f"can't read {path}: {error.strerror}; it holds the token that you were given") from None
+        if mode & 0o077:
+            raise ServiceError(f"others can read {path}; `chmod 600 {path}`")
+        token = data.decode("latin-1").strip()
+    if not token:
+        remedy = f"write the one that the organiser gave you to a file (--token-file FILE), or set {TOKEN_VARIABLE}"
+        raise ServiceError(f"no token; {remedy}")
+    if not (token.isascii() and token.isalnum()):
+        raise ServiceError(f"{where} holds no token: it has letters and digits only")
+    return token
+
+
+def _decoded(data: bytes) -> Any:
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ServiceError("the answer is none of a referee's; is --to right?")
+    return found
+
+
+def _error(status: int, data: bytes) -> ServiceError:
+    try:
+        found = _decoded(data)
+    except ServiceError:
+        found = {}
+    error, remedy = found.get("error"), found.get("remedy")
+    text = f"{error}; {remedy}" if error and remedy else http.client.responses.get(status, "an error")
+    return ServiceError(f"the service says: {text} ({status})", status)

@@ -1,0 +1,225 @@
+"""`referee submit`: hand a program in, and see what came of it and of its matches. Knows the author's side alone."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import rich_click as click
+from rich.table import Table as RichTable
+
+from ..net.checker import COMMAND
+from ..record.explain import Explanation, Heard, Said, Verdict
+from ..submissions.archive import MIB, BadArchive, pack, unpack
+from ..submissions.folder import gather, write
+from ..submissions.store import State
+from ..web.words import printable
+from .common import FAILED, FINE, console, harmless, json_option, out, print_json
+from .explain import show_explanation
+from .service import Service, ServiceError, find_service, find_token
+
+FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
+"""Between two looks for the verdict: the first ones are near each other, then it may take minutes."""
+_OVER = (State.PASSED, State.FAILED)
+
+
+class _Head(msgspec.Struct):
+    """Of an explanation, what has one form only."""
+
+    match: str
+    game: str
+    names: list[str]
+    seat: int
+    result: dict[str, Any]
+
+
+@click.command(epilog="Example:  referee submit my_player/ --to http://HOST:7780 --token-file token")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--to", "url", metavar="URL", required=True, help="Address of the organiser's service.")
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File with your token, that only you can read. Without it, the token is taken from REFEREE_TOKEN.",
+)
+@click.option("--ca", type=click.Path(dir_okay=False, path_type=Path), help="Certificate of the organiser's, in PEM.")
+@click.option("--skip-check", is_flag=True, help="Hand it in without checking it here first.")
+@click.option("--status", "is_status", is_flag=True, help="Show your versions.")
+@click.option("--matches", "is_matches", is_flag=True, help="Show your matches that are over.")
+@click.option("--explain", "match", metavar="MATCH", help="Show what your program was told, answered, took and broke.")
+@json_option
+def submit(
+    folder: Path | None,
+    url: str,
+    token_file: Path | None,
+    ca: Path | None,
+    skip_check: bool,
+    is_status: bool,
+    is_matches: bool,
+    match: str | None,
+    as_json: bool,
+) -> None:
+    """Hand in the program in FOLDER, and wait for the organiser's verdict.
+
+    The folder is packed, and what was packed is checked here with `referee check`; then it is handed in, and the
+    organiser's referee checks it once more. A version that passes takes the place of your last one; one that fails is
+    kept, and changes nothing. Caches, version control, virtual environments and what a file .refereeignore names are
+    left out.
+
+    Exit status: 0 it passes, 1 it does not or was not taken, 2 used wrongly.
+    """
+    if sum((folder is not None, is_status, is_matches, match is not None)) != 1:
+        raise click.UsageError("give either a FOLDER to hand in, or --status, --matches or --explain MATCH")
+    try:
+        service = find_service(url, find_token(token_file), ca)
+    except ServiceError as error:
+        raise click.UsageError(str(error)) from None
+    if service.shows_token:
+        _say(
+            "your token goes over the network for everybody on the way to read; ask the organiser for an https address"
+        )
+    try:
+        if folder is not None:
+            sys.exit(_hand_in(service, folder, skip_check=skip_check, as_json=as_json))
+        if is_status:
+            _show_versions(service.get("submissions"), as_json=as_json)
+        elif is_matches:
+            _show_matches(service.get("matches"), as_json=as_json)
+        elif match is not None:
+            _explain(service.get("matches", match), as_json=as_json)
+    except ServiceError as error:
+        _say(str(error))
+        sys.exit(FAILED)
+
+
+def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool) -> int:
+    """Pack, check, hand in, wait; return the exit status."""
+    try:
+        gathered = gather(folder)
+        archive = pack(gathered.entries)
+    except BadArchive as error:
+        raise click.UsageError(str(error)) from None
+    left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
+    _say(f"packed {len(gathered.entries)} files and folders, {len(archive) / MIB:.2f} MiB{left_out}")
+    if not skip_check and not _passes_here(archive, as_json=as_json):
+        _say("it does not pass the check here and was not handed in; --skip-check hands it in all the same")
+        return FAILED
+    version = service.hand_in(archive)
+    _say(f"handed in as version {version.get('number')}, SHA-256 {version.get('sha256')}")
+    try:
+        version = _awaited(service, version)
+    except ServiceError:
+        _say("it was handed in and will be checked; `referee submit --status` shows the verdict later")
+        raise
+    if as_json:
+        print_json(version)
+    else:
+        _show_verdict(version)
+    return FINE if version.get("state") == State.PASSED else FAILED
+
+
+def _passes_here(archive: bytes, *, as_json: bool) -> bool:
+    """Check on this machine what was packed: what is missing in it is missing there, too."""
+    with tempfile.TemporaryDirectory(prefix="referee-submit-") as place:
+        copy = Path(place) / "player"
+        write(unpack(archive), copy)
+        command = [*COMMAND, str(copy), "--logs", str(Path(place) / "logs")]
+        stdout = sys.stderr if as_json else None  # stdout has the one object alone
+        return subprocess.run(command, check=False, stdout=stdout).returncode == FINE  # noqa: S603  # our own command
+
+
+def _awaited(service: Service, version: dict[str, Any]) -> dict[str, Any]:
+    """Wait for the verdict on a version, telling what goes on."""
+    number, pause_s, last = str(version.get("number")), FIRST_LOOK_S, ""
+    with console.status("waiting for the verdict"):
+        while True:
+            found: dict[str, Any] = service.get("submissions", number)
+            state = str(found.get("state"))
+            if state in _OVER:
+                return found
+            if state != last:
+                _say(f"version {number}: {state}")
+                last = state
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, LAST_LOOK_S)
+
+
+# --- what is shown
+
+
+def _say(text: str) -> None:
+    console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_verdict(version: dict[str, Any]) -> None:
+    passed = version.get("state") == State.PASSED
+    word = "[green]passed[/]: it plays from now on" if passed else "[red]failed[/]: what passed before plays on"
+    out.print(f"version {harmless(str(version.get('number')))} {word}", highlight=False)
+    if version.get("trouble"):
+        out.print(printable(str(version["trouble"])), markup=False, highlight=False, soft_wrap=True)
+    report = version.get("report")
+    steps = report.get("steps") if isinstance(report, dict) else None
+    for step in steps if isinstance(steps, list) else ():
+        if isinstance(step, dict) and step.get("verdict") == "failed":
+            _show_step(step)
+
+
+def _show_step(step: dict[str, Any]) -> None:
+    out.print(printable(f"  {step.get('number')} {step.get('title')}"), markup=False, highlight=False, soft_wrap=True)
+    trouble = step.get("trouble")
+    for key, title in (("happened", "what happened"), ("expected", "expected"), ("remedy", "how to mend it")):
+        if isinstance(trouble, dict) and trouble.get(key):
+            text = f"      {title}: {trouble[key]}"
+            out.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def _show_versions(found: dict[str, Any], *, as_json: bool) -> None:
+    keys = ("number", "state", "handed_in", "sha256", "failed_steps")
+    _show_list(found, "submissions", keys, as_json=as_json)
+
+
+def _show_matches(found: dict[str, Any], *, as_json: bool) -> None:
+    keys = ("match", "game", "names", "seat", "version", "rank", "points", "foul")
+    _show_list(found, "matches", keys, as_json=as_json)
+
+
+def _show_list(found: dict[str, Any], name: str, keys: tuple[str, ...], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    table = RichTable(show_edge=False)
+    for key in keys:
+        table.add_column(key.replace("_", " "), overflow="fold")
+    rows = found.get(name)
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            table.add_row(*(harmless(_word(row.get(key))) for key in keys))
+    out.print(table)
+
+
+def _explain(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+        return
+    try:
+        parts: list[Said | Heard] = [_part(one) for one in found["conversation"]]
+        verdict = msgspec.convert(found["verdict"], Verdict | None)
+        head = msgspec.structs.asdict(msgspec.convert(found, _Head))
+        show_explanation(Explanation(**head, conversation=parts, verdict=verdict))
+    except (msgspec.ValidationError, LookupError, TypeError):
+        raise ServiceError("the answer explains no match; is --to right?") from None
+
+
+def _part(plain: Any) -> Said | Heard:
+    return msgspec.convert(plain, Heard) if "event" in plain else msgspec.convert(plain, Said)
+
+
+def _word(value: Any) -> str:
+    """Return a value as a table has it: hashes and instants as far as people look at them."""
+    if isinstance(value, str) and (len(value) == 64 or value[10:11] == "T"):
+        return value[:12] if len(value) == 64 else value[:19]
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,0 +1,144 @@
+"""A player's folder on the disk <-> the entries of its archive. Knows files; refuses to know tar (archive.py).
+
+Left out is what every machine makes anew (caches), what belongs to one machine alone (virtual environments), the
+history of version control, and what a file .refereeignore names.
+"""
+
+import os
+import stat
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from msgspec import Struct
+
+from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, BadArchive, Entry, Kind, largest, shown
+
+IGNORE = ".refereeignore"
+LEFT_OUT = frozenset(
+    {"__pycache__", ".git", ".hg", ".svn", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", ".venv"}
+)
+"""Names that are left out wherever they are. Not `node_modules`: a build has no network to fetch it with."""
+_ENVIRONMENT = "pyvenv.cfg"
+"""A folder with this file is a virtual environment of Python's, whatever it is called."""
+_MAX_IGNORE_BYTES = 65_536
+
+
+class Gathered(Struct, frozen=True, kw_only=True):
+    """What a folder holds."""
+
+    entries: tuple[Entry, ...]
+    left_out: tuple[str, ...]
+    """Paths; of a folder, itself alone."""
+
+
+def gather(folder: Path) -> Gathered:
+    """Read a player's folder.
+
+    Raises:
+        BadArchive: it is none, holds what can't be handed in, or is too large; nothing of a file that is too large was
+            read.
+    """
+    if not folder.is_dir():
+        raise BadArchive(f"there is no folder {folder}; name the one that holds your player.toml")
+    try:
+        found = _Walk(folder)
+    except OSError as error:
+        raise BadArchive(f"can't read {error.filename}: {error.strerror}") from None
+    return Gathered(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
+
+
+class _Walk:
+    """One walk through a folder, in order, no link followed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.entries: list[Entry] = []
+        self.left_out: list[str] = []
+        self._root = folder
+        self._patterns = _patterns(folder / IGNORE)
+        self._sizes: list[tuple[int, str]] = []
+        self._total = 0
+        self._go_through(folder)
+
+    def _go_through(self, folder: Path) -> None:
+        for path in sorted(folder.iterdir()):
+            inside = path.relative_to(self._root).as_posix()
+            if self._is_left_out(path, inside):
+                self.left_out.append(inside)
+                continue
+            if len(self.entries) >= MAX_ENTRIES:
+                text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
+                raise BadArchive(f"{text}; name what the program does not need in {IGNORE}")
+            mode = path.lstat().st_mode
+            self.entries.append(self._entry(path, inside, mode))
+            if stat.S_ISDIR(mode):
+                self._go_through(path)
+
+    def _is_left_out(self, path: Path, inside: str) -> bool:
+        if path.name in LEFT_OUT or (not path.is_symlink() and (path / _ENVIRONMENT).is_file()):
+            return True
+        return any(fnmatchcase(name, pattern) for pattern in self._patterns for name in (path.name, inside))
+
+    def _entry(self, path: Path, inside: str, mode: int) -> Entry:
+        if stat.S_ISLNK(mode):
+            return Entry(path=inside, kind=Kind.LINK, target=str(path.readlink()))
+        if stat.S_ISDIR(mode):
+            return Entry(path=inside, kind=Kind.FOLDER)
+        if not stat.S_ISREG(mode):
+            text = f"{shown(inside)} is neither a file nor a folder nor a link"
+            raise BadArchive(f"{text}; remove it, or name it in {IGNORE}")
+        self._weigh(path.stat().st_size, inside)
+        return Entry(path=inside, data=path.read_bytes(), is_executable=bool(mode & stat.S_IXUSR))
+
+    def _weigh(self, size: int, inside: str) -> None:
+        self._sizes.append((size, inside))
+        self._total += size
+        if self._total > MAX_UNPACKED_BYTES:
+            raise BadArchive(largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB"))
+
+
+def _patterns(path: Path) -> list[str]:
+    """Return the patterns of a file: one a line, of names or of paths within the folder; `#` begins a comment.
+
+    Raises:
+        BadArchive: it is too long or no text.
+    """
+    if not path.is_file():
+        return []
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MAX_IGNORE_BYTES + 1).decode()
+    except UnicodeDecodeError:
+        raise BadArchive(f"{path} is no text in UTF-8; it has one name or pattern a line") from None
+    if len(text) > _MAX_IGNORE_BYTES:
+        raise BadArchive(f"{path} is over {_MAX_IGNORE_BYTES} bytes; it has one name or pattern a line")
+    lines = (line.strip().rstrip("/") for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def write(entries: Sequence[Entry], folder: Path) -> None:
+    """Write checked entries into a folder that is not there yet, and have them on the disk when it returns.
+
+    Args:
+        entries: of an archive that unpacked.
+        folder: is made.
+
+    Raises:
+        OSError: the disk can't take them; what was written is left for the caller to remove.
+    """
+    folder.mkdir(mode=0o755)
+    for entry in sorted(entries, key=lambda entry: (entry.kind is Kind.LINK, entry.path)):
+        path = folder / entry.path
+        (path if entry.kind is Kind.FOLDER else path.parent).mkdir(mode=0o755, parents=True, exist_ok=True)
+        if entry.kind is Kind.LINK:
+            path.symlink_to(entry.target)
+        elif entry.kind is Kind.FILE:
+            _write_file(path, entry)
+
+
+def _write_file(path: Path, entry: Entry) -> None:
+    with path.open("xb") as file:
+        file.write(entry.data)
+        os.fchmod(file.fileno(), 0o755 if entry.is_executable else 0o644)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,352 @@
+"""The folder of what authors handed in: every version, its check's report, and which one is present.
+
+    DIR/NAME                          link to the player's folder of the latest version that passed
+    DIR/.versions/NAME/0001/          archive.tar.gz, player/ (unpacked from it, never written to again),
+                                      version.json, report.json
+
+Authors are named by the organiser. A version is there whole or not at all, and stays: a link is all that changes, so
+that who plays goes on with what it began with. Knows no sockets, no processes and no clock.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .archive import MIB, unpack
+from .folder import write
+
+VERSIONS = ".versions"
+MAX_VERSIONS = 200
+"""Of one author: ten a day for three weeks."""
+MAX_KEPT_BYTES = 1024 * MIB
+"""Of one author, packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
+MAX_ATTEMPTS = 3
+"""Checks of one version that were cut off: it may be what takes the machine down."""
+_ARCHIVE, PLAYER, _ENTRY, _REPORT, _WORK = "archive.tar.gz", "player", "version.json", "report.json", "work"
+_PARTIAL = ".partial-"
+_DIGITS = 4
+
+
+class State(StrEnum):
+    """How far a version is."""
+
+    WAITING = "waiting"
+    CHECKING = "checking"
+    """Told of the one that is being checked; on the disk it waits until there is a verdict."""
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+class Version(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is known of one version."""
+
+    number: int
+    """From 1, for each author."""
+    sha256: str
+    """Of the archive, in hex."""
+    packed_bytes: int
+    unpacked_bytes: int
+    handed_in: str
+    """ISO 8601 in UTC."""
+    state: State = State.WAITING
+    attempts: int = 0
+    """Checks that were begun and not brought to an end."""
+    checked: str | None = None
+    """When there was a verdict, as above."""
+    trouble: str | None = None
+    """Why there is a verdict without a report, in one sentence."""
+    failed_steps: tuple[str, ...] = ()
+    """Of its check, in words."""
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What came of a check."""
+
+    passed: bool
+    report: Any = None
+    """What `referee check --json` printed; None: nothing that can be used."""
+    trouble: str | None = None
+    failed_steps: tuple[str, ...] = ()
+
+
+class StoreError(Exception):
+    """A folder of submissions that can't be used; the text says what to do."""
+
+
+class Refused(Exception):
+    """A version that is not taken for now; the text says why.
+
+    Args:
+        remedy: what the author can do.
+    """
+
+    def __init__(self, text: str, remedy: str) -> None:
+        super().__init__(text)
+        self.remedy = remedy
+
+
+class Store:
+    """The versions of all authors.
+
+    Args:
+        root: the folder; made if missing.
+        max_versions: that one author may hand in.
+
+    Raises:
+        StoreError: another referee has it open, or it can't be written.
+    """
+
+    def __init__(self, root: Path, max_versions: int = MAX_VERSIONS) -> None:
+        self.root = root.absolute()
+        self._versions = self.root / VERSIONS
+        self._max_versions = max_versions
+        try:
+            self._versions.mkdir(parents=True, exist_ok=True)
+            self._lock = (self._versions / ".lock").open("w")
+        except OSError as error:
+            raise StoreError(f"can't write {error.filename}: {error.strerror}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise StoreError(f"another referee takes submissions into {root}; stop it, or name another") from None
+
+    def close(self) -> None:
+        """Let another referee have the folder."""
+        self._lock.close()
+
+    def recover(self) -> list[tuple[str, int]]:
+        """Clear away what a referee that was killed left half done, and set every author's link.
+
+        Returns:
+            Author and number of the versions that wait for a check, the oldest first.
+
+        Raises:
+            StoreError: a version can't be read, or something else is in the place of a link.
+        """
+        waiting = []
+        for folder in sorted(path for path in self._versions.iterdir() if path.is_dir()):
+            for partial in folder.glob(f"{_PARTIAL}*"):
+                partial.unlink() if partial.is_symlink() else shutil.rmtree(partial)
+            for version in self.versions(folder.name):
+                self.clear(folder.name, version.number)
+                if version.state is State.WAITING:
+                    waiting.append((version.handed_in, folder.name, version.number))
+            self._set_link(folder.name)
+        return [(author, number) for _, author, number in sorted(waiting)]
+
+    def versions(self, author: str) -> list[Version]:
+        """Return an author's versions, the oldest first.
+
+        Raises:
+            StoreError: one can't be read.
+        """
+        return [self._read(author, number) for number in self._numbers(author)]
+
+    def version(self, author: str, number: int) -> Version | None:
+        """Return one version; None if there is none.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        return self._read(author, number) if number in self._numbers(author) else None
+
+    def present(self, author: str) -> int | None:
+        """Return the number of the version that plays; None if none has passed."""
+        numbers = [version.number for version in self.versions(author) if version.state is State.PASSED]
+        return max(numbers, default=None)
+
+    # --- handing in
+
+    def hand_in(self, author: str, data: bytes, now: str) -> tuple[Version, bool]:
+        """Take a version in.
+
+        Args:
+            author: named by the organiser.
+            data: the archive.
+            now: ISO 8601 in UTC.
+
+        Returns:
+            The version, and whether it is new: the same bytes once more are the same version, unless it has failed.
+
+        Raises:
+            BadArchive: it can't be unpacked.
+            Refused: the author has one that is not checked yet, or handed in as much as may be kept.
+            OSError: the disk can't take it; nothing is left of it.
+        """
+        known = self.versions(author)
+        sha256 = hashlib.sha256(data).hexdigest()
+        if known and known[-1].sha256 == sha256 and known[-1].state is not State.FAILED:
+            return known[-1], False
+        self._check_quota(known, len(data))
+        entries = unpack(data)
+        version = Version(
+            number=known[-1].number + 1 if known else 1,
+            sha256=sha256,
+            packed_bytes=len(data),
+            unpacked_bytes=sum(len(entry.data) for entry in entries),
+            handed_in=now,
+        )
+        with self._partial(author) as partial:
+            write(entries, partial / PLAYER)
+            _write_whole(partial / _ARCHIVE, data)
+            _write_whole(partial / _ENTRY, msgspec.json.encode(version))
+            partial.chmod(0o755)
+            partial.rename(self._folder(author, version.number))
+            _settle(self._versions / author)
+        return version, True
+
+    def _check_quota(self, known: list[Version], size: int) -> None:
+        if known and known[-1].state is State.WAITING:
+            text = f"version {known[-1].number} is not checked yet"
+            raise Refused(text, "wait for its verdict, then hand in the next one; `referee submit --status` tells it")
+        ask = "ask the organiser to make room"
+        if len(known) >= self._max_versions:
+            raise Refused(f"{len(known)} versions are kept, and there may be no more", ask)
+        if sum(one.packed_bytes + one.unpacked_bytes for one in known) + size > MAX_KEPT_BYTES:
+            raise Refused(f"your versions take {MAX_KEPT_BYTES // MIB} MiB together, and may take no more", ask)
+
+    @contextlib.contextmanager
+    def _partial(self, author: str) -> Iterator[Path]:
+        """Make a folder that is removed unless it was renamed."""
+        (self._versions / author).mkdir(exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._versions / author))
+        try:
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    # --- checking
+
+    def begin(self, author: str, number: int) -> Path:
+        """Note that a check begins.
+
+        Returns:
+            A copy of the player's folder for the check to build and run in.
+
+        Raises:
+            OSError: the disk can't take it.
+        """
+        version = self._read(author, number)
+        self._write(author, replace(version, attempts=version.attempts + 1))
+        self.clear(author, number)
+        folder = self._folder(author, number)
+        work: Path = shutil.copytree(folder / PLAYER, folder / _WORK, symlinks=True)
+        return work
+
+    def put_off(self, author: str, number: int) -> None:
+        """Note that a check was stopped for no fault of the version's; it waits for the next one."""
+        version = self._read(author, number)
+        self._write(author, replace(version, attempts=max(version.attempts - 1, 0)))
+        self.clear(author, number)
+
+    def conclude(self, author: str, number: int, verdict: Verdict, now: str) -> None:
+        """Note a verdict; a version that passed is the present one from now on.
+
+        Args:
+            author: whose.
+            number: of the version.
+            verdict: of its check.
+            now: ISO 8601 in UTC.
+
+        Raises:
+            StoreError: something else is in the place of the author's link.
+            OSError: the disk can't take it.
+        """
+        if verdict.report is not None:
+            _write_whole(self._folder(author, number) / _REPORT, msgspec.json.encode(verdict.report))
+        done = replace(
+            self._read(author, number),
+            state=State.PASSED if verdict.passed else State.FAILED,
+            checked=now,
+            trouble=verdict.trouble,
+            failed_steps=verdict.failed_steps,
+            attempts=0,
+        )
+        self._write(author, done)
+        self.clear(author, number)
+        self._set_link(author)
+
+    def report(self, author: str, number: int) -> Any:
+        """Return what the check of a version reported; None if there is none."""
+        try:
+            return msgspec.json.decode((self._folder(author, number) / _REPORT).read_bytes())
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def clear(self, author: str, number: int) -> None:
+        """Remove what a check has made."""
+        shutil.rmtree(self._folder(author, number) / _WORK, ignore_errors=True)
+
+    # --- on the disk
+
+    def _folder(self, author: str, number: int) -> Path:
+        return self._versions / author / f"{number:0{_DIGITS}}"
+
+    def _numbers(self, author: str) -> list[int]:
+        folder = self._versions / author
+        names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        return sorted(int(name) for name in names if name.isdecimal() and self._folder(author, int(name)).name == name)
+
+    def _read(self, author: str, number: int) -> Version:
+        path = self._folder(author, number) / _ENTRY
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=Version)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+            text = f"{path} is not as it was written: {error}"
+            raise StoreError(f"{text}; put its folder elsewhere, and have {author} hand it in again") from None
+
+    def _write(self, author: str, version: Version) -> None:
+        path = self._folder(author, version.number) / _ENTRY
+        partial = path.with_suffix(".new")
+        _write_whole(partial, msgspec.json.encode(version))
+        partial.rename(path)
+        _settle(path.parent)
+
+    def _set_link(self, author: str) -> None:
+        """Let the author's link lead to the present version, at once and whole.
+
+        The link is absolute, so that a copy of it, in the folder of one round's field, leads to the same version still.
+        """
+        number, link = self.present(author), self.root / author
+        if number is None:
+            return
+        if link.exists() and not link.is_symlink():
+            text = f"{link} is none of this folder's links, and would play in place of what {author} hands in"
+            raise StoreError(f"{text}; move it away")
+        target = self._folder(author, number) / PLAYER
+        if link.is_symlink() and link.readlink() == target:
+            return
+        partial = self._versions / author / f"{_PARTIAL}link"
+        with contextlib.suppress(FileNotFoundError):
+            partial.unlink()
+        partial.symlink_to(target)
+        partial.rename(link)
+        _settle(self.root)
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _settle(folder: Path) -> None:
+    """Have a folder's names on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

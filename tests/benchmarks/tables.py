@@ -1,0 +1,100 @@
+"""What the referee itself takes in a tournament of real programs, by how many tables there are: one process, one run.
+
+`python -m tests.benchmarks.tables FOLDER TABLES` plays one, and prints a line of JSON; `tournament` compares several.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from referee.cli.common import registry
+from referee.cli.conduct import conduct
+from referee.cli.new import make_player
+from referee.cli.telemetry import watched
+from referee.net.launch import Confinement
+from referee.net.venue import Venue
+from referee.net.watch import Unwatched
+from referee.record.seal import Sealer
+from referee.tournament.charter import Charter, Participant, TimeControl
+from referee.tournament.entries import Entry
+from referee.tournament.machine import Tournament
+
+ENTRANTS = 128
+"""Enough for 64 tables of two."""
+ROUNDS = 2
+
+
+class Meter(Unwatched):
+    """Counts turns, and the processor time of this process while the tournament runs; programs' time is their own."""
+
+    def __init__(self) -> None:
+        self.turns = self.matches = 0
+        self.cpu_s = self.wall_s = 0.0
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Start the clocks."""
+        self.cpu_s, self.wall_s = -time.process_time(), -time.monotonic()
+
+    def match_closed(self, entry: Entry) -> None:
+        """Count a match's turns."""
+        self.turns += entry.turns
+        self.matches += 1
+
+    def tournament_ended(self, tournament: Tournament) -> None:
+        """Stop the clocks."""
+        self.cpu_s += time.process_time()
+        self.wall_s += time.monotonic()
+
+
+def charter(programs: Path) -> Charter:
+    """Return a Swiss tournament of a program that takes next to no time, against itself."""
+    return Charter(
+        name="tables",
+        game="quincy",
+        entrants=tuple(Participant(name=f"e{number}", player=str(programs / "c")) for number in range(ENTRANTS)),
+        seats=2,
+        format="swiss",
+        format_options={"rounds": ROUNDS},
+        time=TimeControl(per_move_ms=20_000, start_ms=60_000, lag_margin_ms=250),
+        seed=1,
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Play one tournament and print what it took."""
+    folder, tables = Path(arguments[0]).absolute(), int(arguments[1])
+    if not (folder / "c").exists():
+        make_player("c", folder / "c")
+    meter = Meter()
+    with watched(None, None) as telling:
+        conduct(
+            charter(folder),
+            registry().format("swiss"),
+            Venue(folder=folder / f"logs{tables}", tables=tables, sandbox="off"),
+            total=None,
+            sealer=Sealer.new(),
+            confinement=Confinement(),
+            watch=meter,
+            watched=telling,
+        )
+    print(json.dumps(told(meter)))
+    return 0
+
+
+def told(meter: Meter) -> dict[str, Any]:
+    """Return what was measured."""
+    return {
+        "matches": meter.matches,
+        "turns": meter.turns,
+        "wall_s": meter.wall_s,
+        "cpu_s": meter.cpu_s,
+        "per_minute": 60 * meter.matches / meter.wall_s,
+        "share": meter.cpu_s / meter.wall_s,
+        "us_a_turn": 1e6 * meter.cpu_s / meter.turns,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

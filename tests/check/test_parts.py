@@ -1,0 +1,173 @@
+"""The parts of the check that need no program: how bytes are shown, cut and encoded, and where matches begin."""
+
+import socket
+import time
+from typing import Any
+
+import msgpack
+import pytest
+
+from protocol import Code
+from protocol.frames import encode_frame
+from protocol.messages import FROM_PLAYER
+from referee.check.encodings import longest, reordered
+from referee.check.findings import shown
+from referee.check.loop import Loop
+from referee.check.positions import largest, near_end
+from referee.check.remedies import OF_CODE, remedy
+from referee.check.wire import Delivery, NotReadingError, Wire
+from referee.match.fouls import Cause
+from referee.plugins import load
+from referee.testing.seats import plain
+
+GAMES = load().games
+FRAMES = [encode_frame(msgpack.packb({"type": "told", "number": number}), 1000) for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("data", "decoded"),
+    [
+        (encode_frame(msgpack.packb({"type": "move", "move": [1, None]}), 1000), '{"type": "move", "move": [1, null]}'),
+        (encode_frame(b"\x80", 1000) + b"12", "{}, and 2 bytes behind it"),
+        (b"\0\0", "no frame: a prefix has 4 bytes"),
+        (b'{"type"', '{"type" (as a frame, its prefix announces 2065855609 bytes, and 3 came)'),
+        (encode_frame(b"\xc1", 1000), "..... (as a frame: not one msgpack value within the limits: "),
+    ],
+)
+def test_bytes_are_shown_as_what_they_are(data: bytes, decoded: str) -> None:
+    """A frame is shown as its message, anything else as text with the reason why it is none."""
+    assert shown(data).decoded.startswith(decoded)
+    assert shown(data).hex == data.hex(" ")
+    assert shown(data).length == len(data)
+
+
+def test_long_frames_are_cut() -> None:
+    """What is shown is bounded; the length is that of the whole."""
+    found = shown(encode_frame(msgpack.packb(["x" * 4000] * 10), 60_000))
+    assert found.length > 40_000
+    assert len(found.hex) == 3 * 2048 - 1
+    assert len(found.decoded) == 4000
+
+
+def test_every_foul_and_every_code_has_a_remedy() -> None:
+    """No author is left without advice."""
+    assert set(Code) <= set(OF_CODE)
+    assert all(remedy(cause, None) for cause in Cause)
+
+
+VALUES: tuple[Any, ...] = (
+    {},
+    {"a": None, "b": True, "c": [1, -1, 2**53, -(2**31)], "d": 1.5, "e": "\u732b", "f": {"g": []}},
+    {"k": {"k": {"k": "x" * 300}}},
+)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_the_longest_form_is_the_same_value(value: dict[str, Any]) -> None:
+    """Any decoder of msgpack gives the same value, though nothing in it is short."""
+    data = longest(msgpack.packb(value))
+    assert msgpack.unpackb(data) == value
+    assert len(data) >= len(msgpack.packb(value)) + 4
+
+
+def test_the_other_order_leaves_out_what_may_be_missing() -> None:
+    """Keys are turned round; an `ack` that is null goes, one that is not stays, and other nulls stay."""
+    message = {"type": "told", "ack": None, "bank_ms": None, "draws": [1]}
+    assert list(msgpack.unpackb(reordered(msgpack.packb(message))).items()) == [
+        ("draws", [1]),
+        ("bank_ms", None),
+        ("type", "told"),
+    ]
+    assert "ack" in msgpack.unpackb(reordered(msgpack.packb({"type": "start", "ack": 1})))
+
+
+@pytest.mark.parametrize("delivery", Delivery)
+def test_every_delivery_brings_the_same_bytes(delivery: Delivery) -> None:
+    """However the frames are cut, they arrive whole and in order."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        wire = Wire(ours, Loop())
+        wire.send(FRAMES, delivery, 5)
+        assert theirs.recv(10_000) == b"".join(FRAMES)
+        assert wire.asked == FRAMES
+
+
+def test_what_nobody_reads_is_noticed() -> None:
+    """The wait for a reader ends at the limit."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pytest.raises(NotReadingError, match="bytes are left unread"):
+        Wire(ours, Loop()).send([bytes(10_000_000)], Delivery.WHOLE, 0.05)
+
+
+def test_frames_are_taken_one_by_one() -> None:
+    """Two frames in one packet are two; what is beyond the limit is taken as it is, and the end is noticed."""
+    ours, theirs = socket.socketpair()
+    loop = Loop()
+    with ours, theirs:
+        wire = Wire(ours, loop)
+        theirs.sendall(FRAMES[0] + FRAMES[1] + b"HTTP/1.1")
+        theirs.close()
+        assert loop.wait(lambda: wire.is_ended, 5)
+        assert [wire.take(), wire.take(), wire.take()] == [FRAMES[0], FRAMES[1], b"HTTP/1.1"]
+        assert not wire.received
+
+
+def test_a_flood_fills_no_memory() -> None:
+    """Of what nothing has taken, a megabyte is kept."""
+    ours, theirs = socket.socketpair()
+    loop = Loop()
+    with ours, theirs:
+        theirs.setblocking(False)
+        wire = Wire(ours, loop)
+        while wire.total_bytes < 3 << 20:
+            theirs.send(bytes(60_000))
+            loop.wait(lambda: False, 0)
+            wire.doRead()
+        assert len(wire.received) == 1 << 20
+
+
+def test_the_loop_calls_what_is_due_and_no_more() -> None:
+    """Timers fire in time, can be called off and put off, and a wait ends as soon as its condition holds."""
+    loop, called = Loop(), list[str]()
+    loop.callLater(0.01, called.append, "first")
+    off = loop.callLater(0.01, called.append, "never")
+    late = loop.callLater(0.0, called.append, "late")
+    off.cancel()
+    late.reset(1000)
+    assert late.getTime() > time.monotonic() + 900
+    assert loop.wait(lambda: bool(called), 5)
+    assert called == ["first"]
+    assert [off.active(), late.active()] == [False, True]
+    assert not loop.wait(lambda: False, 0.01)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_positions_are_such_as_are_wanted(name: str) -> None:
+    """The program is to move in a state that can be, and the largest view is no smaller than another."""
+    game = GAMES[name]
+    for prepared in (near_end(game), largest(game)):
+        assert game.outcome(prepared.state) is None
+        assert game.to_move(prepared.state) == prepared.seat
+        assert game.seat_count(prepared.state) == prepared.seats
+        game.parse_options(prepared.options)
+        game.check_invariants(prepared.state)
+    views = [msgpack.packb(plain(game.view(found.state, found.seat))) for found in (near_end(game), largest(game))]
+    assert len(views[1]) >= len(views[0])
+
+
+def test_the_largest_view_of_q_has_nearly_all_tiles() -> None:
+    """The map holds what is in no hand and not in the pile, and every tile fits its neighbours."""
+    prepared = largest(GAMES["q"])
+    game = GAMES["q"]
+    view = plain(game.view(prepared.state, prepared.seat))
+    assert len(view["map"]) + view["tiles_left"] + 6 * 4 == 1080
+    assert len(view["map"]) > 1000
+    cells = {(row, column): tile.split("-") for row, column, tile in view["map"]}
+    for (row, column), (colour, shape) in cells.items():
+        assert cells.get((row, column + 1), (colour, ""))[0] == colour
+        assert cells.get((row + 1, column), ("", shape))[1] == shape
+
+
+def test_the_advice_names_every_message_of_a_player() -> None:
+    """What a program is told to send is all that a player may send."""
+    assert all(name in OF_CODE["unknown-type"] for name in FROM_PLAYER)

@@ -1,0 +1,180 @@
+"""`referee submit` and `referee serve --submissions` as their users run them: real processes, sockets and checks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from referee.cli.main import main
+from referee.cli.service import ServiceError
+from referee.cli.submit import _explain
+from referee.plugins import load
+from referee.record.explain import explain
+from referee.record.reader import read_record
+from referee.record.redact import redacted_lines
+from referee.record.schema import read_line
+from referee.submissions.archive import unpack
+from referee.submissions.folder import write
+from tests.submissions.receptions import Reception, archive, receiving
+
+from .test_commands import referee
+from .test_serving import certificate
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reception]:
+    """Return a reception over TLS whose checks are a stand-in."""
+    folder = tmp_path_factory.mktemp("service")
+    certificate(folder)
+    with receiving(folder, "ssl:0:interface=127.0.0.1:privateKey=key.pem:certKey=cert.pem") as found:
+        yield found
+
+
+def submit(
+    service: Reception, author: str, *arguments: str, status: int = 0, **more: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run the command with an author's token in its environment, and check its exit status."""
+    ca = ("--ca", str(service.folder.parent / "cert.pem"))
+    command = [sys.executable, "-m", "referee", "submit", "--to", service.url, *ca, *arguments]
+    environment = {**os.environ, "REFEREE_TOKEN": service.tokens[author], **more}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
+def player(folder: Path, does: str = "pass") -> str:
+    """Make a player's folder, and return its path."""
+    write(unpack(archive(does)), folder)
+    (folder / "__pycache__").mkdir()
+    return str(folder)
+
+
+def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
+    """What is left out, how far it is, and the verdict are told; --status shows all versions."""
+    done = submit(service, "ada", player(tmp_path / "good"), "--skip-check")
+    assert service.url.startswith("https://127.0.0.1:")
+    assert "left out: __pycache__" in done.stderr
+    assert "handed in as version 1, SHA-256" in done.stderr
+    assert "version 1 passed: it plays from now on" in done.stdout
+    failed = submit(service, "ada", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
+    for word in (
+        "version 2 failed",
+        "7 it greets",
+        "what happened: nothing came from player",
+        "how to mend it: send one",
+    ):
+        assert word in failed.stdout
+    shown = submit(service, "ada", "--status")
+    assert shown.stdout.index("│ passed") < shown.stdout.index("│ failed") < shown.stdout.index("7 it greets")
+    found = json.loads(submit(service, "ada", "--status", "--json").stdout)
+    assert [one["state"] for one in found["submissions"]] == ["passed", "failed"]
+    assert json.loads(submit(service, "bob", "--matches", "--json").stdout) == {"matches": []}
+
+
+def invoked(*arguments: str, token: str = "") -> Result:
+    """Run a command in this process, for what ends before there is anything to wait for."""
+    return CliRunner(env={"REFEREE_TOKEN": token, "COLUMNS": "200"}).invoke(main, arguments)
+
+
+REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
+    "nothing asked": ((), 2, "give either a FOLDER"),
+    "two things asked": (("--status", "--matches"), 2, "give either a FOLDER"),
+    "no folder": (("nowhere",), 2, "there is no folder nowhere"),
+    "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:7780"),
+    "address with a path": (("--status", "--to", "http://x/y"), 2, "no address such as http://HOST:7780"),
+    "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
+    "no certificate": (("--status", "--ca", os.devnull), 1, "no certificate in PEM"),
+    "match of nobody": (("--explain", "x/../y"), 1, "there is no such thing of yours"),
+    "no token file": (("--status", "--token-file", "nowhere"), 2, "can't read nowhere"),
+    "others read the token": (("--status", "--token-file", __file__), 2, "chmod 600"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "status", "error"), REFUSED.values(), ids=REFUSED)
+def test_what_goes_wrong_is_told(service: Reception, arguments: tuple[str, ...], status: int, error: str) -> None:
+    """A mistake of the user's, or a trouble on the way, is told with what to do, and not with a traceback."""
+    ca = ("--ca", str(service.folder.parent / "cert.pem"))
+    done = invoked("submit", "--to", service.url, *ca, *arguments, token=service.tokens["bob"])
+    assert (done.exit_code, done.exception is None or isinstance(done.exception, SystemExit)) == (status, True)
+    assert error in " ".join(done.output.replace("│", " ").split())
+
+
+def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: Path) -> None:
+    """A service that can't be trusted gets no token, and one that does not know the token says so."""
+    (tmp_path / "token").write_text(service.tokens["ada"])
+    (tmp_path / "token").chmod(0o600)
+    to = ("submit", "--to", service.url, "--status", "--token-file", str(tmp_path / "token"))
+    assert "name it with --ca FILE" in " ".join(invoked(*to).output.split())
+    ca = ("--ca", str(service.folder.parent / "cert.pem"))
+    assert invoked(*to, *ca).exit_code == 0
+    (tmp_path / "token").write_text("0" * 64)
+    assert "no token, or none that is known" in " ".join(invoked(*to, *ca).output.split())
+
+
+def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """The author reads why its program was expelled; an answer that explains nothing is told as such."""
+    path = Path(__file__).parents[1] / "golden" / "format3" / "illegal-move.jsonl"
+    seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
+    lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
+    told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules)))
+    _explain(told, as_json=False)
+    shown = capsys.readouterr().out
+    assert "illegal-move" in shown
+    assert "answers and their times" in shown
+    for key in told:
+        with pytest.raises(ServiceError, match="explains no match"):
+            _explain({**told, key: 7}, as_json=False)
+
+
+SENSELESS: dict[str, tuple[tuple[str, ...], str]] = {
+    "a game": (("q", "--submissions", "in", "--players", "players.toml"), "leave GAME out"),
+    "an option of play": (("--submissions", "in", "--players", "players.toml", "--bank", "3"), "leave --bank out"),
+    "no players": (("--submissions", "in"), "`referee token ada bob --file players.toml`"),
+    "players that are none": (("--submissions", "in", "--players", "nobody.toml"), "nobody.toml: No such file"),
+    "neither": ((), "say which GAME"),
+    "own options without": (("q", "--check-time", "3"), "give --submissions DIR as well"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "error"), SENSELESS.values(), ids=SENSELESS)
+def test_what_makes_no_sense_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], error: str
+) -> None:
+    """Options that don't go together are named, with the remedy."""
+    monkeypatch.chdir(tmp_path)
+    done = invoked("serve", *arguments)
+    assert done.exit_code == 2
+    assert error in " ".join(done.output.replace("│", " ").split())
+
+
+def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
+    """The commands themselves, from the token to the verdict: a program that can't be started fails here and there."""
+    tokens: dict[str, str] = json.loads(referee("token", "ada", "--json", cwd=tmp_path).stdout)["tokens"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "player.toml").write_text('name = "mine"\n')
+    command = [sys.executable, "-m", "referee", "serve", "--submissions", "in", "--players", "players.toml"]
+    with subprocess.Popen(
+        [*command, "--listen", "tcp:0:interface=127.0.0.1"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        service = Reception(process, "", tokens, tmp_path / "in")
+        service.url = service.hears("takes submissions on").split()[5]
+        try:
+            here = submit(service, "ada", str(tmp_path / "mine"), status=1)
+            assert "was not handed in" in here.stderr
+            done = submit(service, "ada", str(tmp_path / "mine"), "--skip-check", "--json", status=1)
+            found: dict[str, Any] = json.loads(done.stdout)
+            assert (found["state"], found["trouble"]) == ("failed", None)
+            assert found["failed_steps"]
+            assert str(tmp_path) not in done.stdout
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        service.hears("stopped; what was not checked yet is checked")

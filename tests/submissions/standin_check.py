@@ -1,0 +1,33 @@
+"""A stand-in for `referee check`: the player's folder says what comes of its check. A program, run by tests."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+def check(folder: Path) -> int:
+    """Do what the folder's file `does` says, and return the exit status."""
+    does = (folder / "does").read_text() if (folder / "does").exists() else "pass"
+    if does == "nonsense":
+        print("{")
+        return 2
+    if does == "hang":
+        subprocess.Popen(SLEEPER, start_new_session=True)  # as a player's program does
+        with (folder.parents[1] / "hanging").open("a"):  # a pipe, if a test waits at its other end
+            pass
+        time.sleep(600)
+    passes = does == "pass"
+    (folder / "built").touch()
+    step = {"number": 7, "title": "it greets", "verdict": "ok" if passes else "failed"}
+    trouble = {"happened": f"nothing came from {folder}", "expected": "hello", "remedy": "send one"}
+    print("7 it greets")
+    print(json.dumps({"player": str(folder), "passes": passes, "steps": [{**step, "trouble": trouble}]}))
+    return 0 if passes else 1
+
+
+if __name__ == "__main__":
+    sys.exit(check(Path(sys.argv[1])))

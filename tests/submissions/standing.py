@@ -1,0 +1,35 @@
+"""A reception whose checks are a stand-in. A program, run by tests.
+
+python standing.py DIR PLAYERS LOGS [ENDPOINT [LIMIT_S [anything: remote entrants are shown their matches]]]
+"""
+
+import sys
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from referee.cli.reception import Reception, run_reception
+from referee.cli.telemetry import Watched
+from referee.net.telemetry import Silence
+
+CHECK = str(Path(__file__).with_name("standin_check.py"))
+
+
+def main() -> None:
+    """Be the reception."""
+    folder, *rest = sys.argv[1:]
+    players, logs, address, limit_s, by_name = (*rest, *("tcp:0:interface=127.0.0.1", "60", "")[len(rest) - 2 :])
+    reception = Reception(
+        folder=Path(folder),
+        players=Path(players),
+        logs=Path(logs),
+        address=address,
+        check=(sys.executable, CHECK),
+        check_s=float(limit_s),
+        remote_by_name=bool(by_name),
+    )
+    run_reception(reception, Watched(Silence(), None, CollectorRegistry()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Whose a match is: by the folder that the organiser started, never by a name that a player chose."""
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from referee.plugins import load
+from referee.record.explain import Heard
+from referee.record.reader import RecordError, read_record
+from referee.record.redact import check_redacted
+from referee.submissions.archive import Entry, pack
+from referee.submissions.matches import Matches, Seat
+from referee.submissions.store import Store, Verdict
+from referee.tournament.entries import Occasion
+from tests.cli.test_commands import referee
+
+from .test_store import NOW
+
+PASSING = "from protocol.client import run\nrun(lambda view: {'action': 'pass'})\n"
+GOLDEN = Path(__file__).parents[1] / "golden" / "format3"
+
+
+def handed_in(store: Store, author: str, name: str) -> None:
+    """Hand in a player in Python that passes, and calls itself something."""
+    toml = f'name = "{name}"\nrun = "{sys.executable} main.py"\n'
+    files = {"player.toml": toml, "main.py": PASSING}
+    version, _ = store.hand_in(
+        author, pack([Entry(path=path, data=data.encode()) for path, data in files.items()]), NOW
+    )
+    store.conclude(author, version.number, Verdict(passed=True), NOW)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Return a folder with the record of a match of two authors whose programs take each other's names."""
+    folder = tmp_path_factory.mktemp("matches")
+    store = Store(folder / "in")
+    handed_in(store, "ada", "bob")
+    handed_in(store, "bob", "ada")
+    (folder / "round").mkdir()
+    for author in ("ada", "bob"):
+        shutil.copy(folder / "in" / author, folder / "round" / author, follow_symlinks=False)
+    seats = ("in/ada", str((folder / "round" / "bob").resolve()), "house:random", "in/ada")
+    referee("play", "q", *seats, "--logs", "logs/cup", "--seed", "3", "--json", cwd=folder)
+    (folder / "logs" / "broken.jsonl").write_text('{"n":0,\n{\n{\n')
+    shutil.copy(GOLDEN / "clean.jsonl", folder / "logs" / "others.jsonl")
+    yield folder
+    store.close()
+
+
+@pytest.fixture
+def matches(place: Path) -> Matches:
+    """Return the matches of that folder."""
+    return Matches(place / "logs", place / "in", load().game)
+
+
+def test_a_match_belongs_to_whose_folder_was_started(matches: Matches) -> None:
+    """Seats go by folders; the version is told where the record tells it; names that players chose are just shown."""
+    ada, bob = matches.of("ada"), matches.of("bob")
+    assert [(own.seat, own.version) for own in ada] == [(0, None), (3, None)]
+    assert [(own.seat, own.version) for own in bob] == [(1, 1)]
+    assert ada[0].names == ("bob1", "ada", "random", "bob2")
+    assert ada[0].match.startswith("cup/q-")
+    assert (ada[0].foul, ada[0].points) == (None, 0)
+    assert [matches.of(name) for name in ("random", "house:random", ".versions", "nobody")] == [[]] * 4
+
+
+def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
+    """The explanation and the redacted record are of an own seat: another's is as little there as another's match."""
+    name = matches.of("ada")[0].match
+    assert [matches.explained("ada", name, seat) for seat in (1, 2, 4, -1)] == [None] * 4
+    assert matches.explained("bob", name, 0) is None
+    for unknown in ("others", "broken", "cup/../cup/" + name[4:], "../in/x", "", "\0"):
+        assert (matches.explained("ada", unknown, None), matches.record("ada", unknown, None)) == (None, None)
+    told = matches.explained("ada", name, 3)
+    assert told is not None
+    assert {
+        one.content["move"]["action"] for one in told.conversation if isinstance(one, Heard) and "move" in one.content
+    } == {"pass"}
+    data = matches.record("bob", name, None)
+    assert data is not None
+    (tmp_path / "mine.redacted").write_bytes(data)
+    lines = check_redacted(tmp_path / "mine.redacted").lines
+    asked = [seen for line in lines for seen in line.shown]
+    assert asked
+    assert b'"hand"' in data
+
+
+def test_a_record_that_does_not_hold_is_told(matches: Matches, place: Path) -> None:
+    """Who asks for a match whose record was changed learns that, and no more."""
+    name = matches.of("ada")[0].match
+    path = place / "logs" / f"{name}.jsonl"
+    whole = path.read_text()
+    path.write_text(whole.replace('"pass"', '"PASS"', 1))
+    with pytest.raises(RecordError):
+        matches.explained("ada", name, None)
+    path.write_text(whole)
+    assert matches.explained("ada", name, None) is not None
+
+
+OCCASION = Occasion(
+    tournament="cup", opening=0, number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1), taken=()
+)
+ROOT = "/srv/in"
+WHOSE: dict[str, tuple[dict[str, Any], bool, list[tuple[int, str, int | None]]]] = {
+    "signed up": ({"programs": None}, True, []),
+    "version": ({"programs": [f"{ROOT}/.versions/ada/0012/player", "remote"]}, False, [(0, "ada", 12)]),
+    "relative": (
+        {"programs": ["in/ada", "../srv/in/bob"], "folder": "/srv"},
+        False,
+        [(0, "ada", None), (1, "bob", None)],
+    ),
+    "beside": ({"programs": [f"{ROOT}x/ada", f"{ROOT}/../ada"]}, True, []),
+    "the folder itself": ({"programs": [ROOT, f"{ROOT}/.versions"]}, True, []),
+    "inside a player": ({"programs": [f"{ROOT}/ada/data", f"{ROOT}/.versions/ada/0001/work"]}, True, []),
+    "commands": ({"programs": [f"cmd:{ROOT}/ada", f"cmd:x/../../..{ROOT}/ada"], "folder": ROOT}, True, []),
+    "remote, not said to be": ({"programs": ["remote", "remote"], "occasion": OCCASION}, False, []),
+    "remote": ({"programs": ["remote", "house:dag"], "occasion": OCCASION}, True, [(0, "one", None)]),
+    "remote outside a tournament": ({"programs": ["remote", "remote"]}, True, []),
+}
+
+
+@pytest.mark.parametrize(("fields", "by_name", "seats"), WHOSE.values(), ids=WHOSE)
+def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[tuple[int, str, int | None]]) -> None:
+    """A header says whose a seat is by the organiser's own words alone."""
+    header = read_record(GOLDEN / "clean.jsonl").header
+    setup = replace(header.setup, names=("one", "two"))
+    header = replace(header, **{"folder": "/elsewhere", "occasion": None, **fields, "setup": setup})
+    found = Matches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header)
+    assert found == tuple(Seat(seat=seat, author=author, version=version) for seat, author, version in seats)
+
+
+def test_lists_are_plain(matches: Matches) -> None:
+    """What goes over the wire is JSON, and has no path of the organiser's machine."""
+    data = msgspec.json.encode([matches.of("ada"), matches.explained("ada", matches.of("ada")[0].match, None)])
+    assert json.loads(data)
+    assert str(matches._logs).encode() not in data
