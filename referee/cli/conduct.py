@@ -7,6 +7,7 @@ import fcntl
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,34 +80,27 @@ def conduct(
     """
     venue.folder.mkdir(parents=True, exist_ok=True)
     with _clear_troubles(), locked(venue.folder):
-        salt = _salt(charter)
         with closing(Ledger(venue.ledger or url_of(venue.folder / FILE))) as ledger:
-            salt = _founded(ledger, venue.folder, charter, salt)
+            salt = _founded(ledger, venue.folder, charter)
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
             tournament = Tournament(charter, format_, dealer)
             taken_up = take_up(tournament, ledger.entries(charter.name), venue.folder, find_game, sealer)
-            launches = _launches(charter, venue.folder, confinement)
-            books = Bookkeeper(tournament, ledger, watch, taken_up.openings, taken_up.untold)
-            deals = Deals(secret=sealer.secret(salt), seed=charter.seed, duplicate=charter.duplicate)
-
-            def _runner(reactor: Any) -> TournamentRunner:
-                return TournamentRunner(
-                    reactor,
-                    monotonic,
-                    find_game(charter.game),
-                    tournament,
-                    books,
-                    venue,
-                    launches,
-                    taken_up.open,
-                    deals,
-                    sealer,
-                    watch,
-                    watched.telemetry,
-                    confinement,
-                )
-
-            is_over = _run(_runner, total, taken_up, watched)
+            make = partial(
+                TournamentRunner,
+                now=monotonic,
+                game=find_game(charter.game),
+                tournament=tournament,
+                books=Bookkeeper(tournament, ledger, watch, taken_up.openings, taken_up.untold),
+                venue=venue,
+                launches=_launches(charter, venue.folder, confinement),
+                broken_off=taken_up.open,
+                deals=Deals(secret=sealer.secret(salt), seed=charter.seed, duplicate=charter.duplicate),
+                sealer=sealer,
+                watch=watch,
+                telemetry=watched.telemetry,
+                confinement=confinement,
+            )
+            is_over = _run(make, total, taken_up, watched)
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over)
 
 
@@ -164,7 +158,7 @@ def _salt(charter: Charter) -> str:
     return secrets.token_hex(_SALT_BYTES) if charter.seed is None else salt_of(charter.seed)
 
 
-def _founded(ledger: Ledger, folder: Path, charter: Charter, salt: str) -> str:
+def _founded(ledger: Ledger, folder: Path, charter: Charter) -> str:
     """Write down what the tournament is, or see to it that it is the one that is written down.
 
     Returns:
@@ -174,6 +168,7 @@ def _founded(ledger: Ledger, folder: Path, charter: Charter, salt: str) -> str:
         click.UsageError: it differs; the text says in what.
     """
     kept = read_founding(folder)
+    salt = _salt(charter)
     if kept is None:
         write_founding(folder, Founding(charter=charter, salt=salt))
     elif kept.charter != charter:

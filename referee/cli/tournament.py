@@ -1,5 +1,6 @@
 """`referee tournament`: run a tournament from its file, or go on with it."""
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import msgspec
 import rich_click as click
 from msgspec.structs import replace
 
+from ..record.founding import BadFounding, read_founding
 from ..web.report_files import Targets
 from .charter_file import Plan, read_tournament
 from .charter_sheet import BadCharter
@@ -87,7 +89,22 @@ def _read(path: Path, tables: int | None) -> Plan:
         plan = read_tournament(path, registry())
     except BadCharter as error:
         raise click.UsageError(str(error)) from None
-    return plan if tables is None else replace(plan, venue=replace(plan.venue, tables=tables))
+    plan = plan if tables is None else replace(plan, venue=replace(plan.venue, tables=tables))
+    return _without_latecomers(plan)
+
+
+def _without_latecomers(plan: Plan) -> Plan:
+    """Return the plan with the field that its tournament began with: who was handed in later is not in it."""
+    with contextlib.suppress(BadFounding):  # it is told when the tournament is taken up
+        founding = read_founding(plan.venue.folder)
+        if founding is None or plan.charter == founding.charter:
+            return plan
+        field = founding.charter.entrants
+        late = [one.name for one in plan.charter.entrants if one not in field]
+        if replace(plan.charter, entrants=field) == founding.charter and set(field) < set(plan.charter.entrants):
+            warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
+            return replace(plan, charter=founding.charter, warnings=(*plan.warnings, warning))
+    return plan
 
 
 def _show(plan: Plan, *, as_json: bool) -> None:

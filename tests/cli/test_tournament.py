@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from protocol.client import ClientError, run
+from referee.cli.new import make_player
 from referee.net.tokens import add_tokens
 from referee.tournament.ledger import FILE, Ledger, url_of
 
@@ -32,6 +33,8 @@ sandbox = "off"
 name = "roundrobin"
 """
 RESULTS = 3
+THREE = 'entrants = ["house:random", "house:random", "house:random"]'
+IN_ALL = 'entrants_from = "."'
 
 
 def entries(folder: Path, name: str) -> list[Any]:
@@ -92,6 +95,20 @@ def test_another_tournament_of_the_same_name_is_refused(small: Path) -> None:
     said = " ".join(done.stderr.replace("│", " ").split())
     assert "seed was 4, is 5; change that back to go on with it, or give the new tournament a name of its own" in said
     assert "tables" not in said
+
+
+def test_who_comes_late_is_not_in_the_field(small: Path) -> None:
+    """A program that is handed in later changes nothing: the tournament has the field that it began with."""
+    make_player("python-socket", small / "one")
+    make_player("python-socket", small / "two")
+    (small / "small.toml").write_text(
+        SMALL.replace('entrants = ["house:random", "house:random", "house:random"]', IN_ALL)
+    )
+    referee("tournament", "small.toml", cwd=small)
+    make_player("python-socket", small / "zoe")
+    done = referee("tournament", "small.toml", "--json", cwd=small)
+    assert "not in the field, for the tournament had begun before: zoe" in done.stdout
+    assert {name for entry in entries(small, "small") for name in entry["names"]} == {"one", "two"}
 
 
 def test_a_file_is_only_read_with_check(small: Path) -> None:
