@@ -10,6 +10,9 @@ import rich_click as click
 from msgspec.structs import replace
 
 from ..record.founding import BadFounding, read_founding
+from ..record.manifest import write_manifest
+from ..record.reader import RecordError
+from ..record.seal import Sealer
 from ..web.report_files import Targets
 from .charter_file import Plan, read_tournament
 from .charter_sheet import BadCharter
@@ -76,6 +79,7 @@ def tournament(
         text = f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was"
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
+    _sign(venue.folder, sealer)
     report(venue.folder, Targets(), as_json=as_json)
 
 
@@ -105,6 +109,18 @@ def _without_latecomers(plan: Plan) -> Plan:
             warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
             return replace(plan, charter=founding.charter, warnings=(*plan.warnings, warning))
     return plan
+
+
+def _sign(folder: Path, sealer: Sealer) -> None:
+    """Sign the list of the tournament's records, so that none can be taken away or slipped in.
+
+    Raises:
+        click.ClickException: a record does not hold, or the list can't be written.
+    """
+    try:
+        write_manifest(folder, sealer)
+    except (RecordError, OSError) as error:
+        raise click.ClickException(f"the list of the records was not signed: {error}") from None
 
 
 def _show(plan: Plan, *, as_json: bool) -> None:

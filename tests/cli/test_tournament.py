@@ -70,6 +70,7 @@ def test_a_tournament_leaves_records_ledger_and_report(small: Path) -> None:
     folder = small / "logs" / "small"
     assert sorted(path.name for path in folder.glob("*.jsonl")) == [f"small-0000{one}.jsonl" for one in (2, 4, 6)]
     assert (folder / "report.html").exists()
+    assert (folder / "MANIFEST.json").exists()
     referee("audit", "logs/small", cwd=small)
     before = entries(small, "small")
     assert len({entry["match"] for entry in before}) == len(before) == RESULTS
