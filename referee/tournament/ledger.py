@@ -60,8 +60,15 @@ _MAKING = 7_205_759
 
 
 def url_of(path: Path) -> str:
-    """Return the address of a ledger in a file."""
-    return URL.create("sqlite", database=str(path)).render_as_string()
+    """Return the address of a ledger in a file.
+
+    Raises:
+        LedgerError: its path has a question mark, and SQLAlchemy is older than 2.1, where no address can have one.
+    """
+    url = URL.create("sqlite", database=str(path)).render_as_string()
+    if file_of(url) != path:
+        raise LedgerError(f"a ledger can't be kept in {path}: its path must not have a question mark")
+    return url
 
 
 def file_of(url: str) -> Path | None:

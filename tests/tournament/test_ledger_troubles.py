@@ -157,7 +157,7 @@ def _pragma(ledger: Ledger, words: str) -> int:
 
 def test_a_ledger_is_settled_into_one_file(tmp_path: Path) -> None:
     """It may be moved then, and not while somebody else has it open."""
-    path = tmp_path / "a folder?of%20#" / "ledger.sqlite"
+    path = tmp_path / "a folder%20of#" / "ledger.sqlite"
     path.parent.mkdir()
     with closing(founded(url_of(path))) as ledger, closing(Ledger(url_of(path))) as other:
         ledger.take(entry_of(1), AT)
@@ -168,6 +168,15 @@ def test_a_ledger_is_settled_into_one_file(tmp_path: Path) -> None:
     moved = path.rename(tmp_path / "moved.sqlite")
     with closing(Ledger(url_of(moved))) as ledger:
         assert list(ledger.entries("cup")) == [entry_of(1)]
+
+
+def test_a_path_with_a_question_mark_is_kept_or_refused(tmp_path: Path) -> None:
+    """What would be the address of another file is none."""
+    path = tmp_path / "why?" / "ledger.sqlite"
+    try:
+        assert file_of(url_of(path)) == path
+    except LedgerError as error:
+        assert "must not have a question mark" in str(error)  # noqa: PT017  # which of both depends on the library
 
 
 @pytest.mark.parametrize(
