@@ -4,6 +4,7 @@ A result is on record before it comes here, so whatever is lost here is found ag
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -14,6 +15,9 @@ from .watch import Watch
 
 class Ledger(Protocol):
     """Where results are kept, besides the records."""
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Keep all that is written within, or nothing of it."""
 
     def opened(self, match: str, occasion: Occasion, at: str) -> None:
         """Keep that a match was opened."""
@@ -74,25 +78,35 @@ class Bookkeeper:
         self._ledger.opened(match, occasion, self._at())
 
     def take(self, entry: Entry) -> None:
-        """Take what came of a match that is on record."""
-        at = self._at()
-        self._ledger.take(entry, at)
+        """Take what came of a match that is on record; the ledger has all that follows from it, or nothing."""
+        with self._ledger.at_once():
+            suspended = self._enter(entry)
         self._untold.append(entry.match)
-        try:
-            suspended = self._tournament.take(entry)
-        except GivenUp:
-            self._ledger.supersede(entry.match, "a player was suspended before it was over", None, at)
+        if suspended is None:
             self._watch.noted(f"{entry.match} does not count: a player was suspended before it was over")
             return
         if entry.void is None:
             self._watch.match_closed(entry)
         else:
-            self._ledger.supersede(entry.match, f"void: {entry.void}", None, at)
             self._watch.match_voided(entry)
         for one in suspended:
-            self.suspend(one)
+            self._watch.entrant_suspended(one)
 
-    def suspend(self, suspension: Suspension) -> None:
-        """Keep that an entrant plays no more, and tell it."""
-        self._ledger.suspend(self._name, suspension.entrant, suspension.why, self._at())
-        self._watch.entrant_suspended(suspension)
+    def _enter(self, entry: Entry) -> tuple[Suspension, ...] | None:
+        """Write a result down, and what follows from it.
+
+        Returns:
+            Who is suspended because of it; None if it does not count.
+        """
+        at = self._at()
+        self._ledger.take(entry, at)
+        try:
+            suspended = self._tournament.take(entry)
+        except GivenUp:
+            self._ledger.supersede(entry.match, "a player was suspended before it was over", None, at)
+            return None
+        if entry.void is not None:
+            self._ledger.supersede(entry.match, f"void: {entry.void}", None, at)
+        for one in suspended:
+            self._ledger.suspend(self._name, one.entrant, one.why, at)
+        return suspended
