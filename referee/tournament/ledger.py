@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import URL, BindParameter, Connection, Table, bindparam, func, insert, inspect, select, text
 
-from .charter import Charter, differences
+from .charter import Charter
 from .entries import Entry, Occasion
 from .ledger_engine import LedgerError, clear_errors, engine_of, set_journal, shown
 from .ledger_rows import (
@@ -24,6 +24,7 @@ from .ledger_rows import (
     occasion_row,
     placing_rows,
     read_chunk,
+    told_apart,
     tournament_column,
 )
 from .ledger_tables import (
@@ -121,7 +122,10 @@ class Ledger:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Write all that is written within, or nothing of it."""
+        """Write all that is written within, or nothing of it; within another such block, with all of that."""
+        if self._held is not None:
+            yield
+            return
         with self._writing() as connection:
             self._held = connection
             try:
@@ -152,7 +156,7 @@ class Ledger:
             elif known != (charter, salt):
                 raise LedgerError(
                     f"the ledger {shown(self._engine)} has another tournament {charter.name!r}: "
-                    f"{_told_apart(known, (charter, salt))}; give this one another name, or a ledger of its own"
+                    f"{told_apart(known, (charter, salt))}; give this one another name, or a ledger of its own"
                 )
 
     def opened(self, match: str, occasion: Occasion, at: str) -> None:
@@ -391,10 +395,3 @@ class Ledger:
             return msgspec.json.decode(row.charter, type=Charter), row.salt
         except msgspec.DecodeError as error:
             raise LedgerError(f"the ledger {shown(self._engine)} has no charter of {name!r}: {error}") from None
-
-
-def _told_apart(old: tuple[Charter, str], new: tuple[Charter, str]) -> str:
-    """Return in words how two tournaments differ."""
-    changed = differences(old[0], new[0]).items()
-    parts = [f"{key} is {before!r:.80} there, {now!r:.80} here" for key, (before, now) in changed]
-    return ", ".join(parts) if parts else "the same charter, but another salt, so its lots fell otherwise"

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Column, Connection, Row, Table, insert, select
 
+from .charter import Charter, differences
 from .entries import Entry, FoulEntry, Occasion
 from .ledger_tables import fouls, openings, placings, results, tournaments
 
@@ -141,3 +142,10 @@ def _occasion(row: Row[Any]) -> Occasion:
 
 def _foul(row: Row[Any]) -> FoulEntry:
     return FoulEntry(seat=row.seat, cause=row.cause, turn=row.turn, rule=row.rule, code=row.code, detail=row.detail)
+
+
+def told_apart(old: tuple[Charter, str], new: tuple[Charter, str]) -> str:
+    """Return in words how two tournaments differ."""
+    changed = differences(old[0], new[0]).items()
+    parts = [f"{key} is {before!r:.80} there, {now!r:.80} here" for key, (before, now) in changed]
+    return ", ".join(parts) if parts else "the same charter, but another salt, so its lots fell otherwise"
