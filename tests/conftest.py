@@ -1,6 +1,7 @@
 """What holds for every test: a record that it wrote audits clean, unless the test says that it forges records."""
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from .tournament.postgresql import server
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the marks of this suite."""
     config.addinivalue_line("markers", "forges: writes records that must not hold")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # run in the background: programs would inherit that
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return  # a worker of pytest-xdist has the key of the process that started it
     keys = tempfile.TemporaryDirectory(prefix="referee-key-")
