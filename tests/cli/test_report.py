@@ -118,8 +118,8 @@ def test_a_record_that_is_missing(cup: Path, made: Stage) -> None:
     ("content", "complaint"),
     [
         (None, "there is no charter.json in"),
-        ("{", "charter.json: "),
-        ('{"charter": {}, "salt": "00"}', "charter.json: "),
+        ("{", "truncated"),
+        ('{"charter": {}, "salt": "00"}', "missing required field `name`"),
     ],
 )
 def test_a_folder_without_a_charter(tmp_path: Path, content: str | None, complaint: str) -> None:
@@ -136,7 +136,7 @@ def test_a_charter_that_was_changed(cup: Path) -> None:
     for old, new, complaint in (
         ("roundrobin", "robin", "there is no pairing format 'robin'"),
         ("buchholz", "holz", "no tie-break 'holz'"),
-        ("5a5a", "xyxy", "the salt is not in hex"),
+        ("5a5a", "xyxy", "- at `$.salt`"),
     ):
         path.write_text(whole.replace(old, new))
         assert complaint in words(run(cup, status=2).stderr)
