@@ -1,5 +1,6 @@
 """How much faster than its match a record is audited, for players that answer in 10 ms, and what sealing costs.
 
+How long a turn of such a match takes is measured: a few are played over TCP, by real programs, and their records tell.
 The floor, measured in the same run, is to read the same files and hash their lines.
 """
 
@@ -7,6 +8,8 @@ import argparse
 import gc
 import hashlib
 import os
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -18,13 +21,18 @@ from referee.cli.audit import Demands, report_on
 from referee.games.q import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.record.reader import read_record
 from referee.record.seal import RECORD_PURPOSE, Sealer, is_signed
 from referee.record.writer import RecordWriter
 from referee.testing import ScriptedSeat, drive
 from sample_players.python.q_simple import make_dag
 
+from . import steady
+
 ANSWER_MS = 10.0
 SEATS = 4
+PLAYED = 3
+"""Matches over TCP."""
 _DEMANDS = Demands(keys=(), heads=(), unsealed=False, redacted=False)
 _SEALS = 200
 
@@ -46,6 +54,36 @@ def write_record(path: Path, number: int, sealer: Sealer) -> int:
     assert match.result is not None
     writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
     return match.turn
+
+
+def turn_s(folder: Path) -> float:
+    """Play matches between programs that answer in 10 ms, and return how long a turn took, from the deal to the end.
+
+    Starting the programs is not counted.
+    """
+    player = f"cmd:{sys.executable} -m {steady.__name__}"
+    spent_ms, turns = 0.0, 0
+    for number in range(PLAYED):
+        logs = folder / f"played{number}"
+        argv = [
+            "play",
+            "q",
+            *[player] * SEATS,
+            "--seed",
+            str(number),
+            "--sandbox",
+            "off",
+            "--logs",
+            str(logs),
+            "--json",
+        ]
+        subprocess.run([sys.executable, "-m", "referee", *argv], check=True, capture_output=True)
+        (path,) = logs.glob("*.jsonl")
+        steps = read_record(path).steps
+        asked = [step.event.at_ms for step in steps if any(one["command"] == "ask-move" for one in step.commands)]
+        spent_ms += steps[-1].event.at_ms - asked[0]
+        turns += len(asked)
+    return spent_ms / turns / 1000
 
 
 def _read(path: Path) -> None:
@@ -75,7 +113,9 @@ def main(arguments: list[str]) -> int:
         size = sum(path.stat().st_size for path in paths)
         print(f"{len(paths)} records of {SEATS} seats, {turns} turns, {size / 1e6:.1f} MB")
         gc.disable()  # as the command does
-        played_s = turns * ANSWER_MS / 1000
+        each_s = turn_s(Path(folder))
+        played_s = turns * each_s
+        print(f"a turn of a match over TCP took {each_s * 1000:.2f} ms, {ANSWER_MS:g} ms of it the player's")
         rows = {"floor: read and hash the lines": _timed(lambda: list(map(_read, paths)))}
         rows["audit, one process"] = _timed(lambda: list(map(_audit, paths)))
         with ProcessPoolExecutor(jobs, initializer=gc.disable) as pool:
