@@ -40,9 +40,12 @@ class Hall(Door):
         return self._waiting.pop(name)
 
     def take_again(self, link: PlayerLink) -> None:
-        """Let a player wait for its next match; one whose conversation can't go on has to connect again."""
-        name = link.name
-        if not self.is_open or not link.is_connected or link.connection.state is not State.IDLE:
+        """Let a remote player wait for its next match; one whose conversation can't go on has to connect again.
+
+        A launched program is let go: it plays one match.
+        """
+        name, may_stay = link.name, self.is_open and link.name in self._hashes
+        if not may_stay or not link.is_connected or link.connection.state is not State.IDLE:
             link.say_goodbye()
             return
         link.owner = self

@@ -130,6 +130,15 @@ def test_after_a_match_a_player_waits_for_the_next(evening: Evening) -> None:
     assert (evening.hall.is_here("ada"), peer.is_open) == (False, False)
 
 
+def test_a_launched_program_is_let_go(evening: Evening) -> None:
+    """Who is no remote entrant does not wait in the hall when its match is over: it is to end by itself."""
+    peer = evening.enter("ada")
+    link = evening.hall.lend("ada")
+    link.name = "greedy"
+    evening.hall.take_again(link)
+    assert (evening.hall.is_here("greedy"), peer.is_open) == (False, False)
+
+
 def test_a_spare_connection_goes_before_the_one_that_comes_back(evening: Evening) -> None:
     """Whoever connected anew during its match goes on with the new connection."""
     first = evening.enter("ada")
