@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -175,29 +176,32 @@ def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert kills.main(["--matches", "10", "--kills", "4", "--seed", "5"]) == 0, capsys.readouterr().out
 
 
+@contextmanager
+def without_room(folder: Path) -> Iterator[str]:
+    """Run the small tournament where less is free than it asks for, until that is told; stop it at the end."""
+    (folder / "small.toml").write_text("min_free_mib = 1e12\n" + SMALL)
+    command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield next(line for line in process.stdout if "no match is begun" in line)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+    assert process.returncode == 1
+
+
 def test_a_full_disk_is_told_before_anything_is_lost(small: Path) -> None:
     """While less is free than is asked for, no match is begun, and that is said."""
-    (small / "small.toml").write_text("min_free_mib = 1e12\n" + SMALL)
-    command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
-    with subprocess.Popen(command, cwd=small, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        told = next(one for line in process.stdout if "no match is begun" in str(one := json.loads(line)))
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-    assert "the tournament goes on by itself" in str(told)
-    assert process.returncode == 1
+    with without_room(small) as told:
+        assert "the tournament goes on by itself" in told
     assert list((small / "logs" / "small").glob("*.jsonl")) == []
 
 
 def test_two_referees_do_not_run_one_tournament(small: Path) -> None:
     """The folder is one referee's alone."""
-    command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
-    with subprocess.Popen(command, cwd=small, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with without_room(small):
         done = referee("tournament", "small.toml", cwd=small, status=2)
-        process.communicate(timeout=100)
-    assert process.returncode == 0
     assert "another referee runs the tournament" in " ".join(done.stderr.split())
 
 
