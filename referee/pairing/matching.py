@@ -5,6 +5,9 @@ nodes that all know each other 0.3 s, where a round of a Swiss tournament must n
 """
 
 from collections.abc import Mapping
+from itertools import accumulate, chain
+from math import prod
+from operator import mul
 
 import rustworkx
 
@@ -12,23 +15,31 @@ Edge = tuple[int, int]
 Costs = tuple[int, ...]
 """From 0; less of an earlier layer is worth any amount of the later ones."""
 
+_MOST_BITS = 126
+"""Of the solver's integers, which have a sign and are doubled on the way."""
 _TIE_BITS = 10
-_TIE_SUM_BITS = 10
-"""More, for the sum over 500 pairs. With all layers of a Swiss round of 1000 that stays below 126 of 127 bits."""
+"""At most, of what tells equally good matchings apart."""
 
 
 def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
     """Pair off as many nodes as possible at the least cost: the sum over all pairs, layer by layer.
 
     Args:
-        nodes: how many, an even number; at most 1000, or the costs of all layers do not fit into the solver's integers.
-        costs: by edge, all with as many layers.
+        nodes: how many, an even number.
+        costs: by edge, all with as many layers. Layers that do not fit into the solver's integers are left out from
+            the last one on; in a Swiss round that takes some thousand nodes.
 
     Returns:
         The pairs, sorted, each as it stands among the costs.
     """
-    widths = [max(layer) * (nodes // 2) + 1 for layer in zip(*costs.values(), strict=True)]
-    weighted = [(one, two, _weight(one, two, layers, widths)) for (one, two), layers in sorted(costs.items())]
+    layers = zip(*costs.values(), strict=True)
+    widths = _fitting([_largest_sum(dict(zip(costs, layer, strict=True)), nodes // 2) + 1 for layer in layers])
+    ties = max(0, min(_MOST_BITS - prod(widths).bit_length() - nodes.bit_length(), _TIE_BITS))
+    shift = ties + nodes.bit_length() if ties else 0
+    weighted = [
+        (one, two, (_weight(layers, widths) << shift) + _tie(one, two, ties))
+        for (one, two), layers in sorted(costs.items())
+    ]
     most = max((weight for _, _, weight in weighted), default=0)
     graph: rustworkx.PyGraph[int, int] = rustworkx.PyGraph()
     graph.add_nodes_from(range(nodes))
@@ -37,13 +48,30 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
     return sorted((one, two) if (one, two) in costs else (two, one) for one, two in found)
 
 
-def _weight(one: int, two: int, layers: Costs, widths: list[int]) -> int:
-    """Return all layers in one number, and behind them one that tells equally good matchings apart.
+def _fitting(widths: list[int]) -> list[int]:
+    """Return as many of the first widths as fit together."""
+    bits = accumulate(widths, mul)
+    return [width for width, all_before in zip(widths, bits, strict=True) if all_before.bit_length() <= _MOST_BITS]
 
-    Between those left that tie in it, too, the solver's own order decides, which is that of the edges.
-    """
+
+def _largest_sum(layer: Mapping[Edge, int], pairs: int) -> int:
+    """Return what the costs of a layer can't exceed in a matching; pairs that share a node are not both in it."""
+    at_some_cost = (set(edge) for edge, cost in layer.items() if cost)
+    shared = set.intersection(*chain([set(next(at_some_cost, ()))], at_some_cost))
+    return max(layer.values(), default=0) * (1 if shared else pairs)
+
+
+def _weight(layers: Costs, widths: list[int]) -> int:
+    """Return the layers that fit in one number."""
     weight = 0
-    for cost, width in zip(layers, widths, strict=True):
+    for cost, width in zip(layers, widths, strict=False):
         weight = weight * width + cost
-    tie = (one * 2654435761 ^ two * 2246822519) * 3266489917 >> 15 & (1 << _TIE_BITS) - 1
-    return (weight << _TIE_BITS + _TIE_SUM_BITS) + tie
+    return weight
+
+
+def _tie(one: int, two: int, bits: int) -> int:
+    """Return what tells an edge from others that are as good.
+
+    Between matchings that tie in it, too, the solver's own order decides, which is that of the edges.
+    """
+    return (one * 2654435761 ^ two * 2246822519) * 3266489917 >> 15 & (1 << bits) - 1

@@ -140,12 +140,14 @@ def _paired(state: State) -> State:
     if state.due or state.round == state.rounds or len(active) < seats:
         return state
     ranked = sorted(active, key=lambda entrant: -state.cards[entrant].points)
+    cards = state.cards
     if seats == 2:
-        found = rules.pair(ranked, state.cards, state.met)
+        found = rules.pair(ranked, cards, state.met)
+        cards = rules.noted(found, cards)
     else:
-        found = rules.gather(ranked, state.cards, state.met, is_first=state.round == 0)
+        found = rules.gather(ranked, cards, state.met, is_first=state.round == 0)
     due = tuple(
         Pairing(number=number, round=state.round + 1, seats=table)
         for number, table in enumerate(found, start=state.number + 1)
     )
-    return replace(state, due=due, round=state.round + 1, number=state.number + len(due))
+    return replace(state, due=due, cards=cards, round=state.round + 1, number=state.number + len(due))

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from referee.net.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
+from referee.net.launch.ending import POLL_S
 from referee.net.launch.players import resolved
-from referee.net.launch.program import GRACE_S, PATIENCE_S, POLL_S
+from referee.net.launch.program import GRACE_S, PATIENCE_S
 
 from .loop import Loop
 from .wires import fired
@@ -35,9 +36,9 @@ class Running:
 
     def ended(self) -> str:
         """Wait for the process, let the program notice, and return its status."""
-        while self.program._process.poll() is None:
+        while not self.status:
             self.clock.look()
-        self.clock.advance(1)
+            self.clock.advance(POLL_S)
         return str(self.status[0])
 
 
@@ -56,6 +57,13 @@ def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) 
     """Exit status and signal are told apart, and the last words stand behind them."""
     running = Running(tmp_path, script)
     assert status == running.ended()
+
+
+def test_how_a_program_ended_is_known_without_the_kernels_help(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no descriptors of processes, they are asked now and then."""
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    running = Running(tmp_path, "import sys; sys.stdin.read(); raise SystemExit(3)")
+    assert running.ended() == "exit status 3"
 
 
 def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ..clock import Timer
+from .ending import POLL_S, when_ended
 from .groups import Ground, Group
 from .limits import ProgramLimits, limited
 from .output import OutputPipe, Reactor
@@ -22,8 +23,6 @@ from .reach import rustup_home
 from .sandbox import HOME, Sandbox, View, view_of
 from .strays import strays
 
-POLL_S = 0.02
-"""How often running programs are asked whether they have ended."""
 PATIENCE_S = 2.0
 """How long a program may take to end by itself, once its match is over: it may have last words."""
 GRACE_S = 0.5
@@ -164,7 +163,7 @@ class Program:
             raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
         finally:
             self._output.close_write_end()
-        self._poll = reactor.callLater(POLL_S, self._look)
+        when_ended(self._process, reactor, self._ended)
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
@@ -183,14 +182,10 @@ class Program:
         self._signal(signal.SIGTERM)
         self._push = self._reactor.callLater(GRACE_S, self._kill)
 
-    def _look(self) -> None:
-        code = self._process.poll()
-        if code is None:
-            self._poll = self._reactor.callLater(POLL_S, self._look)
-            return
+    def _ended(self, code: int) -> None:
         if self._push is not None and self._push.active():
             self._push.cancel()
-        self._kill()  # what the program started and left behind
+        self._signal(signal.SIGKILL)  # what the program started and left behind
         self._output.close()
         self.status = self._how_it_ended(code)
         self.exited.callback(self.status)
@@ -208,14 +203,12 @@ class Program:
 
     def _clear(self, give_up: float) -> None:
         """Kill and remove until nothing is left."""
-        if self._is_clear() or self._reactor.seconds() > give_up:
+        strays_left = self._kill_rest()
+        is_clear = not strays_left and (self._group is None or self._group.remove())
+        if is_clear or self._reactor.seconds() > give_up:
             self.gone.callback(None)
         else:
-            self._kill_rest()
-            self._poll = self._reactor.callLater(POLL_S, self._clear, give_up)
-
-    def _is_clear(self) -> bool:
-        return (self._group is None or self._group.remove()) and not self._strays()
+            self._reactor.callLater(POLL_S, self._clear, give_up)
 
     def _strays(self) -> list[int]:
         """Return what has left the process group, where neither sandbox nor control group holds it."""
@@ -226,12 +219,14 @@ class Program:
         self._signal(signal.SIGKILL)
         self._kill_rest()
 
-    def _kill_rest(self) -> None:
-        """Kill what has left the process group."""
+    def _kill_rest(self) -> bool:
+        """Kill what has left the process group; tell whether there was any of it that no control group holds."""
         if self._group is not None:
             self._group.kill()
-        for pid in self._strays():
+        pids = self._strays()
+        for pid in pids:
             _send(os.kill, pid, signal.SIGKILL)
+        return bool(pids)
 
     def _signal(self, number: int) -> None:
         _send(os.killpg, self._process.pid, number)
