@@ -78,6 +78,7 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("short-forms", "long-forms", "only maps of up to 15 pairs are known here", ()),
     ("deaf", "reads", "it does not read", SHORT),
     ("prints", "prints", "it printed more than 65536 bytes", ()),
+    ("hoards", "memory", "its processes used 6", ()),
     ("stays", "expelled", "it still runs 2 s after it was expelled", ()),
     ("insists", "refused", "it still runs 2 s after it was refused", ()),
     ("spins", "lost", "spins: it uses a whole core", ()),

@@ -17,6 +17,8 @@ import msgpack
 Plain = dict[str, Any]
 FAULT = sys.argv[1]
 EAGER_BYTES = 65_536
+HOARD_BYTES = 300 << 20
+hoarded: list[bytes] = []
 
 
 class Gone(Exception):
@@ -198,11 +200,19 @@ def spin() -> None:
         pass
 
 
+def hoard() -> None:
+    """Fill memory that a second process shares: either is within the limit of one, both are not."""
+    hoarded.append(b"x" * HOARD_BYTES)
+    if os.fork() == 0:
+        time.sleep(1000)
+
+
 def main() -> None:
     """Play with the fault."""
     at_once: dict[str, Callable[[], object]] = {
         "exits": lambda: sys.exit(3),
         "prints-frames": print_frames,
+        "hoards": hoard,
     }
     at_once.get(FAULT, lambda: None)()
     player = Player()
