@@ -35,6 +35,8 @@ ENTRANTS = 5
 PER_CYCLE = 10
 """Matches of so many entrants."""
 NAME = "kills"
+KEPT, NOT_KEPT = "static uint64_t state;", "uint64_t state = 0;"
+"""How the sample in C keeps its chance from move to move, and how it would not."""
 
 
 def main(arguments: list[str]) -> int:
@@ -64,10 +66,18 @@ def prepared(folder: Path, matches: int, tables: int) -> Path:
     """Write the file of a tournament into a folder of its own, and return its path."""
     (folder / "programs").mkdir(parents=True)
     for number in range(ENTRANTS):
-        make_player("c", folder / "programs" / f"p{number}")  # its moves follow from what it sees, started anew or not
+        make_player("c", folder / "programs" / f"p{number}")
+        forget(folder / "programs" / f"p{number}" / "player.c")
     path = folder / f"{NAME}.toml"
     path.write_text(TOML.format(name=NAME, tables=tables, cycles=matches // PER_CYCLE))
     return path
+
+
+def forget(source: Path) -> None:
+    """Change the sample so that its chance follows from its seed alone: it plays the same, started anew or not."""
+    text = source.read_text()
+    assert KEPT in text, f"{source} keeps its chance in another way"
+    source.write_text(text.replace(KEPT, NOT_KEPT))
 
 
 def command(path: Path) -> list[str]:
@@ -138,6 +148,8 @@ def report(calm: Path, wild: Path, matches: int) -> int:
     is_once = len({entry["match"] for entry in other}) == len(other) == matches
     is_same = one == other
     print(f"ledgers: {len(one)} and {len(other)} results of {matches}, {'the same' if is_same else 'NOT THE SAME'}")
+    for entry in (entry for entry in other if entry not in one):
+        print(f"  not so in the undisturbed one: {entry}")
     argv = [sys.executable, "-m", "referee", "audit", str(wild.parent / "logs" / NAME), "--json"]
     audit = subprocess.run(argv, capture_output=True, check=False)
     print(f"audit of the records of the killed referees: exit status {audit.returncode}")
