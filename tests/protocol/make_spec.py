@@ -16,6 +16,7 @@ from protocol.connection import TRANSITIONS
 from referee import chance
 from referee.net.launch import ProgramLimits
 from referee.net.launch.output import KEPT_BYTES
+from referee.net.launch.sandbox import SHARED_MEMORY_MIB
 from referee.plugins import load
 
 from .first_turns import first_turn
@@ -91,6 +92,7 @@ PROGRAM_LIMITS = (
     ("CPU time of each process", f"{PROGRAM.cpu_s} s", "longer than any match; it ends what spins for ever"),
     ("one file", f"{PROGRAM.file_mib} MiB", "nothing fills the disk"),
     ("`HOME` and `/tmp`, each", f"{PROGRAM.tmp_mib} MiB", "both are memory, and count as such"),
+    ("`/dev/shm`", f"{SHARED_MEMORY_MIB} MiB", "what Python's semaphores need"),
     ("open files", str(PROGRAM.open_files), "one connection, and what the program reads"),
     ("kept of what it prints", f"{KEPT_BYTES // 1024} KiB, the end", "a traceback fits many times over"),
 )
