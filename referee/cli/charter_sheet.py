@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..web.words import printable
+from ..web.printing import printable
 from .toml_lines import Lines, Where
 
 _MAX_SHOWN = 60

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ..pairing.base import Extent
 from ..tournament.charter import Charter, TimeControl
-from ..web.words import printable
+from ..web.printing import printable
 from .charter_file import Plan
 from .charter_sheet import shown
 

@@ -21,10 +21,11 @@ from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
 from ..plugins import PluginError, Registry
-from ..web.words import printable
-from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry, run_reactor
+from ..web.printing import printable
+from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
 from .confining import find_confinement, sandbox_option
 from .play import BUILDS
+from .running import run_reactor
 from .settings import Seconds
 
 _COLOURS = {Verdict.OK: "green", Verdict.FAILED: "red", Verdict.SKIPPED: "yellow"}

@@ -15,10 +15,11 @@ from ..tournament.charter import Charter, Participant, TimeControl
 from ..tournament.duel import Duel, State
 from ..tournament.ratings import elo_ratings
 from ..tournament.sprt import Hypotheses, Verdict
-from .common import FAILED, console, find_game, find_launches, json_option, out, parse_options, print_json, registry
+from .common import FAILED, console, find_game, json_option, out, parse_options, print_json, registry
 from .conduct import Conducted, conduct
 from .confining import find_confinement, sandbox_option
 from .live import watch_of
+from .players import find_launches
 from .settings import find_sealer, table_options
 from .telemetry import telemetry_options, watched
 

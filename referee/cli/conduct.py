@@ -33,8 +33,10 @@ from ..record.taking_up import TakenUp, take_up
 from ..tournament.charter import REMOTE, Charter, differences
 from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
 from ..tournament.machine import NotOpen, Tournament
-from .common import clear_errors, console, find_game, find_launch, monotonic, registry, run_reactor
+from .common import console, find_game, monotonic, registry
 from .play import BUILDS
+from .players import find_launch
+from .running import clear_errors, run_reactor
 from .telemetry import Watched
 
 LOCK = ".lock"

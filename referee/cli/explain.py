@@ -16,7 +16,7 @@ from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
 from ..record.veil import places
-from ..web.words import printable
+from ..web.printing import printable
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"

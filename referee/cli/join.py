@@ -13,22 +13,11 @@ from ..net.dialects import DIALECTS
 from ..net.dialects.cs4500.joining import Joined, Terms, join
 from ..net.dialects.cs4500.player_end import NobodyListens
 from ..net.launch import Builds
-from .common import (
-    FAILED,
-    clear_errors,
-    find_game,
-    find_launches,
-    harmless,
-    json_option,
-    monotonic,
-    out,
-    parse_options,
-    print_json,
-    registry,
-    run_reactor,
-)
+from .common import FAILED, find_game, harmless, json_option, monotonic, out, parse_options, print_json, registry
 from .confining import find_confinement, sandbox_option
 from .play import BUILDS
+from .players import find_launches
+from .running import clear_errors, run_reactor
 from .settings import Seconds
 
 _MILLISECONDS = 1000.0

@@ -22,7 +22,8 @@ from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing
-from ..web.words import number, printable
+from ..web.printing import printable
+from ..web.words import number
 from .common import console as usual_console
 from .common import is_interactive, monotonic
 from .live_lines import JsonLines, PlainLines, foul_lines

@@ -12,7 +12,8 @@ from ..match.machine import Match
 from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
-from ..web.words import number, printable
+from ..web.printing import printable
+from ..web.words import number
 from .common import console, print_json
 
 Say = Callable[[str], None]

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,11 +31,23 @@ def each(
     Raises:
         Exception: what the work raises for a file.
     """
-    gc.disable()  # a record is no cycle, and to look for some in what is kept of it takes as long as to read it
     if len(files) <= _FEW or jobs == 1:
-        yield from map(work, files)
+        with _without_collection():
+            yield from map(work, files)
         return
-    with ProcessPoolExecutor(jobs, initializer=gc.disable) as pool:
+    with _without_collection(), ProcessPoolExecutor(jobs, initializer=gc.disable) as pool:
         found = pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
         is_plain = is_quiet or not is_interactive()
         yield from track(found, doing, len(files), console=console, transient=True, disable=is_plain)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no cycles: a record is none, and to look for some in what is kept of it takes as long as to read it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

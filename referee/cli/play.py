@@ -11,8 +11,10 @@ import rich_click as click
 from ..games.base import seats_text
 from ..net.launch import Builds, Confinement, Launch
 from ..net.table import Played
-from .common import FAILED, clear_errors, console, find_game, find_launches, json_option, registry
+from .common import FAILED, console, find_game, json_option, registry
 from .confining import find_confinement, sandbox_option
+from .players import find_launches
+from .running import clear_errors
 from .settings import find_sealer, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
 from .telemetry import Watched, telemetry_options, watched

@@ -22,7 +22,8 @@ from rich.text import Text
 
 from ..match.machine import Match
 from ..web.frames import Frame, Kind, Watched
-from ..web.words import duration, gains, headline, move_text, printable, ranking, reasons
+from ..web.printing import printable
+from ..web.words import duration, gains, headline, move_text, ranking, reasons
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 FRAME_S = 1.5

@@ -19,9 +19,10 @@ from ..net.telemetry import Note
 from ..net.tokens import BadTokens
 from ..submissions.matches import Matches
 from ..submissions.store import MAX_VERSIONS, Store, StoreError
-from ..web.words import printable
-from .common import console, find_game, monotonic, run_reactor
+from ..web.printing import printable
+from .common import console, find_game, monotonic
 from .confining import AUTO, find_confinement, sandbox_option
+from .running import run_reactor
 from .settings import Seconds
 from .telemetry import Watched, watched
 

@@ -14,20 +14,11 @@ from ..plugins import PluginError
 from ..record.reader import RecordError, read_record
 from ..web.drawing import with_names
 from ..web.frames import Kind, StillSecret, Watched, watch
+from ..web.printing import printable
 from ..web.replay_page import page_of
-from ..web.words import printable
-from .common import (
-    FAILED,
-    console,
-    json_option,
-    monotonic,
-    out,
-    print_json,
-    record_argument,
-    registry,
-    result_table,
-)
+from .common import FAILED, console, json_option, monotonic, out, print_json, record_argument, registry
 from .playback import board_of, told, watch_live
+from .results import result_table
 
 EXAMPLES = """Example:  referee replay logs/MATCH.jsonl
 

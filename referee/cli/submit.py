@@ -16,7 +16,7 @@ from ..record.explain import Explanation, Heard, Said, Verdict
 from ..submissions.archive import MIB, BadArchive, pack, unpack
 from ..submissions.folder import gather, write
 from ..submissions.store import State
-from ..web.words import printable
+from ..web.printing import printable
 from .common import FAILED, FINE, console, harmless, json_option, out, print_json
 from .explain import show_explanation
 from .service import Service, ServiceError, find_service, find_token

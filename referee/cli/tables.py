@@ -16,7 +16,8 @@ from ..net.table_settings import TableSettings
 from ..record.reader import RecordError
 from ..record.resume import Resumption, reopen
 from ..record.seal import Sealer
-from .common import FAILED, clear_errors, find_game, monotonic, out, run_reactor
+from .common import FAILED, find_game, monotonic, out
+from .running import clear_errors, run_reactor
 from .telemetry import Watched
 from .watching import Watcher
 

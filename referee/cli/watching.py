@@ -8,8 +8,9 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match
 from ..net.table import Played
-from ..web.words import printable
-from .common import console, is_interactive, out, print_json, result_table
+from ..web.printing import printable
+from .common import console, is_interactive, out, print_json
+from .results import result_table
 
 
 class Watcher:

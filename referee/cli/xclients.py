@@ -8,8 +8,9 @@ import rich_click as click
 from ..net.dialects.cs4500.configs import ClientConfig, actor_of, read_config
 from ..net.dialects.cs4500.forms import BadForm
 from ..net.dialects.cs4500.player_end import NobodyListens, PlayerEnd, launch
-from .common import console, run_reactor
+from .common import console
 from .course_actors import make_actor
+from .running import run_reactor
 
 
 @click.command(epilog="Example:  referee xclients 45678 < 0-client-config.json")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any, Protocol
 
+from .grid_drawing import edges
 from .q_tiles import COLORS, NAMES, SHAPES, Board, Cell, Tile
 
 _SHAPE_SIGNS = ("★", "✶", "■", "●", "♣", "◆")
@@ -119,7 +120,7 @@ def draw_svg(state: Drawn, *, is_over: bool) -> str:
         root,
         *_DEFINITIONS,
         f'<rect class="ground" x="{left}" y="{top}" width="{width}" height="{height}" fill="#f4f1ea"/>',
-        *_edges(rows, columns),
+        *edges(rows, columns, _SIDE),
         *(_use(NAMES[tile], column * _SIDE, row * _SIDE) for (row, column), tile in state.board.items()),
         *(_use("fresh", column * _SIDE, row * _SIDE) for row, column in fresh),
         f'<g transform="translate({left} {top + map_height})">',
@@ -139,23 +140,6 @@ def _extent(used: Sequence[int], least: int) -> range:
 
 def _use(name: str, x: int, y: int) -> str:
     return f'<use href="#q-{name}" x="{x}" y="{y}"/>'
-
-
-def _edges(rows: range, columns: range) -> list[str]:
-    """Return the grid and the numbers on all four sides."""
-    left, right = columns[0] * _SIDE, (columns[-1] + 1) * _SIDE
-    top, bottom = rows[0] * _SIDE, (rows[-1] + 1) * _SIDE
-    grid = "".join(f"M{column * _SIDE} {top}V{bottom}" for column in (*columns, columns[-1] + 1))
-    grid += "".join(f"M{left} {row * _SIDE}H{right}" for row in (*rows, rows[-1] + 1))
-    lines = [f'<path d="{grid}" fill="none" stroke="currentColor" stroke-opacity=".13"/>']
-    lines.append('<g font-size="13" fill="currentColor" fill-opacity=".7" text-anchor="middle">')
-    for column in columns:
-        middle = column * _SIDE + _SIDE // 2
-        lines += (f'<text x="{middle}" y="{y}">{column}</text>' for y in (top - 10, bottom + 19))
-    for row in rows:
-        middle = row * _SIDE + _SIDE // 2 + 5
-        lines += (f'<text x="{x}" y="{middle}">{row}</text>' for x in (left - 15, right + 15))
-    return [*lines, "</g>"]
 
 
 def _cards(state: Drawn, width: int, *, is_over: bool) -> tuple[list[str], int]:

@@ -5,6 +5,8 @@ equal tiles are the same number. Every check costs time for the tiles placed and
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
 
 SHAPES = ("star", "8star", "square", "circle", "clover", "diamond")
 COLORS = ("red", "green", "blue", "yellow", "orange", "purple")
@@ -66,10 +68,20 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
 
 def _between() -> tuple[tuple[int, ...], ...]:
     """Return, by the neighbours of one axis (the last index for none), the tiles that agree with them, as bits."""
-    sides = (*range(KINDS), None)
-    return tuple(
-        tuple(sum(1 << tile for tile in range(KINDS) if _matches(tile, one, other)) for other in sides) for one in sides
-    )
+    bits = [1 << tile for tile in range(KINDS)]
+    alike = {
+        (of, value): sum(bit for bit, other in zip(bits, of, strict=True) if other == value)
+        for of in (_SHAPE, _COLOR)
+        for value in range(6)
+    }
+    one_side = [alike[_SHAPE, _SHAPE[one]] | alike[_COLOR, _COLOR[one]] for one in range(KINDS)]
+
+    def _both(one: Tile, other: Tile) -> int:
+        found = (alike[of, of[one]] for of in (_SHAPE, _COLOR) if of[one] == of[other])
+        return reduce(or_, found, 0)
+
+    rows = [(*(_both(one, other) for other in range(KINDS)), one_side[one]) for one in range(KINDS)]
+    return (*rows, (*one_side, sum(bits)))
 
 
 _BETWEEN = _between()

@@ -6,6 +6,7 @@ meet, the quarters make one disc of one tone, so a corner that fits is seen befo
 
 from collections.abc import Iterable, Sequence
 
+from .grid_drawing import edges
 from .quadominos_rounds import PENALTY, State
 from .quadominos_tiles import FACES, TILES, Cell
 
@@ -121,7 +122,7 @@ def draw_svg(state: State) -> str:
         *_symbols(state),
         "</defs>",
         f'<rect class="ground" x="{left}" y="{top}" width="{width}" height="{height}" fill="#f4f1ea"/>',
-        *_edges(rows, columns),
+        *edges(rows, columns, _SIDE),
         *(_use(FACES[face], column * _SIDE, row * _SIDE) for (row, column), face in board.items()),
         *(_use("fresh", column * _SIDE, row * _SIDE) for row, column in state.fresh),
         f'<g transform="translate({left} {top + table_height}) scale({scale:.4f})">',
@@ -148,23 +149,6 @@ def _symbols(state: State) -> Iterable[str]:
             f'<symbol id="quadominos-{name}" viewBox="0 0 40 40" overflow="visible"><title>{name}</title>'
             f'<use href="#quadominos-tile"/>{corners}</symbol>'
         )
-
-
-def _edges(rows: range, columns: range) -> list[str]:
-    """Return the grid and the numbers on all four sides."""
-    left, right = columns[0] * _SIDE, (columns[-1] + 1) * _SIDE
-    top, bottom = rows[0] * _SIDE, (rows[-1] + 1) * _SIDE
-    grid = "".join(f"M{column * _SIDE} {top}V{bottom}" for column in (*columns, columns[-1] + 1))
-    grid += "".join(f"M{left} {row * _SIDE}H{right}" for row in (*rows, rows[-1] + 1))
-    lines = [f'<path d="{grid}" fill="none" stroke="currentColor" stroke-opacity=".13"/>']
-    lines.append('<g font-size="14" fill="currentColor" fill-opacity=".7" text-anchor="middle">')
-    for column in columns:
-        middle = column * _SIDE + _SIDE // 2
-        lines += (f'<text x="{middle}" y="{y}">{column}</text>' for y in (top - 10, bottom + 20))
-    for row in rows:
-        middle = row * _SIDE + _SIDE // 2 + 5
-        lines += (f'<text x="{x}" y="{middle}">{row}</text>' for x in (left - 15, right + 15))
-    return [*lines, "</g>"]
 
 
 def _cards(state: State) -> tuple[list[str], int]:

@@ -37,7 +37,9 @@ FACES = tuple(dict.fromkeys(name[turn:] + name[:turn] for name in TILES for turn
 FACE_BY_NAME: Mapping[str, Face] = {name: face for face, name in enumerate(FACES)}
 TILE_OF = tuple(BY_NAME["".join(sorted(name))] for name in FACES)
 """By face."""
-_FACES_OF = tuple(sum(1 << face for face, other in enumerate(TILE_OF) if other == tile) for tile in range(len(TILES)))
+_FACES_OF = tuple(
+    sum(1 << FACE_BY_NAME[face] for face in {name[turn:] + name[:turn] for turn in range(4)}) for name in TILES
+)
 
 _OPEN = 7
 _BLANK = 0x1FFF
@@ -70,17 +72,16 @@ def _fitting() -> tuple[Faces, ...]:
         for corner in range(4)
     ]
     first, second, third, fourth = with_number
-    table = (
-        first[pattern & 7] & second[pattern >> 3 & 7] & third[pattern >> 6 & 7] & fourth[pattern >> 9]
-        for pattern in range(_NO_SIDE)
-    )
-    return (*table, *(0,) * _NO_SIDE)
+    upper = [one & two for two in second for one in first]
+    lower = [three & four for four in fourth for three in third]
+    return (*(two & below for below in lower for two in upper), *(0,) * _NO_SIDE)
 
 
 _EFFECTS = tuple(map(_effects, FACES))
 FITTING = _fitting()
 """By pattern."""
-_MET = tuple(sum(pattern >> 3 * corner & 7 != _OPEN for corner in range(4)) for pattern in range(2 * _NO_SIDE))
+_CLOSED = [number != _OPEN for number in range(8)]
+_MET = tuple(a + b + c + d for d in _CLOSED for c in _CLOSED for b in _CLOSED for a in _CLOSED) * 2
 
 
 class Table(NamedTuple):

@@ -11,7 +11,7 @@ comes with the game, quincala.toml, is a reconstruction, and any other can take 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
@@ -249,6 +249,6 @@ def mixed_counts(board: Board) -> tuple[int, int]:
 _BY_SIZE = sorted(range(len(NAMES)), key=lambda piece: (piece % MAX_SIZES, piece))
 _PIECES_OF = tuple(tuple(piece for piece in _BY_SIZE if tower >> piece & 1) for tower in range(1 << len(NAMES)))
 _NAMES_OF = tuple(tuple(NAMES[piece] for piece in found) for found in _PIECES_OF)
-_TEXT = resources.files(__package__).joinpath("quincala.toml").read_text(encoding="utf-8")
+_TEXT = Path(__file__).with_name("quincala.toml").read_text(encoding="utf-8")
 RECONSTRUCTION = msgspec.convert(tomllib.loads(_TEXT), Layout, strict=True)
 """The layout that is played on unless the organiser gives another: a reconstruction."""

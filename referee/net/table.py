@@ -176,10 +176,13 @@ class Table:
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        if resumed.match.result is not None:
-            return self._played(resumed.match, resumed.match.result, resumed.writer)
-        self._seed = resumed.match.seed
-        return await self._play_seated(resumed.match, occupants, address, resumed, is_patient=is_patient)
+        try:
+            if resumed.match.result is not None:
+                return self._played(resumed.match, resumed.match.result, resumed.writer)
+            self._seed = resumed.match.seed
+            return await self._play_seated(resumed.match, occupants, address, resumed, is_patient=is_patient)
+        finally:
+            resumed.writer.close()  # whoever tries again must not find it locked
 
     async def _play_seated(
         self,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from .words import printable
+from .printing import printable
 
 MAX_CHARS = 20
 """Of a name in a drawing: as many as the protocol lets a name have; a forged record may tell longer ones."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from .printing import printable
 from .summary import Summary
-from .words import printable
 
 _FORMULA = ("=", "+", "-", "@")
 Row = list[Any]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from .words import printable
+from .printing import printable
 
 
 class Markup(str):

@@ -11,7 +11,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from ..tournament.entries import Entry
-from .words import printable
+from .printing import printable
 
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)

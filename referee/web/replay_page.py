@@ -17,7 +17,8 @@ from ..record.reader import Record
 from .drawing import pooled, with_names
 from .frames import Watched, watch
 from .page import embedded, filled, part, policy
-from .words import gains, headline, move_text, printable, ranking, reasons, time_control
+from .printing import printable
+from .words import gains, headline, move_text, ranking, reasons, time_control
 
 
 def replay_page(record: Record, find_game: FindGame) -> str:

@@ -17,8 +17,9 @@ from . import report_charts as charts
 from . import report_tables as tables
 from .markup import Markup, joined, tag
 from .page import embedded, filled, part, policy
+from .printing import printable
 from .summary import Summary
-from .words import printable, time_control
+from .words import time_control
 
 
 class Links(Struct, frozen=True, kw_only=True):

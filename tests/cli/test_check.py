@@ -15,7 +15,7 @@ from referee.check.steps import all_steps
 from referee.cli.check import check
 from referee.plugins import load
 
-from .test_commands import played, referee
+from .calling import played, referee
 
 BROKEN = Path(__file__).parents[1] / "peers" / "broken" / "player.py"
 GAMES = tuple(load().games)

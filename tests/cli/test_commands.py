@@ -7,9 +7,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from .calling import played, referee
 
 PLAYER = """
 import sys
@@ -29,20 +30,6 @@ def choose(view):
 run(choose)
 """
 PASS = {"action": "pass"}
-
-
-def referee(*arguments: str, cwd: Path, status: int = 0) -> "subprocess.CompletedProcess[str]":
-    """Run a command to its end, and check its exit status."""
-    done = subprocess.run(
-        [sys.executable, "-m", "referee", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert status == done.returncode, done.stderr
-    return done
-
-
-def played(done: "subprocess.CompletedProcess[str]") -> Any:
-    """Return the one JSON object that stdout must be."""
-    return json.loads(done.stdout)
 
 
 @pytest.fixture
@@ -133,16 +120,12 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "my_playr", "house:dag"), "there is no folder 'my_playr'"),
         (("play", "q", "cmd:", "house:dag"), "cmd: needs a command"),
         (("play", "q", "cmd:no-such-program", "house:dag"), "can't start no-such-program"),
-        (("play", "q", "house:dag", "house:dag", "--option", "qbonus=3"), "unknown field `qbonus`"),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),
-        (("play", "q", "house:dag", "house:dag", "--option", "q_bonus=-1"), "options of q"),
         (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
         (("play", "q", "house:dag", "house:dag", "--time", "nan"), "nan is no number of seconds"),
         (("serve", "q", "--wait", "inf"), "--wait"),
-        (("serve", "q", "--listen", "tcp:99999"), "'tcp:99999' is no endpoint"),
         (("play", "q", "house:dag", "house:dag", "--increment", "1"), "--increment adds to a bank"),
         (("serve", "q", "--min", "1"), "not 1 to 4"),
-        (("serve", "q", "--listen", "nonsense:7"), "'nonsense:7' is no endpoint"),
         (("audit", "nowhere"), "there is no file or folder nowhere"),
         (("audit", "."), "there is no record (*.jsonl) in ."),
         (("replay", "nowhere"), "there is no record nowhere"),
@@ -152,10 +135,26 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
 )
 def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
     """A wrong use ends with status 2 and a sentence that says what is wrong, never with a traceback."""
-    done = referee(*arguments, cwd=tmp_path, status=2)
-    told = " ".join(done.stderr.replace("│", " ").split())
-    assert complaint in told
-    assert "Traceback" not in done.stderr
+    assert complaint in complaints(referee(*arguments, cwd=tmp_path, status=2, is_stopped_early=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("play", "q", "house:dag", "house:dag", "--option", "qbonus=3"), "unknown field `qbonus`"),
+        (("play", "q", "house:dag", "house:dag", "--option", "q_bonus=-1"), "options of q"),
+        (("serve", "q", "--listen", "tcp:99999"), "'tcp:99999' is no endpoint"),
+        (("serve", "q", "--listen", "nonsense:7"), "'nonsense:7' is no endpoint"),
+    ],
+)
+def test_mistakes_that_are_found_later_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    """What only a table or a port can tell is told in the same way."""
+    assert complaint in complaints(referee(*arguments, cwd=tmp_path, status=2))
+
+
+def complaints(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return what a command says on stderr, on one line."""
+    return " ".join(done.stderr.replace("│", " ").split())
 
 
 @pytest.mark.parametrize(

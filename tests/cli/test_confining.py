@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .test_commands import played, referee
+from .calling import played, referee
 
 DEAF = "import time\ntime.sleep(1000)\n"
 CHEAP = ["play", "q", "cmd:false", "cmd:false"]
@@ -93,7 +93,7 @@ def test_a_failing_build_stops_everything(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "mine"\nrun = "true"\nbuild = "sh -c \'echo no compiler; exit 3\'"\n')
-    done = referee("play", "q", "mine", "house:dag", cwd=tmp_path, status=2)
+    done = referee("play", "q", "mine", "house:dag", cwd=tmp_path, status=2, is_stopped_early=True)
     assert "exit status 3; it said: no compiler" in " ".join(done.stderr.replace("│", " ").split())
     assert list((tmp_path / "logs").glob("*.jsonl")) == []
 

@@ -19,7 +19,7 @@ from referee.record.audit import audit
 
 from ..peers.course_player import CoursePlayer
 from ..q_processes import play_case
-from .test_commands import played, referee
+from .calling import played, referee
 from .test_serving import LOCAL, free_port, header_of, serving
 
 RED_STAR = {"color": "red", "shape": "star"}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_commands import played, referee
+from .calling import played, referee
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

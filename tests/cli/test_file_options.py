@@ -1,7 +1,5 @@
 """Options of a game that are files: what the command line reads, what it refuses, and a match played with one."""
 
-import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +7,8 @@ import pytest
 import rich_click as click
 
 from referee.cli.common import parse_options
+
+from .calling import played, referee
 
 PLAYER = """
 from random import Random
@@ -39,12 +39,6 @@ map = [
 white = [[1, 1], [1, 6], [1, 11]]
 black = [[11, 1], [11, 6], [11, 11]]
 """
-
-
-def referee(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    """Run a command to its end."""
-    command = [sys.executable, "-m", "referee", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_a_file_option_is_what_stands_in_the_file(tmp_path: Path) -> None:
@@ -87,20 +81,18 @@ def test_a_match_is_played_on_a_layout_of_ones_own(tmp_path: Path) -> None:
     player = f"cmd:{sys.executable} player.py"
     options = [part for pair in ("layout=own.toml", "sizes=3", "max_turns=6") for part in ("--option", pair)]
     done = referee("play", "quincala", player, player, *options, "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    found = played(done)
     assert found["result"]["fouls"] == []
     assert found["moves"][0]["move"]["start"] in [[1, 1], [1, 6], [1, 11]]
     (tmp_path / "own.toml").unlink()
-    assert referee("audit", found["record"], cwd=tmp_path).returncode == 0
+    referee("audit", found["record"], cwd=tmp_path)
 
 
 def test_a_layout_that_no_game_can_be_played_on_is_refused(tmp_path: Path) -> None:
     """What the file says is checked before any program starts, and the error says what to mend."""
     (tmp_path / "own.toml").write_text(LAYOUT.replace("[11, 1]", "[12, 1]"))
     options = ("--option", "layout=own.toml", "--option", "sizes=3")
-    done = referee("play", "quincala", "cmd:true", "cmd:true", *options, cwd=tmp_path)
-    assert done.returncode == 2
+    done = referee("play", "quincala", "cmd:true", "cmd:true", *options, cwd=tmp_path, status=2)
     assert "row 12, column 1 is no dot" in " ".join(done.stderr.split())
 
 

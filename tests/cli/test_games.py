@@ -7,7 +7,7 @@ import pytest
 
 from referee.plugins import load
 
-from .test_commands import referee
+from .calling import referee
 
 OPTIONS = {"quadominos": ("--option", "rounds=1"), "quincala": ("--option", "max_turns=60")}
 """Enough of a game that may take long."""

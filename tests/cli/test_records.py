@@ -9,7 +9,8 @@ import pytest
 
 from referee.record.seal import Sealer
 
-from .test_commands import PLAYER, played, referee
+from .calling import played, referee
+from .test_commands import PLAYER
 
 OFF_THE_MAP = "{'action': 'place', 'tiles': [[5, 5, view['hand'][0]]]}"
 

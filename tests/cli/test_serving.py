@@ -26,7 +26,7 @@ from referee import chance
 from referee.plugins import load
 from referee.record.audit import audit
 
-from .test_commands import referee
+from .calling import referee
 
 PASS = {"action": "pass"}
 LOCAL = "127.0.0.1"
@@ -213,5 +213,7 @@ def test_a_wrong_file_of_players_is_told(tmp_path: Path, text: str | None, compl
     """The error names the file and what to do."""
     if text is not None:
         (tmp_path / "players.toml").write_text(text)
-    said = " ".join(referee("serve", "q", "--players", "players.toml", cwd=tmp_path, status=2).stderr.split())
+    said = " ".join(
+        referee("serve", "q", "--players", "players.toml", cwd=tmp_path, status=2, is_stopped_early=True).stderr.split()
+    )
     assert complaint in said.replace(" │ │ ", " ")

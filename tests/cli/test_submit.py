@@ -25,7 +25,7 @@ from referee.submissions.archive import unpack
 from referee.submissions.folder import write
 from tests.submissions.receptions import Reception, archive, receiving
 
-from .test_commands import referee
+from .calling import referee
 from .test_serving import certificate
 
 

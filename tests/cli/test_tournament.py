@@ -19,7 +19,7 @@ from referee.net.tokens import add_tokens
 from referee.tournament.ledger import FILE, Ledger, url_of
 
 from ..benchmarks import kills
-from .test_commands import referee
+from .calling import referee
 from .test_serving import free_port
 
 CRASHES = "import sys; sys.exit('no such module')"
@@ -93,7 +93,7 @@ def test_another_tournament_of_the_same_name_is_refused(small: Path) -> None:
     """A changed file can't go on with what was begun; what differs and what to do is told."""
     referee("tournament", "small.toml", cwd=small)
     (small / "small.toml").write_text(SMALL.replace("seed = 4", "seed = 5").replace("tables = 3", "tables = 1"))
-    done = referee("tournament", "small.toml", cwd=small, status=2)
+    done = referee("tournament", "small.toml", cwd=small, status=2, is_stopped_early=True)
     said = " ".join(done.stderr.replace("│", " ").split())
     assert "seed was 4, is 5; change that back to go on with it, or give the new tournament a name of its own" in said
     assert "tables" not in said
@@ -201,7 +201,7 @@ def test_a_full_disk_is_told_before_anything_is_lost(small: Path) -> None:
 def test_two_referees_do_not_run_one_tournament(small: Path) -> None:
     """The folder is one referee's alone."""
     with without_room(small):
-        done = referee("tournament", "small.toml", cwd=small, status=2)
+        done = referee("tournament", "small.toml", cwd=small, status=2, is_stopped_early=True)
     assert "another referee runs the tournament" in " ".join(done.stderr.split())
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from twisted.internet import reactor
 
-from referee.cli.common import run_reactor
 from referee.cli.course_actors import make_actor
+from referee.cli.running import run_reactor
 from referee.net.dialects.cs4500.configs import ClientConfig, actor_of, read_values
 from referee.net.dialects.cs4500.forms import converted
 from referee.net.dialects.cs4500.player_end import Call, PlayerEnd, launch

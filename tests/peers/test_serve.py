@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..cli.test_commands import played, referee
+from ..cli.calling import played, referee
 from .offences import OFFENCES, PASS, Offence
 from .rogues import Honest, Rogue
 from .test_offences import bring

@@ -17,7 +17,7 @@ from referee.net.launch import Launch
 from referee.net.launch.players import resolved
 from referee.plugins import load
 
-from ..cli.test_commands import played, referee
+from ..cli.calling import played, referee
 from .conftest import Sample
 from .desk import PATIENCE_S, SEED_VARIABLE, Desk
 

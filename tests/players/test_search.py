@@ -24,8 +24,8 @@ from sample_players.python.quincala_ends import turn_ends
 from sample_players.python.search import BUDGET_VARIABLE, Budget, Search, make_search
 from sample_players.python.search_knowledge import NoKnowledge, lead_values, outcome_values
 
-from ..cli.test_commands import played as read
-from ..cli.test_commands import referee
+from ..cli.calling import played as read
+from ..cli.calling import referee
 from ..games.quadominos_states import CORNER, lay, state_of
 from ..games.quadominos_states import GAME as QUADOMINOS
 from ..games.quadominos_states import played as played_quadominos

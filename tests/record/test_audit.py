@@ -155,13 +155,15 @@ def test_only_a_sealed_record_is_a_whole_one(tmp_path: Path, name: str) -> None:
         assert error.found == "the end of a record that is unfinished, its last line torn"
 
 
-@pytest.mark.parametrize(("name", "stride"), [("finished", 1), ("dealt, unfinished", 5), ("late move", 17)])
+@pytest.mark.parametrize(("name", "stride"), [("finished", 7), ("dealt, unfinished", 11), ("late move", 17)])
 def test_cut_at_any_byte_a_record_is_a_valid_part_or_none(tmp_path: Path, name: str, stride: int) -> None:
     """Whatever its referee had written when it died: the complete lines hold, or a RecordError says that none is."""
     data, path = record_of(name), tmp_path / "m"
     whole = audited(path, data, is_strict=False)
     hashes = [line.hash for line in whole.chain.lines]
-    for size in range(0, len(data), stride):
+    ends = [place for place, byte in enumerate(data) if byte == 0x0A]
+    around_ends = {end + beside for end in ends for beside in (-1, 0, 1, 2) if end + beside < len(data)}
+    for size in sorted({*range(0, len(data), stride), *around_ends}):
         lines, is_torn = data[:size].count(b"\n"), size > 0 and data[size - 1] != 0x0A
         if lines == 0:
             assert refused(path, data[:size], is_strict=False).line == 1

@@ -19,7 +19,7 @@ from referee.submissions.archive import Entry, pack
 from referee.submissions.matches import Matches, Seat
 from referee.submissions.store import Store, Verdict
 from referee.tournament.entries import Occasion
-from tests.cli.test_commands import referee
+from tests.cli.calling import referee
 
 from .test_store import NOW
 

@@ -13,7 +13,8 @@ from referee.plugins import PluginError, load
 from referee.record.audit import open_match, refold
 from referee.record.reader import RecordError, read_record
 from referee.web.frames import Frame, Kind, StillSecret, Watched, watch
-from referee.web.words import MAX_CHARS, duration, gains, headline, move_text, printable, ranking, reasons
+from referee.web.printing import MAX_CHARS, printable
+from referee.web.words import duration, gains, headline, move_text, ranking, reasons
 
 from ..match.folding import lost
 from ..record.records import FAULTS, Story, cut, story
