@@ -25,7 +25,8 @@ Choose = Callable[[Any], Any]
 """view -> move, both plain: dicts, lists, strings, numbers."""
 
 _READ_BYTES = 65_536
-_RETRY_S = 0.05
+RETRY_S = 0.05
+"""Between two tries to connect: short beside any limit, and nothing to the machine."""
 CA_VARIABLE = "REFEREE_CA"
 """Environment variable: PEM file of the authority that vouches for the referee's name, if none of the system's."""
 COME_BACK_S = 60.0
@@ -147,7 +148,7 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
         except OSError as error:
             if time.monotonic() >= give_up:
                 raise ClientError(f"no referee at {address}: {error}; is it running?") from None
-            time.sleep(_RETRY_S)
+            time.sleep(RETRY_S)
     return Client(_secured(sock, where) if where.kind is Kind.TLS else sock)
 
 
@@ -239,7 +240,7 @@ def _come_back(session: "_Session", address: str, name: str, come_back_s: float)
         elif time.monotonic() >= give_up:
             raise ClientError(f"the referee at {address} did not take this player back within {come_back_s:g} s")
         else:
-            time.sleep(_RETRY_S)
+            time.sleep(RETRY_S)
         session.play(connect(address, wait_s=give_up - time.monotonic()), name, session.resume)
 
 

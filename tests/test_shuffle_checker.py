@@ -91,12 +91,12 @@ def flipped(text: str) -> str:
     return text[:-1] + ("1" if text[-1] == "0" else "0")
 
 
-def in_deal(number: int, *path: str | int) -> Change:
+def in_deal(number: int, *path: str | int, section: str = "deals") -> Change:
     """Return what changes the last digit, or exchanges two items, somewhere in a deal."""
 
     def change(chance: Plain) -> None:
         *way, last = path
-        place: Any = chance["deals"][number]
+        place: Any = chance[section][number]
         for step in way:
             place = place[step]
         old = place[last]
@@ -136,6 +136,11 @@ def null_for_a_nonce(chance: Plain) -> None:
     chance["deals"][0]["nonces"][1] = None
 
 
+def deal_number(chance: Plain) -> None:
+    """Change which deal of its match a deal is."""
+    chance["dealt"][-1]["deal"] += 1
+
+
 def word_not_thrown_away(chance: Plain) -> None:
     """Forget that a word was thrown away."""
     draws = chance["deals"][0]["below"]
@@ -167,6 +172,13 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("a hand", in_deal(0, "q", "hands", 1)),
     ("whose hand is whose", in_deal(0, "q", "hands")),
     ("the tile on the table", in_deal(0, "q", "table")),
+    ("a nonce of another game", in_deal(0, "nonces", 0, section="dealt")),
+    ("a hand of another game", in_deal(1, "hands", 1, section="dealt")),
+    ("a domino of a hand", in_deal(2, "hands", 3, 0, section="dealt")),
+    ("the key of a later deal", in_deal(4, "key", section="dealt")),
+    ("the digest of a later deal", in_deal(5, "sha256", section="dealt")),
+    ("what is drawn next", in_deal(3, "next", section="dealt")),
+    ("the number of a later deal", deal_number),
 )
 """(what is changed, what changes it in the vectors of chance); each concerns one vector."""
 
@@ -185,7 +197,9 @@ def test_a_changed_vector_fails(tmp_path: Path, change: Change) -> None:
 def test_no_vectors_are_no_success(tmp_path: Path) -> None:
     """A file from which all vectors are gone does not pass."""
     path = tmp_path / "vectors.json"
-    path.write_text(json.dumps({"chance": {"seeds": [], "derived": [], "seatings": [], "decks": [], "deals": []}}))
+    path.write_text(
+        json.dumps({"chance": {"seeds": [], "derived": [], "seatings": [], "decks": [], "deals": [], "dealt": []}})
+    )
     assert check(path, status=1).stdout == "0 passed, 0 failed\n"
 
 

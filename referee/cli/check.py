@@ -77,7 +77,8 @@ def check(
 ) -> None:
     """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to mend it.
 
-    PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. It is started anew for most steps, as a
+    PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. A player.toml needs two lines, name = "ada" and
+    run = "python3 player.py", and may have games, build and version. The program is started anew for most steps, as a
     tournament starts it. Nothing of it is recorded.
 
     Exit status: 0 it passes, 1 a step failed, 2 used wrongly.

@@ -37,9 +37,10 @@ BUILDS = ".builds"
 def play(game: str | None, players: tuple[str, ...], resume: Path | None, as_json: bool, **values: Any) -> None:
     """Play one match of GAME between PLAYERS, in the order of their seats.
 
-    A PLAYER is house:NAME (see `referee list`), cmd:'COMMAND', or a folder with a player.toml. Each runs as a
-    program of its own, in a sandbox where this machine has one (see --sandbox and `referee doctor`), and speaks to the
-    referee over a socket. The record goes to the folder of --logs.
+    A PLAYER is house:NAME (see `referee list`), cmd:'COMMAND', or a folder with a player.toml, which needs two lines,
+    name = "ada" and run = "python3 player.py", and may have games, build and version. Each runs as a program of its
+    own, in a sandbox where this machine has one (see --sandbox and `referee doctor`), and speaks to the referee over a
+    socket. The record goes to the folder of --logs.
 
     With --resume RECORD, without GAME and PLAYERS, a match whose referee died is played to its end: the same programs
     are started again, and the open turn is asked again with the time that was left.

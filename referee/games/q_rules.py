@@ -4,6 +4,7 @@ from .base import Rule
 
 _SEED = "The Q Game (M. Felleisen)"
 _TURN = f"{_SEED}, Playing a Turn"
+_SCORING = f"{_SEED}, Scoring a Turn"
 _END = f"{_SEED}, Ending a Game"
 
 _ROWS = (
@@ -27,6 +28,18 @@ _ROWS = (
         "A tile matches all its upper and lower neighbours in shape, or all of them in colour.",
         f"{_TURN}, 3, third condition; the second one is void on the official page",
     ),
+    ("q.score.tile", "Each tile placed scores one point.", _SCORING),
+    (
+        "q.score.run",
+        "Each row or column of two or more tiles without a gap that holds a placed one scores its length, once.",
+        _SCORING,
+    ),
+    (
+        "q.score.q",
+        "Each of these that is a Q, exactly six tiles of all six colours or of all six shapes, scores q_bonus.",
+        _SCORING,
+    ),
+    ("q.score.finish", "To place all tiles of the hand scores finish_bonus.", _SCORING),
     ("q.end.finished", "The game ends when a player has placed all tiles of its hand.", f"{_END}, second condition"),
     (
         "q.end.idle-round",

@@ -6,7 +6,9 @@
 "use strict";
 const { readFileSync } = require("node:fs");
 const { isDeepStrictEqual } = require("node:util");
-const { sha256, commitment, derive, shuffleKey, wordsOf, below, shuffled, DECK, deal } = require("./shuffle.js");
+const {
+  sha256, commitment, derive, shuffleKey, laterKey, wordsOf, below, shuffled, DECKS, deal, dealHands,
+} = require("./shuffle.js");
 
 const digest = (tiles) => sha256(tiles.join(" ")).toString("hex");
 const spell = (word) => word.toString(16).padStart(16, "0");
@@ -15,7 +17,7 @@ const REDO = { // section of the vectors -> a vector made again from its inputs
   seeds: ({ number }) => ({ number, seed: sha256(String(number)).toString("hex") }),
   derived: ({ seed, purpose }) => ({ seed, purpose, derived: derive(seed, purpose) }),
   seatings: ({ seed, names }) => ({ seed, names, seats: shuffled(Buffer.from(derive(seed, "seating"), "hex"), names) }),
-  decks: () => ({ game: "q", tiles: DECK.length, sha256: digest(DECK) }),
+  decks: ({ game }) => ({ game, tiles: DECKS[game].length, sha256: digest(DECKS[game]) }),
   deals({ name, seed, nonces, below: draws, shuffled: lists }) {
     const key = shuffleKey(seed, nonces);
     const stream = wordsOf(key);
@@ -31,6 +33,12 @@ const REDO = { // section of the vectors -> a vector made again from its inputs
     const reshuffled = lists.map(([before]) => [before, shuffled(key, before)]); // each list from a stream of its own
     const found = { words, below: redrawn, shuffled: reshuffled, q };
     return { name, seed, nonces, commitment: commitment(seed), key: key.toString("hex"), ...found };
+  },
+  dealt({ game, seed, nonces, deal: number }) {
+    const key = laterKey(shuffleKey(seed, nonces), number);
+    const { deck, hands, rest } = dealHands(game, key, nonces.length);
+    const found = { key: key.toString("hex"), sha256: digest(deck), hands, next: rest.slice(0, 5) };
+    return { game, seed, nonces, deal: number, ...found };
   },
 };
 

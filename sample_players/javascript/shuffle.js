@@ -50,4 +50,22 @@ function deal(key, seats) { // of Q: six tiles from the front for each seat in t
   return { deck, hands, table: deck[6 * seats] };
 }
 
-module.exports = { sha256, commitment, derive, shuffleKey, wordsOf, below, shuffled, DECK, deal };
+const upTo = (first, last) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+const DOMINOES = upTo(0, 9).flatMap((low) => upTo(low, 9).map((high) => `${low}-${high}`));
+const QUADS = upTo(0, 5555).map((number) => String(number).padStart(4, "0")) // ascending digits from 0 to 5
+  .filter((name) => /^0*1*2*3*4*5*$/.test(name) && name !== "0245");
+const DECKS = { q: DECK, quincy: DOMINOES, quadominos: QUADS };
+const HAND_SIZES = { quincy: () => 5, quadominos: (seats) => ({ 2: 30, 3: 20, 4: 15, 5: 12 })[seats] ?? 10 };
+
+const laterKey = (key, number) => (number ? sha256(key, `deal:${number}`) : key); // of the deals behind the first
+
+function dealHands(game, key, seats) { // of another game than Q: hand after hand from the front
+  const deck = shuffled(key, DECKS[game]);
+  const size = HAND_SIZES[game](seats);
+  const hands = Array.from({ length: seats }, (_, seat) => deck.slice(size * seat, size * (seat + 1)));
+  return { deck, hands, rest: deck.slice(size * seats) };
+}
+
+module.exports = {
+  sha256, commitment, derive, shuffleKey, laterKey, wordsOf, below, shuffled, DECKS, deal, dealHands,
+};

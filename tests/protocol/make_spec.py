@@ -14,6 +14,9 @@ import protocol
 from protocol import State, limits
 from protocol.connection import TRANSITIONS
 from referee import chance
+from referee.net.launch import ProgramLimits
+from referee.net.launch.output import KEPT_BYTES
+from referee.net.launch.sandbox import SHARED_MEMORY_MIB
 from referee.plugins import load
 
 from .first_turns import first_turn
@@ -82,6 +85,18 @@ LIMITS = (
     ),
 )
 """What, how much, in which unit, and why."""
+PROGRAM = ProgramLimits()
+PROGRAM_LIMITS = (
+    ("memory, all processes together", f"{PROGRAM.memory_mib} MiB", "four players fit into a small machine"),
+    ("processes and threads", str(PROGRAM.processes), "Java takes about thirty"),
+    ("CPU time of each process", f"{PROGRAM.cpu_s} s", "longer than any match; it ends what spins for ever"),
+    ("one file", f"{PROGRAM.file_mib} MiB", "nothing fills the disk"),
+    ("`HOME` and `/tmp`, each", f"{PROGRAM.tmp_mib} MiB", "both are memory, and count as such"),
+    ("`/dev/shm`", f"{SHARED_MEMORY_MIB} MiB", "what Python's semaphores need"),
+    ("open files", str(PROGRAM.open_files), "one connection, and what the program reads"),
+    ("kept of what it prints", f"{KEPT_BYTES // 1024} KiB, the end", "a traceback fits many times over"),
+)
+"""Of a launched program: what, how much, and why."""
 
 
 def table(*rows: Sequence[str]) -> str:
@@ -111,6 +126,11 @@ def limits_table() -> str:
     """Return the limits with their numbers."""
     rows = ((what, f"{number} {unit}", why) for what, number, unit, why in LIMITS)
     return table(("limit", "number", "why"), *rows)
+
+
+def program_limits_table() -> str:
+    """Return what a launched program may use."""
+    return table(("limit", "number", "why"), *PROGRAM_LIMITS)
 
 
 def hello_bytes() -> str:
@@ -193,6 +213,7 @@ def _block(text: str, language: str = "text") -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "states": states_table,
     "limits": limits_table,
+    "program limits": program_limits_table,
     "bytes": hello_bytes,
     "view": view,
     "chance with nonces": chance_with_nonces,

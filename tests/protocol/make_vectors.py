@@ -11,12 +11,13 @@ from typing import Any
 
 import protocol
 from referee import chance
-from referee.games import q_tiles
+from referee.games import q_tiles, quadominos_rounds, quadominos_tiles, quincy, quincy_board
 from referee.games.q import Options, QGame
 
 from .conversations import CONVERSATIONS, Conversation
+from .further_examples import FURTHER_EXAMPLES
 from .other_forms import OTHER_FORMS
-from .tables import BAD_FRAMES, BOUNDS, DEALS, EXAMPLES, LISTS, NUMBERS, PURPOSES, framed, packed
+from .tables import ALSO, BAD_FRAMES, BOUNDS, DEALS, DEALT, EXAMPLES, LISTS, NUMBERS, PURPOSES, framed, packed
 
 PATH = Path(protocol.__file__).parent / "vectors.json"
 _LONGEST_BYTES = 2000
@@ -25,8 +26,14 @@ _WORDS = 8
 """Two blocks."""
 _FIRST = 25
 """What four hands of Q and the first tile of the table take."""
+_NEXT = 5
 
-
+DECKS: dict[str, list[str]] = {
+    "q": [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES],
+    "quincy": [f"{low}-{high}" for low, high in quincy_board.DOMINOES],
+    "quadominos": [*quadominos_tiles.TILES],
+}
+"""By game: the deck before its shuffle."""
 SEATED = (["ada", "bob"], ["dan", "bob", "cyd", "ada"], [f"p{number}" for number in range(12)])
 """Who draws lots for seats."""
 
@@ -48,18 +55,22 @@ def messages() -> list[dict[str, Any]]:
     """Return every vector of a message: good ones with their message, bad ones with their code."""
     good = [
         {"name": name, "from": str(sender), "message": message, "hex": framed(packed(message)).hex()}
-        for name, sender, message in EXAMPLES
+        for name, sender, message in EXAMPLES + FURTHER_EXAMPLES
     ]
     good += [
         {"name": name, "from": str(sender), "message": message, "hex": framed(rewritten(packed(message))).hex()}
         for name, sender, message, rewritten in OTHER_FORMS
     ]
     bad = [
-        {"name": name, "from": str(sender), "hex": data.hex(), "code": str(code)}
+        {"name": name, "from": str(sender), "hex": data.hex(), "code": str(code), **_also(name)}
         for name, sender, data, code in BAD_FRAMES
         if len(data) <= _LONGEST_BYTES
     ]
     return good + bad
+
+
+def _also(name: str) -> dict[str, list[str]]:
+    return {"also": [str(code) for code in ALSO[name]]} if name in ALSO else {}
 
 
 def conversations() -> list[dict[str, Any]]:
@@ -102,9 +113,8 @@ def seatings() -> list[dict[str, Any]]:
 
 
 def decks() -> list[dict[str, Any]]:
-    """Return the one vector of a deck before its shuffle."""
-    names = [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES]
-    return [{"game": "q", "tiles": len(names), "sha256": _digest(names)}]
+    """Return every vector of a deck before its shuffle."""
+    return [{"game": game, "tiles": len(names), "sha256": _digest(names)} for game, names in DECKS.items()]
 
 
 def deals() -> list[dict[str, Any]]:
@@ -137,6 +147,28 @@ def _deal(name: str, seed: bytes, nonces: Sequence[str | None]) -> dict[str, Any
     }
 
 
+def dealt() -> list[dict[str, Any]]:
+    """Return every vector of a deal of another game than Q, from the seed to the hands."""
+    return [_dealt(game, *DEALS[index][1:], number) for game, index, number in DEALT]
+
+
+def _dealt(game: str, seed: bytes, nonces: Sequence[str | None], number: int) -> dict[str, Any]:
+    first, seats = chance.Dealer(chance.shuffle_key(seed, nonces)), len(nonces)
+    dealer = first.later(number) if number else first
+    deck = dealer(DECKS[game])
+    size = quincy.HAND_SIZE if game == "quincy" else quadominos_rounds.hand_size(seats)
+    return {
+        "game": game,
+        "seed": seed.hex(),
+        "nonces": nonces,
+        "deal": number,
+        "key": dealer.key.hex(),
+        "sha256": _digest(deck),
+        "hands": [deck[size * seat : size * (seat + 1)] for seat in range(seats)],
+        "next": deck[size * seats : size * seats + _NEXT],
+    }
+
+
 def _drawn(key: bytes) -> Iterable[dict[str, Any]]:
     """Draw below the bounds, one after another from one stream; numbers over 2**53 are strings for other languages."""
     stream = _SpokenStream(key)
@@ -152,7 +184,14 @@ def _digest(names: Iterable[str]) -> str:
 
 def text() -> str:
     """Return the file's text: one vector a line."""
-    chances = {"seeds": seeds(), "derived": derived(), "seatings": seatings(), "decks": decks(), "deals": deals()}
+    chances = {
+        "seeds": seeds(),
+        "derived": derived(),
+        "seatings": seatings(),
+        "decks": decks(),
+        "deals": deals(),
+        "dealt": dealt(),
+    }
     inner = ",\n".join(f'"{name}": {_listed(vectors)}' for name, vectors in chances.items())
     spoken = f'"messages": {_listed(messages())},\n"conversations": {_listed(conversations())}'
     return f'{{\n{spoken},\n"chance": {{\n{inner}\n}}\n}}\n'

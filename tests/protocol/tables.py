@@ -231,6 +231,20 @@ BAD_VALUES: tuple[tuple[str, bytes, Code], ...] = (
 )
 """Bodies that are no value of this wire."""
 
+ALSO: dict[str, tuple[Code, ...]] = {
+    "a string header that announces 2**32-1 bytes": (Code.TOO_LONG,),
+    "a binary header that announces 2**32-1 bytes": (Code.TOO_LONG, Code.TYPE_NOT_ALLOWED),
+    "bytes as a key": (Code.TYPE_NOT_ALLOWED,),
+    "a timestamp as a key": (Code.TYPE_NOT_ALLOWED,),
+    "an ext type as a key": (Code.KEY_NOT_STRING,),
+    "a timestamp of a wrong length": (Code.NOT_MSGPACK,),
+    "a timestamp with too many nanoseconds": (Code.NOT_MSGPACK,),
+    "an array header that announces 2**32-1 items": (Code.NOT_MSGPACK,),
+    "a map header that announces 2**32-1 pairs": (Code.NOT_MSGPACK,),
+    "an ext header that announces 2**32-1 bytes": (Code.NOT_MSGPACK, Code.TYPE_NOT_ALLOWED),
+}
+"""By name: what fits such a body as well. Another decoder may come upon that first."""
+
 DEEP_VALUES = tuple(
     (f"{levels} levels of {kind}", opening * (levels - 1) + closing)
     for levels in (17, 1023, 1024, 1025, 2000, 60_000)
@@ -312,4 +326,14 @@ DEALS: tuple[tuple[str, bytes, tuple[str | None, ...]], ...] = (
 BOUNDS = (2**63 + 1, 2**63 + 1, 3 * 2**62, 1, 2, 6, 36, 1080, 2**32, 2**63, 2**63 - 1, 2**64 - 1, 2**64)
 """Drawn below one after another. With the first ones, every second and every fourth word is thrown away; 1 takes a
 word, too; 2**64 takes every word as it is."""
+DEALT: tuple[tuple[str, int, int], ...] = (
+    ("quincy", 0, 0),
+    ("quincy", 2, 0),
+    ("quincy", 5, 0),
+    ("quadominos", 0, 0),
+    ("quadominos", 0, 1),
+    ("quadominos", 3, 2),
+    ("quadominos", 5, 1),
+)
+"""(game, index in DEALS, which deal of the match)."""
 LISTS: tuple[tuple[Any, ...], ...] = ((), ("A",), ("A", "B"), tuple("ABCDE"), tuple(range(10)), ("A", "A", "B"))

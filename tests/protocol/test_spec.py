@@ -1,45 +1,39 @@
-"""SPEC.md and vectors.json: what they say follows from the code, and from SHA-256 alone where they say so."""
+"""SPEC.md: what it says follows from the code, and from SHA-256 alone where it says so."""
 
 import copy
 import hashlib
 import json
+import random
 import re
+import tomllib
 import typing
-from collections.abc import Sequence
 from typing import Any
 
-import msgpack
 import msgspec
 import pytest
 
-from protocol import Code, Connection, RemoteProtocolError, Role, State, limits
-from protocol.client import COME_BACK_S
-from protocol.decoding import decode
-from protocol.frames import FrameReader, encode_frame
-from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
-from protocol.testing import ConnectionPair
+from protocol import Code, State, limits
+from protocol.client import COME_BACK_S, RETRY_S
+from protocol.messages import FROM_PLAYER, FROM_REFEREE, End
 from referee import chance
 from referee.games import builtin, q_tiles
 from referee.games.q import Exchange, Pass, Place, QGame
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
+from referee.net.launch.players import PlayerToml
 from referee.net.launch.program import PATIENCE_S
 from referee.plugins import load
 from referee.record.schema import FORMAT, encode_line
 from referee.record.veil import unveil, veil
 
 from . import make_spec, make_vectors
-from .other_forms import OTHER_FORMS
-from .situations import OTHER, receive_all, typed
+from .redone import redone
 from .tables import NONCES, SEED, VIEW
 
 TEXT = make_spec.PATH.read_text()
 FILE: dict[str, Any] = json.loads(make_vectors.PATH.read_text())
 VECTORS: list[dict[str, Any]] = FILE["messages"]
-CONVERSATIONS: list[dict[str, Any]] = FILE["conversations"]
 CHANCE: dict[str, list[dict[str, Any]]] = FILE["chance"]
-GOOD = [vector for vector in VECTORS if "message" in vector]
-BAD = [vector for vector in VECTORS if "code" in vector]
 MESSAGES = {**FROM_PLAYER, **FROM_REFEREE}
 
 
@@ -90,14 +84,38 @@ def test_the_times_of_coming_back_hold() -> None:
     text = section("Coming back")
     assert "comes back by itself, for a minute" in text
     assert COME_BACK_S == 60
+    assert "every 50 ms" in text
+    assert RETRY_S == 0.05
     assert "at least a second" in text
     assert MIN_LEFT_MS == 1000
 
 
 def test_the_patience_with_programs_holds() -> None:
     """How long a launched program has to end by itself is that of the code."""
-    assert "has 2 seconds for that" in section("Addresses")
+    assert "has 2 seconds for that" in section("Launched programs")
     assert PATIENCE_S == 2
+
+
+def test_the_keys_of_player_toml_are_described() -> None:
+    """The example of a player.toml has every key, and tells the optional ones."""
+    found = re.search(r"```toml\n(.*?)```", section("Launched programs"), re.DOTALL)
+    assert found is not None
+    assert set(tomllib.loads(found[1])) == {field.name for field in msgspec.structs.fields(PlayerToml)}
+    for field in msgspec.structs.fields(PlayerToml):
+        assert bool(re.search(rf"^{field.name} = .*# optional", found[1], re.MULTILINE)) is not field.required
+
+
+def test_the_ranges_of_values_are_the_schemas() -> None:
+    """What stands above the messages of the referee is what its types let pass."""
+    text = section("Messages of the referee")
+    schema = msgspec.json.schema(End)["$defs"]["End"]["properties"]
+    seat, count, head = schema["winners"]["items"], schema["ack"]["anyOf"][0], schema["head"]
+    assert (seat["minimum"], seat["maximum"]) == (0, 11)
+    assert "a seat from 0 to 11" in text
+    assert (count["minimum"], count["maximum"]) == (0, 2**53)
+    assert "from 0 to 2^53" in text
+    assert "[0-9a-f]{64}" in head["pattern"]
+    assert "hex digits are in lower case" in text
 
 
 def test_every_limit_is_in_the_table() -> None:
@@ -163,44 +181,28 @@ def test_the_turn_of_a_game_is_one(name: str, heading: str) -> None:
         assert f"`{option.name}`" in section(heading)
 
 
+def test_every_event_of_quadominos_is_described() -> None:
+    """The events that the rules tell of stand in the table, each with all that it has."""
+    described = dict(re.findall(r"^\| `\"([\w-]+)\"` \| (.*?)\| ", section("Quad-Ominos"), re.MULTILINE))
+    game, source = load().game("quadominos"), random.Random(1)
+    told: dict[str, set[str]] = {}
+    for _ in range(3):
+        state = game.new(game.parse_options({"rounds": 1}), 2, chance.Dealer(source.randbytes(32)))
+        while game.outcome(state) is None:
+            state = game.play(state, source.choice(game.legal_moves(state)))
+            for event in game.news(state).public["events"]:
+                told.setdefault(event["event"], set()).update(event.keys() - {"event"})
+            state = game.deliver(state)
+    assert told.keys() <= described.keys()
+    assert {"dealt", "laid", "bonus", "drew", "went-out"} <= told.keys()
+    for event, keys in told.items():
+        assert set(re.findall(r"`(\w+)`", described[event])) == keys
+
+
 def test_the_moves_of_q_are_moves() -> None:
     """The three moves that SPEC.md shows are of the three kinds."""
     shown = re.findall(r'^\{"action".*$', section("The Q game"), re.MULTILINE)
     assert [Pass, Exchange, Place] == [type(QGame().parse_move(json.loads(line))) for line in shown]
-
-
-class Redone:
-    """The stream as SPEC.md says it, from SHA-256 alone."""
-
-    def __init__(self, seed: bytes, nonces: Sequence[str | None]) -> None:
-        self.key = hashlib.sha256(seed + "".join(":" + (nonce or "") for nonce in nonces).encode()).digest()
-        self.words: list[int] = []
-        self.block = 0
-
-    def word(self) -> int:
-        """Return the next word."""
-        if not self.words:
-            digest = hashlib.sha256(self.key + self.block.to_bytes(8, "big")).digest()
-            self.words = [int.from_bytes(digest[start : start + 8], "big") for start in (0, 8, 16, 24)]
-            self.block += 1
-        return self.words.pop(0)
-
-    def below(self, bound: int) -> tuple[int, list[int]]:
-        """Return a number below a bound, and the words thrown away before it."""
-        thrown_away = []
-        while (word := self.word()) >= 2**64 // bound * bound:
-            thrown_away.append(word)
-        return word % bound, thrown_away
-
-
-def redone(seed: bytes, nonces: Sequence[str | None], items: Sequence[Any]) -> list[Any]:
-    """Shuffle as SPEC.md says, from SHA-256 alone."""
-    stream = Redone(seed, nonces)
-    result = list(items)
-    for index in range(len(items) - 1, 0, -1):
-        other, _ = stream.below(index + 1)
-        result[index], result[other] = result[other], result[index]
-    return result
 
 
 @pytest.mark.parametrize("nonces", [[], [None], [None, None], NONCES, [NONCES[0], None, NONCES[1]]])
@@ -267,133 +269,16 @@ def deck_of_q() -> list[str]:
     return [f"{colour}-{shape}" for shape in shapes for colour in colours for _ in range(30)]
 
 
-def digest(names: Sequence[str]) -> str:
-    """Return the digest of a deck as the vectors have it."""
-    return hashlib.sha256(" ".join(names).encode()).hexdigest()
-
-
 def test_the_deck_of_q_is_the_games() -> None:
-    """The order before the shuffle, as SPEC.md gives it, is that of the rules and of the vector."""
-    deck = deck_of_q()
-    assert [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES] == deck
-    assert CHANCE["decks"] == [{"game": "q", "tiles": len(deck), "sha256": digest(deck)}]
-
-
-def test_the_vectors_of_seeds_hold() -> None:
-    """Fixed and derived seeds are plain SHA-256."""
-    for vector in CHANCE["seeds"]:
-        assert hashlib.sha256(str(vector["number"]).encode("ascii")).hexdigest() == vector["seed"]
-    for vector in CHANCE["derived"]:
-        text = bytes.fromhex(vector["seed"]) + vector["purpose"].encode("utf-8")
-        assert hashlib.sha256(text).hexdigest() == vector["derived"]
-
-
-def test_the_vectors_of_seatings_hold() -> None:
-    """Drawn seats are the sorted names, shuffled with the derived seed of their purpose as the key."""
-    for vector in CHANCE["seatings"]:
-        seed = bytes.fromhex(vector["seed"])
-        assert redone(seed + b"seating", [], sorted(vector["names"])) == vector["seats"]
-
-
-@pytest.mark.parametrize("vector", CHANCE["deals"], ids=lambda vector: str(vector["name"]))
-def test_a_vector_of_a_deal_holds(vector: dict[str, Any]) -> None:
-    """Each value of a deal comes out when redone as SPEC.md says, from SHA-256 alone."""
-    seed, nonces = bytes.fromhex(vector["seed"]), vector["nonces"]
-    assert hashlib.sha256(seed).hexdigest() == vector["commitment"]
-    stream = Redone(seed, nonces)
-    assert stream.key.hex() == vector["key"]
-    assert [f"{stream.word():016x}" for _ in range(8)] == vector["words"]
-    stream = Redone(seed, nonces)
-    for draw in vector["below"]:
-        drawn, thrown_away = stream.below(int(draw["bound"]))
-        assert (str(drawn), [f"{word:016x}" for word in thrown_away]) == (draw["drawn"], draw["thrown_away"])
-    for before, after in vector["shuffled"]:
-        assert redone(seed, nonces, before) == after
-    deck, seats = redone(seed, nonces, deck_of_q()), len(nonces)
-    hands = [deck[6 * seat : 6 * seat + 6] for seat in range(seats)]
-    expected = {"sha256": digest(deck), "first": deck[:25], "hands": hands, "table": deck[6 * seats]}
-    assert expected == vector["q"]
-
-
-def test_the_vectors_of_deals_have_every_case() -> None:
-    """Two to four seats, with and without nonces; words are thrown away, two in a row, and not; bounds of all sizes."""
-    deals = CHANCE["deals"]
-    assert {2, 3, 4} == {len(deal["nonces"]) for deal in deals}
-    assert {"none", "some", "all"} == {
-        "all" if all(deal["nonces"]) else "some" if any(deal["nonces"]) else "none" for deal in deals
-    }
-    draws = [draw for deal in deals for draw in deal["below"]]
-    assert {0, 1, 2} <= {len(draw["thrown_away"]) for draw in draws}
-    assert {1, 1080, 2**63, 2**63 + 1, 2**64} <= {int(draw["bound"]) for draw in draws}
-    assert len({deal["name"] for deal in deals}) == len({deal["key"] for deal in deals}) == len(deals)
+    """The order before the shuffle, as SPEC.md gives it, is that of the rules."""
+    assert [q_tiles.NAMES[tile] for tile in q_tiles.ALL_TILES] == deck_of_q()
 
 
 def test_the_keys_of_the_vectors_are_described() -> None:
-    """Each key under `chance` that is not an input or a commitment has its row in SPEC.md."""
-    described = set(first_column(section("Chance")))
-    assert set(CHANCE) <= described
-    assert {"name", "seed", "nonces", "commitment", "key"} | described - set(CHANCE) == set(CHANCE["deals"][0])
-
-
-def test_the_vectors_are_up_to_date() -> None:
-    """To make vectors.json anew changes nothing: run `python -m tests.protocol.make_vectors`."""
-    assert make_vectors.text() == make_vectors.PATH.read_text()
-
-
-def test_the_vectors_have_every_message_and_code() -> None:
-    """Each message and each code that a new conversation can meet has a vector."""
-    assert set(MESSAGES) == {vector["message"]["type"] for vector in GOOD}
-    assert set(Code) - {Code.WRONG_MATCH, Code.FLOOD, Code.NOT_READING} == {vector["code"] for vector in BAD}
-    assert len({vector["name"] for vector in VECTORS}) == len(VECTORS)
-
-
-@pytest.mark.parametrize("vector", GOOD, ids=lambda vector: str(vector["name"]))
-def test_a_good_vector_round_trips(vector: dict[str, Any]) -> None:
-    """The bytes are one frame of one message with the values shown; with all keys there, it is encoded so again."""
-    accepted = FROM_PLAYER if vector["from"] == Role.PLAYER else FROM_REFEREE
-    data = bytes.fromhex(vector["hex"])
-    reader = FrameReader(limits.MAX_FRAME_FROM_PLAYER_BYTES)
-    reader.receive_data(data)
-    body = reader.next_frame()
-    assert body is not None
-    assert not reader.pending_bytes
-    message = decode(body, accepted)
-    plain = msgspec.to_builtins(message)
-    assert vector["message"].items() <= plain.items()
-    unusual = {name for name, *_ in OTHER_FORMS} | {"offer with whole milliseconds as integers"}
-    if set(plain) == set(vector["message"]) and vector["name"] not in unusual:
-        assert data == encode_frame(encode(message), limits.MAX_FRAME_FROM_PLAYER_BYTES)
-
-
-def test_no_vector_is_there_twice() -> None:
-    """An unusual encoding is another one than the usual."""
-    assert len({vector["hex"] for vector in VECTORS if "message" in vector}) == len(GOOD)
-
-
-@pytest.mark.parametrize("vector", CONVERSATIONS, ids=lambda vector: str(vector["name"]))
-def test_a_conversation_is_one(vector: dict[str, Any]) -> None:
-    """Both sides can say its lines in this order; a last line with a code is refused with that code."""
-    pair = ConnectionPair()
-    *lines, last = vector["lines"]
-    for line in [*lines, last] if "message" in last else lines:
-        assert bytes.fromhex(line["hex"])[limits.PREFIX_BYTES :] == msgpack.packb(line["message"])
-        pair.send(Role(line["from"]), typed(line["message"]))
-    if "code" in last:
-        with pytest.raises(RemoteProtocolError) as caught:
-            receive_all(pair.side(OTHER[Role(last["from"])]), bytes.fromhex(last["hex"]), 65_536)
-        assert last["code"] == caught.value.code
-
-
-def test_the_conversations_have_every_message_and_code() -> None:
-    """Each message is said in one of them, and what a new conversation can't meet is refused in one."""
-    lines = [line for vector in CONVERSATIONS for line in vector["lines"]]
-    assert set(MESSAGES) == {line["message"]["type"] for line in lines if "message" in line}
-    assert {Code.WRONG_MATCH, Code.OUT_OF_TURN} == {line["code"] for line in lines if "code" in line}
-
-
-@pytest.mark.parametrize("vector", BAD, ids=lambda vector: str(vector["name"]))
-def test_a_bad_vector_is_refused(vector: dict[str, Any]) -> None:
-    """The bytes give a new conversation the code that stands there."""
-    with pytest.raises(RemoteProtocolError) as caught:
-        receive_all(Connection(OTHER[Role(vector["from"])]), bytes.fromhex(vector["hex"]), 65_536)
-    assert vector["code"] == caught.value.code
+    """Each list under `chance` has its row, and each key of its vectors is named; no row is about anything else."""
+    text = section("Chance")
+    rows = set(first_column(text))
+    keys = {key for vectors in CHANCE.values() for vector in vectors for key in vector}
+    assert set(CHANCE) <= rows <= set(CHANCE) | keys
+    assert not [key for key in keys if f"`{key}`" not in text]
+    assert not [key for vector in VECTORS for key in vector if f"| `{key}` |" not in section("Testing a client")]

@@ -22,7 +22,7 @@ HOME = "/home/player"
 SOCKET = "/run/referee.sock"
 """Where the program finds the referee, whatever the socket is called outside."""
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
-_SHARED_MEMORY_MIB = 16
+SHARED_MEMORY_MIB = 16
 """Python's semaphores and shared memory of small players."""
 _TRIAL_S = 5.0
 _GET_IT = "install bubblewrap 0.8 or newer (Debian, Ubuntu, Fedora, Arch: the package bubblewrap)"
@@ -128,7 +128,7 @@ def _system() -> Iterator[str]:
 
 def _own_places(limits: ProgramLimits) -> Iterator[str]:
     size = str(limits.tmp_mib * MIB)
-    yield from ("--dev", "/dev", "--size", str(_SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
+    yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
     yield from ("--remount-ro", "/dev")
     # read-only: a referee that runs as root is root in there, too, and the kernel's settings ask for no capability
     yield from ("--proc", "/proc", "--remount-ro", "/proc")
