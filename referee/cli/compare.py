@@ -6,16 +6,22 @@ from typing import Any
 
 import msgspec
 import rich_click as click
+from rich.markup import escape
 
 from ..games.base import Game
 from ..net.launch import PlayerError
 from ..net.venue import Venue
 from ..plugins import PluginError
+from ..record.founding import BadFounding
+from ..record.programs import read_programs
 from ..tournament.charter import Charter, Participant, TimeControl
 from ..tournament.duel import Duel, State
 from ..tournament.ratings import elo_ratings
 from ..tournament.sprt import Hypotheses, Verdict
+from ..web.printing import printable
+from ..web.words import counted
 from .common import FAILED, console, find_game, json_option, out, parse_options, print_json, registry
+from .comparing import Place, find_place
 from .conduct import Conducted, conduct
 from .confining import find_confinement, sandbox_option
 from .live import watch_of
@@ -26,7 +32,7 @@ from .telemetry import telemetry_options, watched
 WORDS = {
     Verdict.ACCEPT: "{b} is better than {a}: by {elo1:g} Elo rather than by {elo0:g}",
     Verdict.REJECT: "{b} is not better than {a}: by {elo0:g} Elo at most rather than by {elo1:g}",
-    Verdict.CONTINUE: "not decided: {pairs} pairs of matches were too few to tell",
+    Verdict.CONTINUE: "not decided: {pairs_played} too few to tell",
 }
 
 
@@ -53,17 +59,20 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
 
     They play pairs of matches with the same deal, once from each seat, until a sequential probability ratio test
     tells whether B is better by --elo1 rather than by --elo0. Records and ledger go into a folder of --logs called
-    after the two; the same command goes on with a test that was stopped.
+    after the two; the same command goes on with a test that was stopped. For a program whose folder has changed, and
+    for other options, a new test is begun in a folder with a number.
 
     Exit status: 0 the test decided, 1 it did not, 2 used wrongly.
     """
     rules = find_game(values["game"])
-    charter = _charter(rules, a, b, values)
-    folder = values["logs"].absolute() / charter.name
+    place = _place(_charter(rules, a, b, values), values["logs"].absolute())
+    charter, folder = place.charter, place.folder
     venue = Venue(folder=folder, tables=values["tables"], sandbox=values["sandbox_mode"])
     sealer = find_sealer(values["key"])
     confinement = find_confinement(venue.sandbox, values["key"], folder)
     with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
+        if place.notice:
+            watch.noted(place.notice)
         conducted = conduct(
             charter,
             Duel(),
@@ -76,6 +85,18 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
         )
     is_decided = _show(conducted, folder, as_json=as_json)
     sys.exit(0 if is_decided else FAILED)
+
+
+def _place(charter: Charter, logs: Path) -> Place:
+    """Return where it is played.
+
+    Raises:
+        click.ClickException: what is there can't be read.
+    """
+    try:
+        return find_place(charter, logs)
+    except (BadFounding, OSError) as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any]) -> Charter:
@@ -135,15 +156,18 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
         "elo_error": 2 * elo_b.error,
         "records": str(folder),
         "is_stopped": not conducted.is_over,
+        "suspended": [
+            {"name": charter.entrants[one.entrant].name, "why": one.why} for one in tournament.suspended.values()
+        ],
+        "was_over": conducted.was_over,
+        "over_at": _over_at(folder),
     }
     if as_json:
         print_json(told)
         return state.verdict is not Verdict.CONTINUE
-    hypotheses = state.options.hypotheses
-    words = WORDS[state.verdict].format(**{**msgspec.to_builtins(hypotheses), **told})
-    if not conducted.is_over:
-        words = "stopped; the same command goes on with it"
-    out.print(f"[bold]{words}[/]", highlight=False)
+    out.print(f"[bold]{escape(_verdict(conducted, told))}[/]", highlight=False, soft_wrap=True)
+    if conducted.was_over:
+        out.print(_earlier(charter, folder), markup=False, highlight=False, soft_wrap=True)
     out.print(f"pairs in which {told['b']} got 0, ½, 1, 1½ and 2 points: {told['outcomes_of_b']}", highlight=False)
     out.print(
         f"log-likelihood ratio {progress.llr:.2f}, decided below {progress.lower:.2f} or above {progress.upper:.2f};"
@@ -152,3 +176,32 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
     )
     console.print(f"the records are in {folder}", markup=False, highlight=False, soft_wrap=True)
     return state.verdict is not Verdict.CONTINUE
+
+
+def _verdict(conducted: Conducted, told: dict[str, Any]) -> str:
+    """Return what the test says, in words."""
+    state: State = conducted.tournament.state
+    if not conducted.is_over:
+        return "stopped; the same command goes on with it"
+    if told["suspended"] and state.verdict is Verdict.CONTINUE:
+        return "not decided: " + "; ".join(
+            f"{one['name']} does not start: {printable(one['why'])}" for one in told["suspended"]
+        )
+    played = f"{counted(state.counted, 'pair')} of matches {'was' if state.counted == 1 else 'were'}"
+    return WORDS[state.verdict].format(
+        **{**msgspec.to_builtins(state.options.hypotheses), **told, "pairs_played": played}
+    )
+
+
+def _earlier(charter: Charter, folder: Path) -> str:
+    """Return when a comparison was over that was taken up again, and how it is played anew."""
+    at = _over_at(folder)
+    unseen = [one.player for one in charter.entrants if one.player.startswith("cmd:")]
+    but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""
+    when = f" on {at[:10]}" if at else ""
+    return f"it ended{when} with the same programs{but}; nothing was played. To play it anew, remove {folder}"
+
+
+def _over_at(folder: Path) -> str | None:
+    programs = read_programs(folder)
+    return None if programs is None else programs.over_at

@@ -5,7 +5,7 @@ Knows the folder, the entrants' programs and what can go wrong. Refuses to know 
 
 import fcntl
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from twisted.internet.defer import CancelledError
 
 from .. import chance
 from ..net.addresses import stopped
-from ..net.bookkeeping import Bookkeeper
+from ..net.bookkeeping import Bookkeeper, wall_clock
 from ..net.deals import Deals, salt_of
 from ..net.launch import Builds, Confinement, Launch, PlayerError
 from ..net.tournament_runner import TournamentRunner, TournamentStopped
@@ -33,6 +33,7 @@ from ..record.taking_up import TakenUp, take_up
 from ..tournament.charter import REMOTE, Charter, differences
 from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
 from ..tournament.machine import NotOpen, Tournament
+from .changes import at_end, at_start
 from .common import console, find_game, monotonic, registry
 from .play import BUILDS
 from .players import find_launch
@@ -51,6 +52,8 @@ class Conducted(Struct, frozen=True, kw_only=True):
     tournament: Tournament
     is_over: bool
     """False: it was stopped, and the same command goes on with it."""
+    was_over: bool
+    """True: it was over before, and nothing was played."""
 
 
 def conduct(
@@ -87,6 +90,10 @@ def conduct(
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
             tournament = Tournament(charter, format_, dealer)
             taken_up = take_up(tournament, ledger.entries(charter.name), venue.folder, find_game, sealer)
+            was_over = tournament.is_over
+            launches = _launches(charter, venue.folder, confinement)
+            if not was_over:
+                _note(watch, at_start(venue.folder, charter.entrants, wall_clock()))
             make = partial(
                 TournamentRunner,
                 now=monotonic,
@@ -94,7 +101,7 @@ def conduct(
                 tournament=tournament,
                 books=Bookkeeper(tournament, ledger, watch, taken_up.openings, taken_up.untold),
                 venue=venue,
-                launches=_launches(charter, venue.folder, confinement),
+                launches=launches,
                 broken_off=taken_up.open,
                 deals=Deals(secret=sealer.secret(salt), seed=charter.seed, duplicate=charter.duplicate),
                 sealer=sealer,
@@ -103,7 +110,14 @@ def conduct(
                 confinement=confinement,
             )
             is_over = _run(make, total, taken_up, watched)
-        return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over)
+            if not was_over:  # whoever works on a program afterwards changes nothing
+                _note(watch, at_end(venue.folder, charter.entrants, wall_clock(), is_over=is_over))
+        return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
+
+
+def _note(watch: Watch, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        watch.noted(warning)
 
 
 def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Watched) -> bool:

@@ -23,7 +23,7 @@ from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing
 from ..web.printing import printable
-from ..web.words import number
+from ..web.words import counted, number
 from .common import console as usual_console
 from .common import is_interactive, monotonic
 from .live_lines import JsonLines, PlainLines, foul_lines
@@ -191,15 +191,19 @@ class LiveView:
 
     def _head(self, tournament: Tournament, now_s: float) -> Iterator[Text]:
         charter = tournament.charter
-        what = f"  {charter.game}, {charter.format}, {len(self._names)} entrants"
+        what = f"  {charter.game}, {charter.format}, {counted(len(self._names), 'entrant')}"
         yield Text.assemble((charter.name, "bold"), (what, "dim"))
-        total = "" if self._total is None else f" of {self._total}"
-        parts = [f"{tournament.played}{total} matches", f"{spell(now_s - self._begun_s)} so far"]
+        total = None if self._total is None else self._total - tournament.given_up
+        played = counted(tournament.played, "match", "matches")
+        parts = [played if total is None else f"{tournament.played} of {counted(total, 'match', 'matches')}"]
+        parts.append(f"{spell(now_s - self._begun_s)} so far")
         rate = self._rate(now_s)
         if rate:
             parts.append(f"{rate * 60:.1f} a minute")
-            if self._total is not None:
-                parts.append(f"about {spell(max(self._total - tournament.played, 0) / rate)} left")
+            if total is not None:
+                parts.append(f"about {spell(max(total - tournament.played, 0) / rate)} left")
+        if tournament.given_up:
+            parts.append(f"{tournament.given_up} given up")
         if tournament.voided:
             parts.append(f"{tournament.voided} void")
         if tournament.suspended:

@@ -13,7 +13,7 @@ from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..web.printing import printable
-from ..web.words import number
+from ..web.words import counted, number
 from .common import console, print_json
 
 Say = Callable[[str], None]
@@ -37,6 +37,12 @@ def result_text(entry: Entry) -> str:
     return ", ".join(
         f"{printable(entry.names[seat])} {entry.scores[seat]}{' (foul)' if seat in fouled else ''}" for seat in seats
     )
+
+
+def matches_text(tournament: Tournament) -> str:
+    """Return how many matches were played and how many are given up: `18 matches, 3 given up`."""
+    lost = f", {tournament.given_up} given up" if tournament.given_up else ""
+    return f"{counted(tournament.played, 'match', 'matches')}{lost}"
 
 
 class _Lines:
@@ -73,9 +79,11 @@ class PlainLines(_Lines):
         self._tournament, self._total = tournament, total
         charter = tournament.charter
         self._names = [printable(one.name) for one in charter.entrants]
-        count = "" if total is None else f", {total} matches"
+        count = "" if total is None else f", {counted(total, 'match', 'matches')}"
         done = f", {tournament.played} of them played" if tournament.played else ""
-        self._say(f"{charter.name}: {charter.game}, {charter.format}, {len(self._names)} entrants{count}{done}")
+        lost = f", {tournament.given_up} given up" if tournament.given_up else ""
+        field = counted(len(self._names), "entrant")
+        self._say(f"{charter.name}: {charter.game}, {charter.format}, {field}{count}{done}{lost}")
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Say nothing: the result follows."""
@@ -83,7 +91,8 @@ class PlainLines(_Lines):
     def match_closed(self, entry: Entry) -> None:
         """Say the result, and who was expelled why."""
         played = 0 if self._tournament is None else self._tournament.played
-        of = "" if self._total is None else f"/{self._total}"
+        lost = 0 if self._tournament is None else self._tournament.given_up
+        of = "" if self._total is None else f"/{self._total - lost}"
         self._say(f"[{played}{of}] {entry.match}: {result_text(entry)}")
         for line in foul_lines(entry):
             self._say(f"  {line}")
@@ -103,9 +112,10 @@ class PlainLines(_Lines):
     def tournament_ended(self, tournament: Tournament) -> None:
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
-        self._say(f"{tournament.charter.name} {state}: {tournament.played} matches, {tournament.voided} void")
+        self._say(f"{tournament.charter.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
         for line in placed(tournament)[:3]:
-            self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}")
+            mark = " (suspended)" if line.entrant in tournament.suspended else ""
+            self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}{mark}")
 
 
 class JsonLines(_Lines):
@@ -172,8 +182,9 @@ class JsonLines(_Lines):
         self._event("match-voided", match=entry.match, names=entry.names, void=entry.void)
 
     def entrant_suspended(self, suspension: Suspension) -> None:
-        """Write who plays no more, and why."""
-        self._event("entrant-suspended", name=self._names[suspension.entrant], why=suspension.why)
+        """Write who plays no more and why, and how many matches are not played because of all who do not."""
+        given_up = 0 if self._tournament is None else self._tournament.given_up
+        self._event("entrant-suspended", name=self._names[suspension.entrant], why=suspension.why, given_up=given_up)
 
     def noted(self, text: str) -> None:
         """Write it."""
@@ -182,7 +193,13 @@ class JsonLines(_Lines):
     def tournament_ended(self, tournament: Tournament) -> None:
         """Write the last standings, and that it is over or was stopped."""
         self._standings(tournament)
-        self._event("tournament-over", is_over=tournament.is_over, played=tournament.played, void=tournament.voided)
+        self._event(
+            "tournament-over",
+            is_over=tournament.is_over,
+            played=tournament.played,
+            given_up=tournament.given_up,
+            void=tournament.voided,
+        )
 
     def _standings(self, tournament: Tournament) -> None:
         lines = [{"name": self._names[one.entrant], **msgspec.to_builtins(one)} for one in placed(tournament)]

@@ -21,9 +21,11 @@ from ..tournament.machine import NotOpen, Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import UnknownTieBreak
 from ..web.digest import Digest, digest_of
+from ..web.printing import printable
 from ..web.report_files import Replays, Targets, Written, make_replay, write_report
 from ..web.words import number
 from .common import FAILED, console, find_game, harmless, json_option, out, print_json, registry
+from .live_lines import matches_text
 
 _FEW = 16
 """So few records are read before other processes have started."""
@@ -101,6 +103,8 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
     except (RecordError, BadCourse, NotOpen) as error:
         console.print(f"{error}; referee audit {folder} tells more", markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
+    except BadFounding as error:
+        raise click.ClickException(str(error)) from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
         raise click.UsageError(f"{folder / FILE}: {error}") from None
     except OSError as error:
@@ -174,11 +178,14 @@ def _make_replay(record: Path, target: Path) -> None:
 def _show(written: Written, left: int) -> None:
     tournament = written.summary.chronicle.tournament
     state = "is over" if tournament.is_over else "goes on"
-    text = f"{tournament.charter.name} {state}: {tournament.played} matches, {tournament.voided} void"
+    text = f"{tournament.charter.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
     out.print(text + (f", {left} not finished" if left else ""), markup=False, highlight=False)
     out.print()
     out.print(standings_table(tournament))
     out.print()
+    for name, since in written.summary.changed.items():
+        text = f"{printable(name)} has changed: its matches from {since} on are another program's"
+        out.print(text, markup=False, highlight=False, soft_wrap=True)
     for what, path in (
         ("report", written.html),
         ("tables", written.csv[0].parent),
@@ -198,7 +205,8 @@ def standings_table(tournament: Tournament, most: int = 20) -> RichTable:
     for line in lines[:most]:
         values = (number(line.tie_breaks[one]) if one in line.tie_breaks else "" for one in breaks)
         name = harmless(tournament.charter.entrants[line.entrant].name)
-        table.add_row(str(line.place), name, number(line.points), *values, str(line.played))
+        mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
+        table.add_row(str(line.place), name + mark, number(line.points), *values, str(line.played))
     if len(lines) > most:
         table.add_row("", f"and {len(lines) - most} more")
     return table
@@ -211,8 +219,10 @@ def _print_json(written: Written, left: int) -> None:
             "tournament": tournament.charter.name,
             "is_over": tournament.is_over,
             "played": tournament.played,
+            "given_up": tournament.given_up,
             "void": tournament.voided,
             "unfinished": left,
+            "changed": written.summary.changed,
             "standings": [
                 {"name": written.summary.names[line.entrant], **msgspec.to_builtins(line)}
                 for line in written.summary.standings

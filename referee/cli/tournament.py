@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,24 @@ import msgspec
 import rich_click as click
 from msgspec.structs import replace
 
+from ..net.launch import PlayerError, resolved
+from ..pairing.base import Extent
+from ..plugins import PluginError
 from ..record.founding import BadFounding, read_founding
 from ..record.manifest import write_manifest
 from ..record.reader import RecordError
 from ..record.seal import Sealer
+from ..tournament.charter import REMOTE, Charter
+from ..web.printing import printable
 from ..web.report_files import Targets
 from .charter_file import Plan, read_tournament
 from .charter_sheet import BadCharter
 from .charter_text import describe
-from .common import FAILED, console, json_option, out, print_json, registry
+from .common import FAILED, FINE, console, json_option, out, print_json, registry
 from .conduct import conduct
 from .confining import find_confinement
 from .live import watch_of
+from .players import find_launch
 from .report import report
 from .settings import find_sealer
 from .telemetry import telemetry_options, watched
@@ -52,12 +59,14 @@ def tournament(
 
     With --json, one object a line says what happens; without a terminal, plain lines do.
 
-    Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong.
+    Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong; with
+    --check 1 says that the command of an entrant is not there.
     """
     plan = _read(file, tables)
     if check:
-        _show(plan, as_json=as_json)
-        return
+        absent = tuple(_absent(plan.charter))
+        _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
+        sys.exit(FAILED if absent else FINE)
     charter, venue = plan.charter, plan.venue
     total = None if plan.extent is None else plan.extent.fewest * charter.legs
     sealer = find_sealer(key)
@@ -107,8 +116,26 @@ def _without_latecomers(plan: Plan) -> Plan:
         late = [one.name for one in plan.charter.entrants if one not in field]
         if replace(plan.charter, entrants=field) == founding.charter and set(field) < set(plan.charter.entrants):
             warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
-            return replace(plan, charter=founding.charter, warnings=(*plan.warnings, warning))
+            extent = _extent(founding.charter)
+            return replace(plan, charter=founding.charter, extent=extent, warnings=(*plan.warnings, warning))
     return plan
+
+
+def _extent(charter: Charter) -> Extent | None:
+    form = registry().format(charter.format)
+    return form.extent(form.parse_options(charter.format_options), charter.field())
+
+
+def _absent(charter: Charter) -> Iterator[str]:
+    """Yield, in a line each, which entrants will not start: the command that runs or builds them is not there."""
+    for one in charter.entrants:
+        if one.player == REMOTE:
+            continue
+        try:
+            launch = replace(find_launch(charter.game, one.player, 0, registry()), name=one.name)
+            resolved(launch, launch.build)  # what a build makes need not be there yet
+        except (PlayerError, PluginError) as error:
+            yield printable(str(error))
 
 
 def _sign(folder: Path, sealer: Sealer) -> None:

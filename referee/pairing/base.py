@@ -118,6 +118,13 @@ class PairingFormat(ABC, Generic[S]):
         """
         return None
 
+    def given_up(self, state: S) -> int:
+        """Return how many pairings of those in `extent` are not played because somebody withdrew.
+
+        As soon as that is sure; a format that can't tell says 0.
+        """
+        return 0
+
     @abstractmethod
     def new(self, options: Any, field: Field, shuffle: Shuffle) -> S:
         """Return the state before the first match.

@@ -78,6 +78,10 @@ class Gauntlet(PairingFormat[State]):
         matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
         return Extent(fewest=matches, most=matches, rounds=rota.rounds)
 
+    def given_up(self, state: State) -> int:
+        """Return how many pairings are walkovers, or of nobody any more."""
+        return state.given_up
+
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
         return state.due
@@ -91,7 +95,7 @@ class Gauntlet(PairingFormat[State]):
         return timetable.record(state, played)
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; without challengers nothing is left to play."""
+        """Return the state without an entrant; those that it was to meet have walkovers."""
         return timetable.withdraw(state, entrant)
 
     def is_over(self, state: State) -> bool:

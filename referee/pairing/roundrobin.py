@@ -172,6 +172,10 @@ class RoundRobin(PairingFormat[State]):
         matches = rounds * (len(field.entrants) // field.seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
+    def given_up(self, state: State) -> int:
+        """Return how many pairings are walkovers, or of nobody any more."""
+        return state.given_up
+
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
         return state.due
@@ -185,7 +189,7 @@ class RoundRobin(PairingFormat[State]):
         return timetable.record(state, played)
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet rest, or get other tables."""
+        """Return the state without an entrant; those that it was to meet have walkovers, or get other tables."""
         if entrant in state.withdrawn or not isinstance(state.timetable, Plan):
             return timetable.withdraw(state, entrant)
         return timetable.withdraw(state, entrant, _replanned(state, state.timetable, entrant))

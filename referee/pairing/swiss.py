@@ -42,6 +42,8 @@ class State(Struct, frozen=True, kw_only=True):
     number: int = 0
     """Of the last pairing."""
     due: tuple[Pairing, ...] = ()
+    given_up: int = 0
+    """Tables that are not played because somebody withdrew, those of later rounds included."""
 
 
 class Swiss(PairingFormat[State]):
@@ -76,6 +78,10 @@ class Swiss(PairingFormat[State]):
         matches = rounds * (len(field.entrants) // field.seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
+    def given_up(self, state: State) -> int:
+        """Return how many tables are left out, now and later."""
+        return state.given_up
+
     def due(self, state: State) -> tuple[Pairing, ...]:
         """Return every pairing of the round that has no result yet."""
         return state.due
@@ -106,8 +112,11 @@ class Swiss(PairingFormat[State]):
             for number, one in enumerate(left, start=state.number + 1)
         )
         due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
-        number = state.number + len(byes)
-        return _paired(replace(state, due=due, number=number, withdrawn=state.withdrawn | {entrant}))
+        number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, len(state.cards[0].used)
+        staying = len(state.cards) - len(withdrawn)
+        later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
+        lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
+        return _paired(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
 
     def is_over(self, state: State) -> bool:
         """Tell whether nothing is due and nothing will be."""

@@ -2,9 +2,12 @@
 
 Knows who has come how far. Refuses to know how a timetable was made. An entrant's next match is due as soon as all its
 seats are through with what they have before it: nobody waits for the end of a round that is none of its business.
+
+In matches of two, whoever was still to meet somebody who withdrew has a walkover instead: else those that had met it
+before, and beaten a program that did not even start, would be better off for nothing but their place in the timetable.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from msgspec import Struct
@@ -32,6 +35,8 @@ class State(Struct, frozen=True):
     """By entrant: the round, from 0, that it waits for or plays in; the number of rounds if it is through."""
     withdrawn: frozenset[int]
     due: tuple[Pairing, ...]
+    given_up: int = 0
+    """Pairings of two that are not played because one of them, or both, withdrew."""
 
 
 def start(timetable: Timetable, entrants: int) -> State:
@@ -51,7 +56,7 @@ def record(state: State, played: Played) -> State:
 
 
 def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> State:
-    """Return the state without an entrant: those that it was to play against rest.
+    """Return the state without an entrant: its opponents in matches of two have walkovers, all others rest.
 
     Args:
         state: before.
@@ -62,14 +67,20 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
         return state
     timetable = timetable or state.timetable
     progress = list(state.progress)
+    lost = sum(
+        len(pairing.seats) == 2 and state.withdrawn.isdisjoint(pairing.seats)
+        for index in range(progress[entrant], timetable.rounds)
+        if (pairing := timetable.pairing(entrant, index)) is not None
+    )
     progress[entrant] = timetable.rounds
     left = State(
         timetable,
         tuple(progress),
         state.withdrawn | {entrant},
         tuple(pairing for pairing in state.due if entrant not in pairing.seats),
+        state.given_up + lost,
     )
-    return _moved_on(left, [one for one in range(len(progress)) if _is_stuck(left, one)])
+    return _arrived(left, {one: at for one, at in enumerate(progress) if _is_left(left, one)})
 
 
 def begun(state: State) -> int:
@@ -78,26 +89,42 @@ def begun(state: State) -> int:
     return min(max(reached, default=0), state.timetable.rounds)
 
 
-def _is_stuck(state: State, entrant: int) -> bool:
+def _is_left(state: State, entrant: int) -> bool:
+    """Tell whether an entrant waits for, or plays in, a pairing of which somebody has withdrawn."""
     index = state.progress[entrant]
-    return entrant not in state.withdrawn and index < state.timetable.rounds and not _is_playable(state, entrant, index)
-
-
-def _is_playable(state: State, entrant: int, index: int) -> bool:
+    if entrant in state.withdrawn or index >= state.timetable.rounds:
+        return False
     pairing = state.timetable.pairing(entrant, index)
-    return pairing is not None and state.withdrawn.isdisjoint(pairing.seats)
+    return pairing is None or not state.withdrawn.isdisjoint(pairing.seats)
+
+
+def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
+    """Return what withdrawals have left of an entrant's pairing of a round; None if it rests."""
+    pairing = state.timetable.pairing(entrant, index)
+    if pairing is None or state.withdrawn.isdisjoint(pairing.seats):
+        return pairing
+    return replace(pairing, seats=(entrant,), table="walkover") if len(pairing.seats) == 2 else None
 
 
 def _moved_on(state: State, entrants: Iterable[int]) -> State:
-    """Return the state with some entrants at their next pairing, and with what becomes due by that."""
-    progress, rounds, pairing = list(state.progress), state.timetable.rounds, state.timetable.pairing
+    """Return the state with some entrants behind their last pairing, and with what becomes due by that."""
+    return _arrived(state, {one: state.progress[one] + 1 for one in entrants})
+
+
+def _arrived(state: State, rounds: Mapping[int, int]) -> State:
+    """Return the state with some entrants at their first pairing from a round on, and with what becomes due by that.
+
+    Args:
+        state: before.
+        rounds: entrant -> round, from 0.
+    """
+    progress, end = list(state.progress), state.timetable.rounds
     due = {pairing.number: pairing for pairing in state.due}
-    for entrant in entrants:
-        index = progress[entrant] + 1
-        while index < rounds and not _is_playable(state, entrant, index):
+    for entrant, first in rounds.items():
+        index, found = first, None
+        while index < end and (found := _pairing(state, entrant, index)) is None:
             index += 1
         progress[entrant] = index
-        found = pairing(entrant, index) if index < rounds else None
         if found is not None and all(progress[seat] == index for seat in found.seats):
             due[found.number] = found
     return replace(state, progress=tuple(progress), due=tuple(due[number] for number in sorted(due)))

@@ -4,7 +4,7 @@ How many tables there are, where records go and who may watch is not part of it:
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -78,6 +78,14 @@ class Charter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def differences(old: Charter, new: Charter) -> Mapping[str, tuple[Any, Any]]:
-    """Return what stands differently in two charters: field -> (old value, new value), plain."""
-    one, other = msgspec.to_builtins(old), msgspec.to_builtins(new)
-    return {key: (one[key], other[key]) for key in one if one[key] != other[key]}
+    """Return what stands differently in two charters: path of a field, with dots -> (old value, new value), plain."""
+    return dict(_differences(msgspec.to_builtins(old), msgspec.to_builtins(new), ""))
+
+
+def _differences(old: Any, new: Any, path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield the smallest parts that differ; of what stands on one side alone, the other value is None."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in old | new:
+            yield from _differences(old.get(key), new.get(key), f"{path}.{key}" if path else key)
+    elif old != new:
+        yield path, (old, new)

@@ -106,3 +106,7 @@ class _Overheard(PairingFormat[Any]):
     def places(self, state: Any) -> tuple[tuple[int, ...], ...] | None:
         """Return the places as the format decides them."""
         return self._format.places(state)
+
+    def given_up(self, state: Any) -> int:
+        """Return how many pairings the format has given up."""
+        return self._format.given_up(state)

@@ -101,6 +101,8 @@ class Tournament:
         """Matches that count."""
         self.voided = 0
         """Matches that do not, for a fault of the referee's."""
+        self._given_up_legs = 0
+        """Matches that count, of pairings that were given up before their last one."""
         self._legs: dict[int, dict[int, Entry]] = {}
         """Number of a pairing -> leg -> what came of it."""
         self._attempts: Counter[tuple[int, int]] = Counter()
@@ -122,6 +124,11 @@ class Tournament:
     def is_over(self) -> bool:
         """Whether nothing is to be played any more."""
         return self._format.is_over(self._state)
+
+    @property
+    def given_up(self) -> int:
+        """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
+        return max(self._format.given_up(self._state) * self.charter.legs - self._given_up_legs, 0)
 
     def fixtures(self) -> Iterator[Fixture]:
         """Yield every match that may be opened now and has no result yet, in the order of the pairings."""
@@ -219,6 +226,7 @@ class Tournament:
         for number, pairing in self._due.items():
             if due.get(number) != pairing:
                 self._given_up[number] = self._open[number]
+                self._given_up_legs += len(self._legs.get(number, ()))
                 self._forget(number)
 
     def _settle(self) -> None:
@@ -250,4 +258,5 @@ class Tournament:
                 self.failures[entrant] += 1
                 times = self.failures[entrant]
                 if times == self.charter.suspend_after and entrant not in self.suspended:
-                    yield Suspension(entrant=entrant, why=f"failed to start in {times} matches: {foul.detail}")
+                    matches = "1 match" if times == 1 else f"{times} matches"
+                    yield Suspension(entrant=entrant, why=f"failed to start in {matches}: {foul.detail}")

@@ -113,6 +113,7 @@ def everything(summary: Summary) -> dict[str, Any]:
         ],
         "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.chronicle.byes],
         "suspended": [msgspec.to_builtins(one) for one in tournament.suspended.values()],
+        "changed": dict(summary.changed),
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
         "given_up": [entry.match for entry in summary.chronicle.given_up],
         "entries": [msgspec.to_builtins(entry) for entry in summary.chronicle.entries],

@@ -88,6 +88,7 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("fouls", "Fouls", _fouls, has_fouls)
     yield _Section("time", "Time", _times, any(one.answers for one in summary.times))
     yield _Section("suspended", "Suspended", tables.suspended_list, bool(tournament.suspended))
+    yield _Section("changed", "Changed programs", tables.changed_list, bool(summary.changed))
     yield _Section("byes", "Byes", tables.byes_list, bool(summary.chronicle.byes))
     yield _Section("void", "Void matches", tables.void_table, bool(summary.idle))
     yield _Section("matches", "Matches", lambda _: _list("match-list", "matches"), bool(summary.chronicle.entries))
@@ -115,6 +116,7 @@ def _facts(summary: Summary) -> Markup:
         "matches": tournament.played,
         "fouls": sum(1 for _ in summary.fouls()),
         "suspended": len(tournament.suspended),
+        "given up": tournament.given_up,
         "void": len(summary.idle),
     }
     return joined(

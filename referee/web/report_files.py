@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ..pairing.base import PairingFormat
 from ..record.audit import FindGame
+from ..record.programs import Programs, read_programs
 from ..record.reader import RecordError, read_record
 from ..tournament.charter import Charter
 from ..tournament.chronicle import chronicled
@@ -90,11 +91,13 @@ def write_report(
     Raises:
         NotOpen: the entries are not those of this tournament in their order.
         RecordError: a record of which a page is to be made does not hold.
+        BadFounding: the file of the programs is damaged.
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
     targets = targets or Targets()
     told = digests if digests is not None else read_digests(folder, entries)
-    summary = Summary(chronicled(charter, format_, salt, entries), told)
+    programs = read_programs(folder) or Programs()
+    summary = Summary(chronicled(charter, format_, salt, entries), told, programs.changed)
     replayed = _replay(folder, summary, targets.replays, make_replays or _one_by_one(find_game))
     tables = list(_write_tables(targets.csv or folder, summary))
     page = targets.html or folder / "report.html"

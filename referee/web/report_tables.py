@@ -179,6 +179,13 @@ def suspended_list(summary: Summary) -> Markup:
     )
 
 
+def changed_list(summary: Summary) -> Markup:
+    """Return whose program was another one later on."""
+    words = "has changed since the tournament was begun: its matches from {} on are another program's"
+    parts = (joined((tag("dt", name), tag("dd", words.format(since)))) for name, since in summary.changed.items())
+    return tag("dl", *parts, class_="facts")
+
+
 def byes_list(summary: Summary) -> Markup:
     """Return who had a bye, round by round."""
     by_round: dict[int, list[Markup]] = {}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import cached_property
 
 from ..tournament.charter import Charter
@@ -24,10 +25,12 @@ class Summary:
     Args:
         chronicle: its course so far.
         digests: match -> what its record tells besides; matches without one are told of all the same.
+        changed: entrant, by name, that went on with another program -> when that was found the last time.
     """
 
     chronicle: Chronicle
     digests: Mapping[str, Digest]
+    changed: Mapping[str, str] = dataclass_field(default_factory=dict)
 
     @property
     def charter(self) -> Charter:

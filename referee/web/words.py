@@ -67,6 +67,17 @@ def number(value: float) -> str:
     return f"{value:.2f}"
 
 
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """Return how many of something there are, the noun in its right number.
+
+    Args:
+        count: how many.
+        noun: for one of them.
+        nouns: for any other number; the noun with an s, if none is given.
+    """
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
 def gains(frames: Sequence[Frame], index: int) -> int:
     """Return the points that a frame's move brought its seat; 0 for anything but a move.
 

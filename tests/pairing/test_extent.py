@@ -1,6 +1,7 @@
 """How long a tournament takes, as formats tell it beforehand, against tournaments that are played out."""
 
 from collections.abc import Callable
+from random import Random
 from typing import Any
 
 import pytest
@@ -30,6 +31,8 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
     ("ladder", 2, {"matches": 30}),
     ("ladder", 3, {"matches": 30, "certainty": 0.6}),
 ]
+TELLING = [one for one in CASES if one[0] in {"gauntlet", "swiss"} or one[:2] == ("roundrobin", 2)]
+"""Those that tell how many matches a withdrawal costs."""
 RESULTS: list[Callable[[Pairing], Played]] = [
     first_wins,
     lambda pairing: first_wins(pairing) if len(pairing.seats) != 2 else won_by(pairing, max(pairing.seats)),
@@ -51,10 +54,32 @@ def test_as_many_matches_are_played_as_were_told(name: str, seats: int, options:
         assert told.rounds in (None, max(one.round for one in pairings))
 
 
+@pytest.mark.parametrize(("name", "seats", "options"), TELLING)
+@pytest.mark.parametrize("count", [5, 8, 13])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_given_up_makes_up_the_difference(
+    *, name: str, seats: int, options: dict[str, Any], count: int, seed: int
+) -> None:
+    """Whoever withdraws when, matches that are played and those that are given up are together as many as were told."""
+    form, of, source = FORMATS[name], field(count, seats), Random(seed)
+    told = form.extent(form.parse_options(options), of)
+    state, matches = started(form, of, **options), 0
+    while due := form.due(state):
+        if source.random() < 0.1:
+            state = form.withdraw(state, source.randrange(count))
+        else:
+            pairing = source.choice(due)
+            matches += not pairing.is_bye
+            state = form.record(state, first_wins(pairing))
+    assert told is not None
+    assert matches + form.given_up(state) == told.fewest
+
+
 def test_a_format_need_not_tell() -> None:
     """A format of somebody else's that says nothing about it is none the worse."""
     form = FORMATS["swiss"]
     assert PairingFormat.extent(form, form.parse_options({}), field(4)) is None
+    assert PairingFormat.given_up(form, started(form, field(4))) == 0
 
 
 def test_a_swiss_of_many_is_told_at_once() -> None:

@@ -7,7 +7,7 @@ import pytest
 from referee.pairing.base import BadFormat
 from referee.pairing.gauntlet import Gauntlet
 
-from .tournaments import field, played_out, started
+from .tournaments import field, first_wins, played_out, started
 
 FORM = Gauntlet()
 
@@ -35,9 +35,22 @@ def test_challengers_play_at_the_same_time() -> None:
     assert {0, 1, 2} == {pairing.seats[0] for pairing in due}
 
 
-def test_without_its_challenger_a_gauntlet_is_over() -> None:
-    """The others do not play each other."""
-    assert FORM.is_over(FORM.withdraw(started(FORM, field(8)), 0))
+def test_without_its_challenger_a_gauntlet_has_walkovers_alone() -> None:
+    """The others do not play each other, and each has what it was to play; two for each is as many as all had."""
+    state = started(FORM, field(8))
+    for _ in range(5):
+        state = FORM.record(state, first_wins(FORM.due(state)[0]))
+    state, pairings = played_out(FORM, FORM.withdraw(state, 0))
+    assert {"walkover"} == {pairing.table for pairing in pairings}
+    assert {3: 1, **dict.fromkeys(range(4, 8), 2)} == Counter(pairing.seats[0] for pairing in pairings)
+    assert FORM.given_up(state) == 9
+
+
+def test_who_withdraws_from_a_gauntlet_leaves_walkovers_to_the_challengers() -> None:
+    """Each challenger has two, whatever the others play."""
+    _, pairings = played_out(FORM, FORM.withdraw(started(FORM, field(6), challengers=2), 4))
+    byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
+    assert byes == {0: 2, 1: 2}
 
 
 def test_a_field_of_challengers_only_is_refused() -> None:

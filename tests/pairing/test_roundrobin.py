@@ -6,6 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from referee.pairing.roundrobin import Berger, RoundRobin
 from referee.pairing.tables import spread
@@ -90,13 +91,43 @@ def test_a_slow_match_holds_up_only_those_who_wait_for_its_players() -> None:
     assert rounds == {1, 2}
 
 
-def test_who_was_to_meet_somebody_who_withdrew_rests() -> None:
-    """Those who stay play what they would have played, without the one who left, and get no byes for it."""
+def test_who_was_to_meet_somebody_who_withdrew_has_a_walkover() -> None:
+    """Those who stay play what they would have played; in the place of the one who left is a walkover for each."""
     form = RoundRobin()
     _, whole = played_out(form, started(form, field(6)))
     state = form.withdraw(started(form, field(6)), 2)
     _, pairings = played_out(form, state)
-    assert {pairing for pairing in whole if 2 not in pairing.seats} == set(pairings)
+    assert {one for one in whole if 2 not in one.seats} == {one for one in pairings if not one.is_bye}
+    expected = {
+        replace(one, seats=tuple(seat for seat in one.seats if seat != 2), table="walkover")
+        for one in whole
+        if 2 in one.seats
+    }
+    assert expected == {one for one in pairings if one.is_bye}
+
+
+@pytest.mark.parametrize("after", range(15))
+def test_whoever_met_it_before_or_was_to_meet_it_later_has_as_many_results(after: int) -> None:
+    """Whenever an entrant withdraws, each of the others has a result for every opponent, and one result alone."""
+    form = RoundRobin()
+    state, results = started(form, field(6)), Counter[int]()
+    for _ in range(after):
+        due = form.due(state)[-1]
+        results.update(due.seats)
+        state = form.record(state, first_wins(due))
+    _, pairings = played_out(form, form.withdraw(state, 2))
+    results.update(entrant for pairing in pairings for entrant in pairing.seats)
+    assert {entrant: 5 for entrant in range(6) if entrant != 2} == {one: results[one] for one in results if one != 2}
+
+
+def test_a_match_of_two_who_withdrew_is_nobodys() -> None:
+    """Neither of them has a walkover, and the others have one for each."""
+    form = RoundRobin()
+    state = form.withdraw(form.withdraw(started(form, field(6)), 2), 4)
+    _, pairings = played_out(form, state)
+    byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
+    assert dict.fromkeys((0, 1, 3, 5), 2) == byes
+    assert form.given_up(state) == 9
 
 
 @pytest.mark.parametrize(
