@@ -16,6 +16,7 @@ from ..record.founding import BadFounding
 from ..record.programs import read_programs
 from ..tournament.charter import Charter, Participant, TimeControl
 from ..tournament.duel import Duel, State
+from ..tournament.machine import Tournament
 from ..tournament.ratings import elo_ratings
 from ..tournament.sprt import Hypotheses, Verdict
 from ..web.printing import printable
@@ -156,9 +157,7 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
         "elo_error": 2 * elo_b.error,
         "records": str(folder),
         "is_stopped": not conducted.is_over,
-        "suspended": [
-            {"name": charter.entrants[one.entrant].name, "why": one.why} for one in tournament.suspended.values()
-        ],
+        "not_starting": _not_starting(tournament),
         "was_over": conducted.was_over,
         "over_at": _over_at(folder),
     }
@@ -167,7 +166,7 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
         return state.verdict is not Verdict.CONTINUE
     out.print(f"[bold]{escape(_verdict(conducted, told))}[/]", highlight=False, soft_wrap=True)
     if conducted.was_over:
-        out.print(_earlier(charter, folder), markup=False, highlight=False, soft_wrap=True)
+        out.print(_earlier(conducted, folder), markup=False, highlight=False, soft_wrap=True)
     out.print(f"pairs in which {told['b']} got 0, ½, 1, 1½ and 2 points: {told['outcomes_of_b']}", highlight=False)
     out.print(
         f"log-likelihood ratio {progress.llr:.2f}, decided below {progress.lower:.2f} or above {progress.upper:.2f};"
@@ -183,23 +182,36 @@ def _verdict(conducted: Conducted, told: dict[str, Any]) -> str:
     state: State = conducted.tournament.state
     if not conducted.is_over:
         return "stopped; the same command goes on with it"
-    if told["suspended"] and state.verdict is Verdict.CONTINUE:
-        return "not decided: " + "; ".join(
-            f"{one['name']} does not start: {printable(one['why'])}" for one in told["suspended"]
-        )
+    missing = "; ".join(f"{name} does not start: {printable(why)}" for name, why in told["not_starting"].items())
+    if missing and state.verdict is Verdict.CONTINUE:
+        return f"not decided: {missing}"
     played = f"{counted(state.counted, 'pair')} of matches {'was' if state.counted == 1 else 'were'}"
-    return WORDS[state.verdict].format(
-        **{**msgspec.to_builtins(state.options.hypotheses), **told, "pairs_played": played}
-    )
+    hypotheses = msgspec.to_builtins(state.options.hypotheses)
+    words = WORDS[state.verdict].format(**{**hypotheses, **told, "pairs_played": played})
+    return f"{words}; but {missing}" if missing else words
 
 
-def _earlier(charter: Charter, folder: Path) -> str:
+def _not_starting(tournament: Tournament) -> dict[str, str]:
+    """Return why an entrant did not start, by name: those that are suspended for it, or never did."""
+    found = {}
+    for index, one in enumerate(tournament.charter.entrants):
+        failures = tournament.failures[index]
+        if index in tournament.suspended:
+            found[one.name] = tournament.suspended[index].why
+        elif failures and failures == tournament.played:
+            found[one.name] = f"failed to start in {counted(failures, 'match', 'matches')}"
+    return found
+
+
+def _earlier(conducted: Conducted, folder: Path) -> str:
     """Return when a comparison was over that was taken up again, and how it is played anew."""
+    state: State = conducted.tournament.state
     at = _over_at(folder)
-    unseen = [one.player for one in charter.entrants if one.player.startswith("cmd:")]
+    unseen = [one.player for one in conducted.charter.entrants if one.player.startswith("cmd:")]
+    what = "ended" if state.verdict is Verdict.CONTINUE else "decided"
+    when = f" on {at[:10]}" if at else " before"
     but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""
-    when = f" on {at[:10]}" if at else ""
-    return f"it ended{when} with the same programs{but}; nothing was played. To play it anew, remove {folder}"
+    return f"{what}{when} with the same programs{but}; nothing was played. To play it anew, remove {folder}"
 
 
 def _over_at(folder: Path) -> str | None:

@@ -6,6 +6,7 @@ told, so that nobody takes an old verdict for that of a changed program.
 
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -69,12 +70,18 @@ def _as_wide(charter: Charter, kept: Charter) -> Charter:
 
 def _otherwise(kept: Charter, wanted: Charter) -> str:
     """Return in what a comparison was begun otherwise; empty: in nothing."""
-    parts = [f"{_option(path)} was {old!r}, is {new!r}" for path, (old, new) in differences(kept, wanted).items()]
+    parts = [
+        f"{_option(path)} was {_value(old)}, is {_value(new)}" for path, (old, new) in differences(kept, wanted).items()
+    ]
     return f"the last comparison of the two was another: {', '.join(parts)}" if parts else ""
 
 
 def _option(path: str) -> str:
     return path.rpartition(".")[2]
+
+
+def _value(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _changed(folder: Path, digests: dict[str, str]) -> str:

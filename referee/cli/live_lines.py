@@ -79,11 +79,13 @@ class PlainLines(_Lines):
         self._tournament, self._total = tournament, total
         charter = tournament.charter
         self._names = [printable(one.name) for one in charter.entrants]
-        count = "" if total is None else f", {counted(total, 'match', 'matches')}"
-        done = f", {tournament.played} of them played" if tournament.played else ""
-        lost = f", {tournament.given_up} given up" if tournament.given_up else ""
-        field = counted(len(self._names), "entrant")
-        self._say(f"{charter.name}: {charter.game}, {charter.format}, {field}{count}{done}{lost}")
+        parts = [charter.game, charter.format, counted(len(self._names), "entrant")]
+        parts += [] if total is None else [counted(total, "match", "matches")]
+        if tournament.played:
+            what = counted(tournament.played, "match", "matches") if total is None else f"{tournament.played} of them"
+            parts.append(f"{what} played")
+        parts += [f"{tournament.given_up} given up"] if tournament.given_up else []
+        self._say(f"{charter.name}: {', '.join(parts)}")
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Say nothing: the result follows."""

@@ -110,6 +110,8 @@ def test_who_comes_late_is_not_in_the_field(small: Path) -> None:
     make_player("python-socket", small / "zoe")
     done = referee("tournament", "small.toml", "--json", cwd=small)
     assert "not in the field, for the tournament had begun before: zoe" in done.stdout
+    (begun,) = named(events(done.stdout), "tournament-begun")
+    assert (begun["total"], begun["played"]) == (1, 1)
     assert {name for entry in entries(small, "small") for name in entry["names"]} == {"one", "two"}
 
 
@@ -120,6 +122,20 @@ def test_a_file_is_only_read_with_check(small: Path) -> None:
     assert "roundrobin" in done.stdout
     done = referee("tournament", "small.toml", "--check", "--json", cwd=small)
     assert json.loads(done.stdout)["extent"]["fewest"] == RESULTS
+
+
+@pytest.mark.parametrize("key", ["run", "build"])
+def test_check_tells_of_a_command_that_is_not_there(small: Path, key: str) -> None:
+    """It is looked up, not run; what a build will make need not be there yet."""
+    (small / "ada").mkdir()
+    toml = 'name = "ada"\n' + ('run = "./nosuch"\n' if key == "run" else 'run = "./made"\nbuild = "nosuch"\n')
+    (small / "ada" / "player.toml").write_text(toml)
+    (small / "small.toml").write_text(SMALL.replace(THREE, 'entrants = ["house:random", "ada"]'))
+    done = referee("tournament", "small.toml", "--check", cwd=small, status=1, is_stopped_early=True)
+    command = "./nosuch" if key == "run" else "nosuch"
+    assert done.stderr == f"ada: can't start {command}: No such file or directory\n"
+    (small / "ada" / "player.toml").write_text(toml.replace('"./nosuch"', '"true"').replace('"nosuch"', '"true"'))
+    referee("tournament", "small.toml", "--check", cwd=small, is_stopped_early=True)
 
 
 def test_a_program_that_does_not_start_is_suspended(tmp_path: Path) -> None:
@@ -177,9 +193,9 @@ def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @contextmanager
-def without_room(folder: Path) -> Iterator[str]:
+def without_room(folder: Path, text: str = SMALL) -> Iterator[str]:
     """Run the small tournament where less is free than it asks for, until that is told; stop it at the end."""
-    (folder / "small.toml").write_text("min_free_mib = 1e12\n" + SMALL)
+    (folder / "small.toml").write_text("min_free_mib = 1e12\n" + text)
     command = [sys.executable, "-m", "referee", "tournament", "small.toml", "--json"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -196,6 +212,26 @@ def test_a_full_disk_is_told_before_anything_is_lost(small: Path) -> None:
     with without_room(small) as told:
         assert "the tournament goes on by itself" in told
     assert list((small / "logs" / "small").glob("*.jsonl")) == []
+
+
+def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
+    """Who plays on with another program is named, in the notes and in the report."""
+    make_player("python-socket", small / "ada")
+    text = SMALL.replace(THREE, 'entrants = ["house:random", "ada"]')
+    (small / "small.toml").write_text(text)
+    with without_room(small, text):
+        pass
+    (small / "ada" / "notes").write_text("better")
+    (small / "small.toml").write_text(text)
+    told = events(referee("tournament", "small.toml", "--json", cwd=small).stdout)
+    warning = "ada has changed since the tournament was begun: its matches from here on are another program's"
+    assert warning in {one["text"] for one in named(told, "noted")}
+    assert told[-1]["changed"].keys() == {"ada"}
+    assert "Changed programs" in (small / "logs" / "small" / "report.html").read_text()
+    before = entries(small, "small")
+    (small / "logs" / "small" / FILE).unlink()
+    referee("rebuild", "logs/small", cwd=small)
+    assert entries(small, "small") == before
 
 
 def test_two_referees_do_not_run_one_tournament(small: Path) -> None:
