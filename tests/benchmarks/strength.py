@@ -129,7 +129,7 @@ def main(arguments: list[str]) -> int:
     doubtful = []
     jobs = os.cpu_count() or 1
     print(
-        f"{options.games} games of each pairing, {options.budget} s of processor time a move for search, {jobs} processes"
+        f"{options.games} games of each pairing, {options.budget} s of the processor a move for search, {jobs} processes"
     )
     with ProcessPoolExecutor(jobs) as pool:
         for name in [options.game] if options.game else GAMES:
