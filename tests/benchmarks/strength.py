@@ -128,9 +128,7 @@ def main(arguments: list[str]) -> int:
         parser.error("--games takes 4 or more")
     doubtful = []
     jobs = os.cpu_count() or 1
-    print(
-        f"{options.games} games of each pairing, {options.budget} s of the processor a move for search, {jobs} processes"
-    )
+    print(f"{options.games} games of each pairing, {options.budget} s of the processor a move, {jobs} processes")
     with ProcessPoolExecutor(jobs) as pool:
         for name in [options.game] if options.game else GAMES:
             for first, second in MATCHES:
