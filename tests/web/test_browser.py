@@ -310,12 +310,13 @@ def box(page: Page, selector: str) -> list[float]:
 
 
 def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Path) -> None:
-    """On a phone a long text is scrolled where it stands: the board is seen beneath it, above the controls."""
+    """On a phone long names and texts are scrolled where they stand: title line, board and controls stay in sight."""
     page = opened(browser, written(hostile(), tmp_path), 360, 740)
     for _ in range(4):
         page.press(Keys.ARROW_RIGHT)
         now, board, controls = (box(page, one) for one in ("#now", "#board", ".controls"))
-        assert 0 <= now[1] < now[3] <= board[1] < board[3] - 90 < board[3] <= controls[1]
+        title = box(page, "header b")
+        assert 0 <= title[1] < title[3] <= now[1] < now[3] <= board[1] < board[3] - 90 < board[3] <= controls[1]
 
 
 def test_the_end_says_who_won(browser: Page, plain: Path) -> None:
