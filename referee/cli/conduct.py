@@ -31,6 +31,7 @@ from ..record.reader import RecordError
 from ..record.seal import Sealer
 from ..record.taking_up import TakenUp, take_up
 from ..tournament.charter import REMOTE, Charter, differences
+from ..tournament.entries import Entry
 from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
 from ..tournament.machine import NotOpen, Tournament
 from .changes import at_end, at_start
@@ -89,7 +90,9 @@ def conduct(
             salt = _founded(ledger, venue.folder, charter)
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
             tournament = Tournament(charter, format_, dealer)
-            taken_up = take_up(tournament, ledger.entries(charter.name), venue.folder, find_game, sealer)
+            taken_up = take_up(
+                tournament, _recalled(ledger.entries(charter.name), watch), venue.folder, find_game, sealer
+            )
             was_over = tournament.is_over
             launches = _launches(charter, venue.folder, confinement)
             if not was_over:
@@ -118,6 +121,13 @@ def conduct(
 def _note(watch: Watch, warnings: Iterable[str]) -> None:
     for warning in warnings:
         watch.noted(warning)
+
+
+def _recalled(entries: Iterable[Entry], watch: Watch) -> Iterator[Entry]:
+    """Yield what is in the ledger, and let a watcher see it go by."""
+    for entry in entries:
+        watch.match_recalled(entry)
+        yield entry
 
 
 def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Watched) -> bool:

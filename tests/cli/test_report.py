@@ -48,7 +48,10 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
     before = {path.name for path in cup.iterdir()}
     text = run(cup).stdout
     assert {path.name for path in cup.iterdir()} - before == {*FILES, "replays"}
-    assert f"cup is over: {made.tournament.played} matches, 1 void" in text
+    assert f"cup is over: {made.tournament.played} matches, 4 given up, 1 void" in text
+    (gone,) = made.tournament.suspended
+    assert f" {made.charter.entrants[gone].name} (suspended) " in text
+    assert text.count("suspended") == 1
     assert f"report: {cup / 'report.html'}" in text
     assert "bot00" in text
     worth = {one.match for one in made.entries if one.fouls or one.void}
