@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 
 from ..net.checker import COMMAND
 from ..record.explain import Explanation, Heard, Said, Verdict
+from ..record.printed import Printed
 from ..submissions.archive import MIB, BadArchive, pack, unpack
 from ..submissions.folder import gather, write
 from ..submissions.store import State
@@ -207,7 +208,8 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
         parts: list[Said | Heard] = [_part(one) for one in found["conversation"]]
         verdict = msgspec.convert(found["verdict"], Verdict | None)
         head = msgspec.structs.asdict(msgspec.convert(found, _Head))
-        show_explanation(Explanation(**head, conversation=parts, verdict=verdict))
+        printed = msgspec.convert(found.get("printed"), Printed | None)
+        show_explanation(Explanation(**head, conversation=parts, verdict=verdict, printed=printed))
     except (msgspec.ValidationError, LookupError, TypeError):
         raise ServiceError("the answer explains no match; is --to right?") from None
 

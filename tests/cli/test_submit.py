@@ -18,6 +18,7 @@ from referee.cli.service import ServiceError
 from referee.cli.submit import _explain
 from referee.plugins import load
 from referee.record.explain import explain
+from referee.record.printed import Printed
 from referee.record.reader import read_record
 from referee.record.redact import redacted_lines
 from referee.record.schema import read_line
@@ -124,11 +125,13 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     path = Path(__file__).parents[1] / "golden" / "format3" / "illegal-move.jsonl"
     seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
     lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
-    told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules)))
+    printed = Printed(path="m.seat0.ada.stderr", lines=("KeyError: 7", "\x1b[2J"))
+    told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules, printed)))
     _explain(told, as_json=False)
     shown = capsys.readouterr().out
     assert "illegal-move" in shown
     assert "answers and their times" in shown
+    assert "(m.seat0.ada.stderr):\n  KeyError: 7\n  \\x1b[2J\n" in shown
     for key in told:
         with pytest.raises(ServiceError, match="explains no match"):
             _explain({**told, key: 7}, as_json=False)
