@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from . import report_charts as charts
 from . import report_tables as tables
+from .causes import Causes, placeless
 from .markup import Markup, joined, tag
 from .page import embedded, filled, part, policy
 from .printing import printable
@@ -168,6 +169,7 @@ def _list(id_: str, what: str) -> Markup:
 
 
 def _data(summary: Summary, links: Links) -> dict[str, Any]:
+    causes = Causes()
     index = {entry.match: at for at, entry in enumerate(summary.chronicle.entries)}
     return {
         "names": [printable(name) for name in summary.names],
@@ -195,7 +197,7 @@ def _data(summary: Summary, links: Links) -> dict[str, Any]:
                 foul.cause,
                 printable(foul.rule or foul.code or ""),
                 foul.turn,
-                printable(foul.detail),
+                printable(placeless(causes.tell(entry.names[foul.seat], foul.detail))),
             )
             for entry, foul in summary.fouls()
         ],
