@@ -62,6 +62,7 @@ _SHOWN_TEXT_CHARS = 1000
     show_default=True,
     help="Folder beside whose records builds are kept; the check writes no record.",
 )
+@click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
 @sandbox_option
 @json_option
 def check(
@@ -72,6 +73,7 @@ def check(
     move_s: float,
     start_s: float,
     logs: Path,
+    called: str | None,
     sandbox_mode: str,
     as_json: bool,
 ) -> None:
@@ -113,7 +115,7 @@ def check(
         finally:
             bench.close()
             telling.show_skipped()
-    _conclude(player, telling, as_json=as_json)
+    _conclude(called or player, telling, as_json=as_json)
     sys.exit(FAILED if telling.failed else FINE)
 
 
