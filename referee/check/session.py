@@ -17,7 +17,7 @@ from protocol.messages import Hello, Message, Welcome
 
 from ..net.launch import SOCKET, Confinement, Launch, Program
 from ..net.launch.program import CLEAR_S, GRACE_S, PATIENCE_S
-from .findings import Failed
+from .findings import Failed, counted
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes
 from .remedies import OF_CODE, SPEC, late_remedy
@@ -277,7 +277,7 @@ class Session:
         if wire.received:
             self.loop.wait(lambda: wire.has_frame or wire.is_ended, pause_s)
             raise Failed(
-                f"it spoke {when}: {len(wire.received)} bytes that nothing asked for",
+                f"it spoke {when}: {counted(len(wire.received), 'byte')} that nothing asked for",
                 expected="silence until the referee asks for something",
                 remedy=OF_CODE["out-of-turn"],
                 received=wire.take(),
@@ -293,7 +293,7 @@ class Session:
         if wire.has_frame:
             happened = f"its answer came after {self.loop.seconds() - began_s:.2f} s; the limit was {limit_s:g} s"
         elif wire.received:
-            happened = f"only a part of an answer came within {limit_s:g} s: {len(wire.received)} bytes"
+            happened = f"only a part of an answer came within {limit_s:g} s: {counted(len(wire.received), 'byte')}"
         else:
             happened = f"nothing came within {limit_s:g} s, nor soon after"
         return Failed(

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ..check import real
 from ..check.bench import Bench
-from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch
+from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch, counted
 from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
@@ -251,7 +251,7 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
     hex_ = shown.hex[:_SHOWN_HEX_CHARS].strip()
     more = " ..." if len(hex_) < 3 * shown.length - 1 else ""
     decoded = shown.decoded[:_SHOWN_TEXT_CHARS] + (" ..." if len(shown.decoded) > _SHOWN_TEXT_CHARS else "")
-    return [(title, f"{shown.length} bytes: {hex_}{more}"), ("  which reads", decoded)]
+    return [(title, f"{counted(shown.length, 'byte')}: {hex_}{more}"), ("  which reads", decoded)]
 
 
 def _visible(text: str) -> str:

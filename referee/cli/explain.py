@@ -18,6 +18,7 @@ from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
 from ..record.veil import places
 from ..web.printing import printable
+from ..web.words import counted
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"
@@ -145,7 +146,7 @@ def _standing(found: Explanation) -> str:
     rank = next((rank for rank, level in enumerate(result["ranking"], 1) if found.seat in level), None)
     won = ", a winner" if found.seat in result["winners"] else ""
     points = result["scores"][found.seat]
-    return f"rank {rank} of {len(result['ranking'])}{won}, {points} points, ended by {result['reason']}"
+    return f"rank {rank} of {len(result['ranking'])}{won}, {counted(points, 'point')}, ended by {result['reason']}"
 
 
 def _show_verdict(found: Explanation, verdict: Verdict) -> None:
@@ -188,7 +189,8 @@ def _row(one: Heard) -> tuple[str, ...]:
 def _show_turn(found: Explanation, turn: int) -> None:
     """Show everything from a turn's request to the next one."""
     if turn > found.result["turns"]:
-        raise click.UsageError(f"the match has {found.result['turns']} turns, there is no turn {turn}")
+        turns = counted(found.result["turns"], "turn")
+        raise click.UsageError(f"the match has {turns}, there is no turn {turn}")
     shown = [one for one in found.conversation if _turn_of(one) == turn]
     if not shown:
         out.print(f"nothing was said to or by seat {found.seat} in turn {turn}")

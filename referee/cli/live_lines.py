@@ -14,7 +14,7 @@ from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..web.causes import Causes, short_cause
 from ..web.printing import printable
-from ..web.words import number
+from ..web.words import counted, number
 from .common import console, print_json
 
 Say = Callable[[str], None]
@@ -80,9 +80,11 @@ class PlainLines(_Lines):
         self._tournament, self._total = tournament, total
         charter = tournament.charter
         self._names = [printable(one.name) for one in charter.entrants]
-        count = "" if total is None else f", {total} matches"
+        count = "" if total is None else f", {counted(total, 'match', 'matches')}"
         done = f", {tournament.played} of them played" if tournament.played else ""
-        self._say(f"{charter.name}: {charter.game}, {charter.format}, {len(self._names)} entrants{count}{done}")
+        self._say(
+            f"{charter.name}: {charter.game}, {charter.format}, {counted(len(self._names), 'entrant')}{count}{done}"
+        )
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Say nothing: the result follows."""
@@ -110,7 +112,8 @@ class PlainLines(_Lines):
     def tournament_ended(self, tournament: Tournament) -> None:
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
-        self._say(f"{tournament.charter.name} {state}: {tournament.played} matches, {tournament.voided} void")
+        played = counted(tournament.played, "match", "matches")
+        self._say(f"{tournament.charter.name} {state}: {played}, {tournament.voided} void")
         for line in placed(tournament)[:3]:
             self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}")
 

@@ -19,6 +19,7 @@ from ..submissions.archive import MIB, BadArchive, pack, unpack
 from ..submissions.folder import gather, write
 from ..submissions.store import State
 from ..web.printing import printable
+from ..web.words import counted
 from .common import FAILED, FINE, console, harmless, json_option, out, print_json
 from .explain import show_explanation
 from .service import Service, ServiceError, find_service, find_token
@@ -104,7 +105,8 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
     except BadArchive as error:
         raise click.UsageError(str(error)) from None
     left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
-    _say(f"packed {len(gathered.entries)} files and folders, {len(archive) / MIB:.2f} MiB{left_out}")
+    what = counted(len(gathered.entries), "file or folder", "files and folders")
+    _say(f"packed {what}, {len(archive) / MIB:.2f} MiB{left_out}")
     if not skip_check and not _passes_here(archive, folder, as_json=as_json):
         _say("it does not pass the check here and was not handed in; --skip-check hands it in all the same")
         return FAILED

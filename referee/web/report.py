@@ -110,18 +110,18 @@ def _told(summary: Summary, titles: Titles) -> str:
 
 def _facts(summary: Summary) -> Markup:
     tournament = summary.chronicle.tournament
-    facts = {
-        "entrants": len(summary.names),
-        "rounds": tournament.table.rounds,
-        "matches": tournament.played,
-        "fouls": sum(1 for _ in summary.fouls()),
-        "suspended": len(tournament.suspended),
-        "void": len(summary.idle),
-    }
+    facts = (
+        (len(summary.names), "entrant", "entrants"),
+        (tournament.table.rounds, "round", "rounds"),
+        (tournament.played, "match", "matches"),
+        (sum(1 for _ in summary.fouls()), "foul", "fouls"),
+        (len(tournament.suspended), "suspended", "suspended"),
+        (len(summary.idle), "void", "void"),
+    )
     return joined(
-        tag("div", tag("b", f"{count:,}"), tag("span", name), class_="fact")
-        for name, count in facts.items()
-        if count or name == "matches"
+        tag("div", tag("b", f"{count:,}"), tag("span", one if count == 1 else more), class_="fact")
+        for count, one, more in facts
+        if count or one == "match"
     )
 
 

@@ -59,7 +59,7 @@ def test_a_match_is_sealed_with_the_key_that_was_named(tmp_path: Path) -> None:
     done = referee("play", "q", "house:dag", "house:dag", "--key", "k.pem", cwd=tmp_path)
     assert "made a key to seal records with: k.pem" in done.stderr
     (tmp_path / "k.pub").write_text(referee("key", "export", "--key", "k.pem", cwd=tmp_path).stdout)
-    assert "1 records, 0 broken" in told("audit", "logs", "--key", "k.pub", cwd=tmp_path)
+    assert "1 record, 0 broken" in told("audit", "logs", "--key", "k.pub", cwd=tmp_path)
     assert "line 1 expected key" in told("audit", "logs", "--key", Sealer.new().public, cwd=tmp_path, status=1)
     assert "neither a public key" in told("audit", "logs", "--key", "k.pubb", cwd=tmp_path, status=2)
 

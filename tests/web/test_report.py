@@ -12,7 +12,7 @@ from referee.tournament.placing import placed
 from referee.web.causes import placeless, short_cause
 from referee.web.markup import Markup, joined, tag
 from referee.web.report_files import Replays
-from referee.web.words import number
+from referee.web.words import counted, number
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, page, report, rows, section
@@ -163,3 +163,19 @@ def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
     assert [(row["place"], row["void"]) for row in lines] == [("", "a player was suspended before it was over")] * 2
     assert {row["match"] for row in rows(stage, "fouls")} == {stage.entries[0].match}
     assert '[Void "a player was suspended before it was over"]' in (tmp_path / "matches.txt").read_text()
+
+
+def test_counts_and_nouns_agree(tmp_path: Path) -> None:
+    """What there is one of is not told in the plural."""
+    stage = Stage(charter(2, "roundrobin", tie_breaks=()), tmp_path).play()
+    report(stage)
+    facts = " ".join(re.sub(r"<[^>]*>", " ", page(stage).partition("<nav")[0]).split())
+    assert "2 entrants 1 round 1 match" in facts
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, "0 matches"), (1, "1 match"), (2, "2 matches"), (-1, "-1 matches")]
+)
+def test_a_noun_follows_its_number(count: int, expected: str) -> None:
+    """One is singular, everything else is plural."""
+    assert expected == counted(count, "match", "matches")
