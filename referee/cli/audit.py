@@ -18,6 +18,7 @@ from ..record.key_file import BadKey, parse_public
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import Chain, RecordError
 from ..record.redact import check_redacted
+from ..web.words import counted
 from .common import FAILED, json_option, out, print_json, registry
 from .many import each
 
@@ -140,7 +141,7 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
 
 def _show(report: dict[str, Any]) -> None:
     if report["holds"]:
-        facts = f"{report['events']} events, {report['state']}, {report['deal']} deal"
+        facts = f"{counted(report['events'], 'event')}, {report['state']}, {report['deal']} deal"
         text = f"[green]holds[/]   {report['record']}  {facts}"
         out.print(text, highlight=False, soft_wrap=True)
         return
@@ -153,4 +154,4 @@ def _show(report: dict[str, Any]) -> None:
 def _show_sum(reports: list[dict[str, Any]], files: int, broken: int) -> None:
     for key, count in Counter(report["key"] for report in reports if report.get("key")).items():
         out.print(f"{count} sealed by key {key}", highlight=False, soft_wrap=True)
-    out.print(f"{files} records, {broken} broken")
+    out.print(f"{counted(files, 'record')}, {broken} broken")

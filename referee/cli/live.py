@@ -22,6 +22,7 @@ from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing
+from ..web.causes import short_cause
 from ..web.printing import printable
 from ..web.words import counted, number
 from .common import console as usual_console
@@ -146,7 +147,7 @@ class LiveView:
 
     def entrant_suspended(self, suspension: Suspension) -> None:
         """Note who plays no more."""
-        line = f"{self._names[suspension.entrant]} is suspended: {printable(suspension.why)}"
+        line = f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}"
         self._lately.append(Text(line, "bold red"))
 
     def noted(self, text: str) -> None:

@@ -12,6 +12,7 @@ from ..match.machine import Match
 from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
+from ..web.causes import Causes, short_cause
 from ..web.printing import printable
 from ..web.words import counted, number
 from .common import console, print_json
@@ -19,15 +20,20 @@ from .common import console, print_json
 Say = Callable[[str], None]
 
 
-def foul_lines(entry: Entry) -> list[str]:
-    """Return who was expelled in a match and why, a line for each, printable."""
-    return [
-        printable(
-            " ".join(filter(None, (f"{entry.names[foul.seat]} expelled: {foul.cause}", foul.rule or foul.code)))
-            + (f": {foul.detail}" if foul.detail else "")
-        )
-        for foul in entry.fouls
-    ]
+def foul_lines(entry: Entry, causes: Causes | None = None) -> list[str]:
+    """Return who was expelled in a match and why, a line for each, printable.
+
+    Args:
+        entry: the match.
+        causes: what was told already; None: all causes are told in short.
+    """
+    lines = []
+    for foul in entry.fouls:
+        name = entry.names[foul.seat]
+        what = " ".join(filter(None, (f"{name} expelled: {foul.cause}", foul.rule or foul.code)))
+        why = short_cause(foul.detail) if causes is None else causes.tell(name, foul.detail)
+        lines.append(printable(f"{what}: {why}" if why else what))
+    return lines
 
 
 def result_text(entry: Entry) -> str:
@@ -76,6 +82,7 @@ class PlainLines(_Lines):
         self._total: int | None = None
         self._names: Sequence[str] = ()
         self._tournament: Tournament | None = None
+        self._causes = Causes()
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Say what is going to be played."""
@@ -99,7 +106,7 @@ class PlainLines(_Lines):
         lost = 0 if self._tournament is None else self._tournament.given_up
         of = "" if self._total is None else f"/{self._total - lost}"
         self._say(f"[{played}{of}] {entry.match}: {result_text(entry)}")
-        for line in foul_lines(entry):
+        for line in foul_lines(entry, self._causes):
             self._say(f"  {line}")
 
     def match_voided(self, entry: Entry) -> None:
@@ -108,7 +115,7 @@ class PlainLines(_Lines):
 
     def entrant_suspended(self, suspension: Suspension) -> None:
         """Say who plays no more, and why."""
-        self._say(f"{self._names[suspension.entrant]} is suspended: {printable(suspension.why)}")
+        self._say(f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}")
 
     def noted(self, text: str) -> None:
         """Say it."""

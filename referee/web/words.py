@@ -67,13 +67,13 @@ def number(value: float) -> str:
     return f"{value:.2f}"
 
 
-def counted(count: int, noun: str, nouns: str = "") -> str:
-    """Return how many of something there are, the noun in its right number.
+def counted(count: float, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun: `1 match`, `2 matches`.
 
     Args:
-        count: how many.
-        noun: for one of them.
-        nouns: for any other number; the noun with an s, if none is given.
+        count: of what the noun says.
+        noun: for one of it.
+        nouns: for any other number; by default the noun with an `s`.
     """
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
