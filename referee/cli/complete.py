@@ -66,9 +66,7 @@ def show_completeness(facts: Facts) -> None:
     for one in facts["manifests"]:
         _show(one, f"the manifest {one['manifest']}", "{records} records, none missing, none added")
     for one in facts["tournaments"]:
-        _show(
-            one, f"the tournament {one['charter']}", "{matches} matches were opened, no record is missing between them"
-        )
+        _show(one, f"the tournament {one['charter']}", "{matches} matches opened, no record missing between them")
     for one in facts["unlisted"]:
         text = f"no manifest for {one['records']} records in {one['folder']}: a missing one might not be noticed"
         remedy = f"`referee manifest {one['folder']}` makes one"
