@@ -5,7 +5,7 @@ Knows the folder, the entrants' programs and what can go wrong. Refuses to know 
 
 import fcntl
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from ..record.reader import RecordError
 from ..record.seal import Sealer
 from ..record.taking_up import TakenUp, take_up
 from ..tournament.charter import REMOTE, Charter, differences
+from ..tournament.entries import Entry
 from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
 from ..tournament.machine import NotOpen, Tournament
 from .common import console, find_game, monotonic, registry
@@ -86,7 +87,9 @@ def conduct(
             salt = _founded(ledger, venue.folder, charter)
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
             tournament = Tournament(charter, format_, dealer)
-            taken_up = take_up(tournament, ledger.entries(charter.name), venue.folder, find_game, sealer)
+            taken_up = take_up(
+                tournament, _recalled(ledger.entries(charter.name), watch), venue.folder, find_game, sealer
+            )
             make = partial(
                 TournamentRunner,
                 now=monotonic,
@@ -104,6 +107,13 @@ def conduct(
             )
             is_over = _run(make, total, taken_up, watched)
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over)
+
+
+def _recalled(entries: Iterable[Entry], watch: Watch) -> Iterator[Entry]:
+    """Yield what is in the ledger, and let a watcher see it go by."""
+    for entry in entries:
+        watch.match_recalled(entry)
+        yield entry
 
 
 def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Watched) -> bool:

@@ -88,6 +88,7 @@ class LiveView:
         self._live = Live(console=self._console, auto_refresh=False, transient=True, vertical_overflow="crop")
         self._seated: dict[str, _Seated] = {}
         self._lately: deque[Text] = deque(maxlen=LATELY)
+        self._recalled: deque[Text] = deque(maxlen=LATELY)
         self._closed_s: deque[float] = deque()
         self._tournament: Tournament | None = None
         self._names: list[str] = []
@@ -116,6 +117,10 @@ class LiveView:
         self._names = [printable(one.name) for one in tournament.charter.entrants]
         self._begun_s = self._clock()
 
+    def match_recalled(self, entry: Entry) -> None:
+        """Note who was expelled, and a fault of the referee, as far as nothing newer has happened."""
+        self._recalled.extend(_trouble_lines(entry))
+
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
         names = tuple(self._names[entrant] for entrant in fixture.seats)
@@ -132,14 +137,12 @@ class LiveView:
         """Note that a table is free, and who was expelled."""
         self._seated.pop(entry.match, None)
         self._closed_s.append(self._clock())
-        for line in foul_lines(entry):
-            self._lately.append(Text.assemble((f"{entry.match} ", "dim"), (line, "red")))
+        self._lately.extend(_trouble_lines(entry))
 
     def match_voided(self, entry: Entry) -> None:
         """Note that a table is free, and a fault of the referee."""
         self._seated.pop(entry.match, None)
-        why = f"void, to be played again: {printable(entry.void or '')}"
-        self._lately.append(Text.assemble((f"{entry.match} ", "dim"), (why, "yellow")))
+        self._lately.extend(_trouble_lines(entry))
 
     def entrant_suspended(self, suspension: Suspension) -> None:
         """Note who plays no more."""
@@ -173,7 +176,8 @@ class LiveView:
         now_s = self._clock()
         self._count_standings(tournament, now_s)
         head = [*self._head(tournament, now_s), Text()]
-        tail = [Text(), *self._lately] if self._lately else []
+        lately = [*self._recalled, *self._lately][-LATELY:]
+        tail = [Text(), *(line.copy() for line in lately)] if lately else []
         room = max(height - len(head) - len(tail) - 1, 2)
         body = self._beside(width, room, now_s) if width >= WIDE else self._below(width, room, now_s)
         lines = [*head, *body, *tail][: height - 1]
@@ -253,6 +257,15 @@ class LiveView:
                 Text.assemble((f"{one.place:>3}  ", "dim"), (text, style), f" {number(one.points):>6} {one.played:>6}")
             )
         return lines
+
+
+def _trouble_lines(entry: Entry) -> list[Text]:
+    """Return what went wrong in a match: that it does not count, or who was expelled."""
+    if entry.void is not None:
+        said = [(f"void, to be played again: {printable(entry.void)}", "yellow")]
+    else:
+        said = [(line, "red") for line in foul_lines(entry)]
+    return [Text.assemble((f"{entry.match} ", "dim"), line) for line in said]
 
 
 def _table_line(one: _Seated, players: int, now_s: float) -> Text:

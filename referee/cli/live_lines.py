@@ -48,6 +48,9 @@ class _Lines:
     def __exit__(self, *_exc: object) -> None:
         """Leave nothing behind."""
 
+    def match_recalled(self, entry: Entry) -> None:
+        """Say nothing: it was said when it happened."""
+
     def match_stepped(self, name: str, match: Match) -> None:
         """Say nothing: turns are too many for lines."""
 

@@ -26,26 +26,31 @@ Example:  referee replay logs/MATCH.jsonl | less -R
 
 Example:  referee replay logs/MATCH.jsonl --turn 12
 
-Example:  referee replay logs/MATCH.jsonl --svg 12 --output board.svg
+Example:  referee replay logs/MATCH.jsonl --turn 12 --svg board.svg
 
 Example:  referee replay logs/MATCH.jsonl --html match.html
 """
 
+STDOUT = Path("-")
+
 
 @click.command(epilog=EXAMPLES)
 @record_argument
-@click.option("--turn", metavar="N", type=click.IntRange(min=0), help="Print this turn only; 0 is the deal.")
-@click.option("--svg", metavar="N", type=click.IntRange(min=0), help="Write the board after this turn as SVG.")
+@click.option("--turn", metavar="N", type=click.IntRange(min=0), help="Show this turn only; 0 is the deal.")
+@click.option(
+    "--svg",
+    metavar="FILE",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Write the board after the last turn, or after that of --turn, as SVG; - is stdout.",
+)
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the match as a page of its own.")
-@click.option("--output", metavar="FILE", type=click.Path(path_type=Path), help="Where --svg goes, if not to stdout.")
 @click.option("--force", is_flag=True, help="Write even over a file that exists.")
 @json_option
 def replay(
     record: Path,
     turn: int | None,
-    svg: int | None,
+    svg: Path | None,
     html: Path | None,
-    output: Path | None,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -59,15 +64,15 @@ def replay(
 
     Exit status: 0 shown, 1 the record does not hold, 2 used wrongly.
     """
-    _check_use(record, turn, svg, html, output, is_json=as_json)
+    _check_use(record, turn, svg, html, is_json=as_json)
     watched = _held(record)
     written = None
     if html is not None:
         written = _write(html, page_of(watched), is_forced=force)
-    elif svg is not None and output is not None:
-        written = _write(output, _drawing(watched, svg), is_forced=force)
+    elif svg == STDOUT:
+        print(_drawing(watched, turn))
     elif svg is not None:
-        print(_drawing(watched, svg))
+        written = _write(svg, _drawing(watched, turn), is_forced=force)
     elif not as_json:
         _show(watched, turn)
     if as_json:
@@ -81,9 +86,7 @@ def is_watched() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def _check_use(
-    record: Path, turn: int | None, svg: int | None, html: Path | None, output: Path | None, *, is_json: bool
-) -> None:
+def _check_use(record: Path, turn: int | None, svg: Path | None, html: Path | None, *, is_json: bool) -> None:
     """Refuse options that do not go together.
 
     Raises:
@@ -91,13 +94,13 @@ def _check_use(
     """
     if not record.is_file():
         raise click.UsageError(f"there is no record {record}")
-    if sum(option is not None for option in (turn, svg, html)) > 1:
-        raise click.UsageError("take one of --turn, --svg and --html")
-    if output is not None and svg is None:
-        raise click.UsageError("--output is for --svg; --html names its own file")
-    if is_json and svg is not None and output is None:
-        raise click.UsageError("--svg and --json can't both go to stdout: add --output FILE")
-    target = html or output
+    if html is not None and not (turn is None and svg is None):
+        raise click.UsageError("--html shows all turns: it goes without --turn and --svg")
+    if svg is not None and svg.name.isdecimal():
+        raise click.UsageError(f"--svg takes a file, not a turn: --turn {svg.name} --svg board.svg")
+    if is_json and svg == STDOUT:
+        raise click.UsageError("--svg and --json can't both go to stdout: give --svg a file")
+    target = html or svg
     if target is not None and target.exists() and target.samefile(record):
         raise click.UsageError(f"{target} is the record itself")
 
@@ -141,16 +144,17 @@ def _frames_of(watched: Watched, turn: int) -> list[int]:
     return found
 
 
-def _drawing(watched: Watched, turn: int) -> str:
-    """Return the board after a turn as SVG, with the players' names.
+def _drawing(watched: Watched, turn: int | None) -> str:
+    """Return the board after a turn, or else after the last one, as SVG, with the players' names.
 
     Raises:
         click.UsageError: there is no such turn, or nothing was dealt by then.
     """
-    states = [watched.frames[index].state for index in _frames_of(watched, turn)]
-    if states[-1] is None:
-        raise click.UsageError(f"nothing was dealt by turn {turn}, there is no board")
-    return with_names(watched.match.game.draw_svg(states[-1]), watched.match.setup.names)
+    frames = watched.frames if turn is None else [watched.frames[index] for index in _frames_of(watched, turn)]
+    if not frames or frames[-1].state is None:
+        by = "yet" if turn is None else f"by turn {turn}"
+        raise click.UsageError(f"nothing was dealt {by}, there is no board")
+    return with_names(watched.match.game.draw_svg(frames[-1].state), watched.match.setup.names)
 
 
 def _show(watched: Watched, turn: int | None) -> None:

@@ -316,7 +316,7 @@ class QGame(Game[State, View, Move]):
 
     def draw_text(self, state: State) -> str:
         """Return the map and every seat's hand, for a terminal."""
-        return draw_text(state.board, state.hands, state.scores, state.order)
+        return draw_text(state.board, state.hands, state.scores, state.order, is_over=self.outcome(state) is not None)
 
     def draw_svg(self, state: State) -> str:
         """Return the map and every seat's hand, the tiles of the last turn marked, as an SVG document."""

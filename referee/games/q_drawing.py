@@ -28,7 +28,9 @@ def draw_hand(hand: Iterable[Tile]) -> str:
     return " ".join(draw_tile(tile) for tile in sorted(hand)) or "-"
 
 
-def draw_text(board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[int], order: Sequence[int]) -> str:
+def draw_text(
+    board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[int], order: Sequence[int], *, is_over: bool
+) -> str:
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:
@@ -36,6 +38,7 @@ def draw_text(board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[in
         hands: by seat.
         scores: by seat.
         order: the seats still in the game, the one to move first.
+        is_over: whether nobody is to move any more.
     """
     rows = [row for row, _ in board]
     columns = [column for _, column in board]
@@ -46,7 +49,7 @@ def draw_text(board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[in
         lines.append(f"[dim]{row:>4}[/]" + "".join(cells))
     lines.append("")
     for seat, hand in enumerate(hands):
-        state = "to move" if order and order[0] == seat else "" if seat in order else "out"
+        state = "out" if seat not in order else "to move" if order[0] == seat and not is_over else ""
         lines.append(f"seat {seat} {scores[seat]:>4} points  {draw_hand(hand)}  [dim]{state}[/]")
     return "\n".join(lines)
 

@@ -290,11 +290,11 @@ def _hand(state: State, seat: int) -> Iterator[str]:
 
 def _footer(state: State, left: int, height: int) -> Iterator[str]:
     """Yield how far the game is, between the cards."""
-    texts = [f"{state.turns} of {state.max_turns} turns over"]
+    texts = [f"{state.turns} of {state.max_turns} full turns over,", "each of one or more steps"]
     if state.ending is not None:
         texts.append("the game is over")
     for index, text in enumerate(texts):
-        y = height // 2 + (index if len(texts) == 2 else 0.5) * 18 - 3
+        y = height // 2 + (index - (len(texts) - 1) / 2) * 18 + 5
         yield (
             f'<text x="{left + (_SIDE - 12) // 2}" y="{y:g}" font-size="12.5" fill="currentColor" fill-opacity=".75" '
             f'text-anchor="middle">{text}</text>'

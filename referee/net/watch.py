@@ -27,6 +27,9 @@ class Watch(Protocol):
             total: how many matches it will have, those played before included; None: nobody knows.
         """
 
+    def match_recalled(self, entry: Entry) -> None:
+        """Note what came of a match before the tournament was stopped; told before it goes on, the oldest first."""
+
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a match begins.
 
@@ -69,6 +72,9 @@ class Unwatched:
         """Do nothing."""
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Do nothing."""
+
+    def match_recalled(self, entry: Entry) -> None:
         """Do nothing."""
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:

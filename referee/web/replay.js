@@ -42,15 +42,19 @@
       lines.push(...data.lines.slice(frame.board[i], frame.board[i] + frame.board[i + 1]));
     }
     const parsed = new DOMParser().parseFromString(lines.join("\n"), "image/svg+xml");
+    const [, , width, height] = parsed.documentElement.getAttribute("viewBox").split(" ");
+    byId("board").style.setProperty("--ratio", Math.min(width / height, 2));
     return document.importNode(parsed.documentElement, true);
   };
 
   const showNow = (frame) => {
-    byId("when").textContent = `turn ${frame.turn} of ${data.turns}, ${duration(frame.at)} into the match`;
+    const steps = data.hasSteps ? " (each step of a player's turn counts)" : "";
+    byId("when").textContent = `turn ${frame.turn} of ${data.turns}${steps}, ${duration(frame.at)} into the match`;
     byId("head").textContent = frame.head;
     if (frame.gain) byId("head").append(element("span", `${frame.gain > 0 ? "+" : ""}${frame.gain}`, "gain"));
     const took = frame.took === null ? "" : ` (after ${duration(frame.took)})`;
     byId("move").textContent = frame.move === null ? "" : frame.move + took;
+    byId("ending").textContent = index === frames.length - 1 ? data.ending : "";
     byId("now").classList.toggle("foul", frame.reasons.length > 0);
     byId("reasons").replaceChildren(
       ...frame.reasons.flatMap(([label, text]) => [element("dt", label), element("dd", text)]),
@@ -309,9 +313,6 @@
   // --- beginning
 
   const begin = () => {
-    const shapes = data.lines.map((line) => /^<svg[^>]* viewBox="\S+ \S+ (\S+) (\S+)"/.exec(line)).filter(Boolean);
-    const ratio = Math.min(...shapes.map((found) => found[1] / found[2]), 2);
-    byId("board").style.setProperty("--ratio", ratio);
     byId("slider").max = frames.length - 1;
     byId("slider").addEventListener("input", () => step(Number(byId("slider").value)));
     for (const one of SPEEDS) byId("speed").append(new Option(`${one}×`, String(one)));

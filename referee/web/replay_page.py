@@ -9,16 +9,18 @@ What players say reaches the page in two ways only: as text escaped here, and as
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import Any
 
+from ..games.base import Game
 from ..record.audit import FindGame
 from ..record.reader import Record
 from .drawing import pooled, with_names
 from .frames import Watched, watch
 from .page import embedded, filled, part, policy
 from .printing import printable
-from .words import gains, headline, move_text, ranking, reasons, time_control
+from .words import ending, gains, headline, move_text, ranking, reasons, time_control
 
 
 def replay_page(record: Record, find_game: FindGame) -> str:
@@ -47,6 +49,7 @@ def page_of(watched: Watched) -> str:
         "game": escape(watched.match.game.title),
         "match": escape(watched.match.setup.match),
         "badge": escape(_badge(watched.record)),
+        "ending": escape(_ending(watched)),
         "ranking": _ranking(watched),
         "facts": _facts(watched),
         "style": style,
@@ -64,11 +67,23 @@ def _data(watched: Watched) -> dict[str, Any]:
     return {
         "names": [printable(name) for name in names],
         "turns": watched.match.turn,
+        "hasSteps": any(map(partial(_is_within_turn, game), (frame.state for frame in watched.frames))),
+        "ending": _ending(watched) or "the match was not finished",
         "limit": watched.match.setup.per_move_ms,
         "lines": lines,
         "frames": list(_frames(watched, boards)),
         "answers": [(answer.seat, answer.turn, answer.at_ms, round(answer.used_ms, 3)) for answer in watched.answers],
     }
+
+
+def _is_within_turn(game: Game[Any, Any, Any], state: Any) -> bool:
+    return state is not None and game.outcome(state) is None and game.is_same_turn(state)
+
+
+def _ending(watched: Watched) -> str:
+    """Return who won; nothing of a match that was not finished."""
+    result = watched.match.result
+    return "" if result is None else ending(watched.match.setup.names, result)
 
 
 def _frames(watched: Watched, boards: Sequence[list[int] | None]) -> Iterable[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """The drawings of a tournament's report: ratings with their intervals, points by round, the bracket. Knows no page."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ..pairing.base import Pairing, Played
@@ -14,9 +15,32 @@ MOST_LINES = 8
 """Entrants whose points are drawn; more lines can't be told apart."""
 MOST_STEPS = 60
 """Points of a line; with more rounds, some are left out."""
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 330, 44, 170, 14, 34
+HEIGHT, LEFT, TOP, BOTTOM = 330, 44, 14, 34
 GAP = 18
 """Between two labels, in the drawing's own units."""
+HIGHEST = 11
+"""Where a label can be and is still whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How wide a drawing is, in its own units: text that is to be read can't shrink with the window."""
+
+    name: str
+    width: int
+    right: int
+    """Room for the labels."""
+    label_chars: int
+    marks: int
+    """Numbers along the lower axis."""
+
+    def x(self, share: float) -> float:
+        """Return where a share of all rounds lies."""
+        return LEFT + share * (self.width - LEFT - self.right)
+
+
+_SHAPES = (_Shape("broad", 900, 190, 24, 10), _Shape("slim", 400, 140, 16, 5))
+"""A page shows the one that suits its window."""
 
 
 def ratings_table(summary: Summary) -> Markup:
@@ -55,7 +79,7 @@ def _rated(summary: Summary, one: Rating, low: float, span: float, *, grouped: b
 
 
 def points_chart(summary: Summary) -> Markup:
-    """Return the points of the first entrants after each round, as lines."""
+    """Return the points of the first entrants after each round, as lines: a drawing for each width of a window."""
     worth = summary.chronicle.points_by_round()
     first = summary.order[:MOST_LINES]
     lines: dict[int, list[float]] = {entrant: [0.0] for entrant in first}
@@ -64,18 +88,35 @@ def points_chart(summary: Summary) -> Markup:
             lines[entrant].append(lines[entrant][-1] + float(points.get(entrant, 0)))
     rounds = [0, *worth]
     kept = sorted({round(step * (len(rounds) - 1) / MOST_STEPS) for step in range(MOST_STEPS + 1)})
-    top = max((line[-1] for line in lines.values()), default=0.0) or 1.0
-    shown = {
-        entrant: [(LEFT + _part(at, len(rounds) - 1) * (WIDTH - LEFT - RIGHT), _y(line[at] / top)) for at in kept]
-        for entrant, line in lines.items()
-    }
-    labels = _spread([line[-1][1] for line in shown.values()])
-    names = [f"{summary.names[one]} {number(lines[one][-1])}" for one in first]
-    body = joined(
-        (_axes(rounds, top), *(_trace(line, labels[i], names[i], i) for i, line in enumerate(shown.values())))
+    kept_lines = [(summary.names[entrant], [line[at] for at in kept]) for entrant, line in lines.items()]
+    shares = [_part(at, len(rounds) - 1) for at in kept]
+    return tag("div", *(_drawn(shape, rounds, shares, kept_lines) for shape in _SHAPES), class_="chart")
+
+
+def _drawn(
+    shape: _Shape, rounds: Sequence[int], shares: Sequence[float], lines: Sequence[tuple[str, Sequence[float]]]
+) -> Markup:
+    """Return one drawing of the points, whose instants are given as shares of all rounds."""
+    top = max((points[-1] for _, points in lines), default=0.0) or 1.0
+    shown = [
+        [(shape.x(share), _y(one / top)) for share, one in zip(shares, points, strict=True)] for _, points in lines
+    ]
+    places = _spread([line[-1][1] for line in shown])
+    labels = [f"{_shortened(name, shape.label_chars)} {number(points[-1])}" for name, points in lines]
+    traces = (_trace(line, places[i], labels[i], i) for i, line in enumerate(shown))
+    return tag(
+        "svg",
+        _axes(shape, rounds, top),
+        *traces,
+        viewBox=f"0 0 {shape.width} {HEIGHT}",
+        role="img",
+        aria_label="points by round",
+        class_=shape.name,
     )
-    svg = tag("svg", body, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label="points by round")
-    return tag("div", svg, class_="wide chart")
+
+
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
 
 
 def _part(at: int, most: int) -> float:
@@ -86,19 +127,19 @@ def _y(share: float) -> float:
     return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
 
-def _axes(rounds: Sequence[int], top: float) -> Markup:
+def _axes(shape: _Shape, rounds: Sequence[int], top: float) -> Markup:
     """Return the grid, with a handful of numbers at either axis."""
     parts = []
     by = max(1, round(top / 5))
     for value in range(0, int(top) + 1, by):
         y = f"{_y(value / top):.1f}"
-        parts.append(tag("path", d=f"M{LEFT} {y}H{WIDTH - RIGHT}", class_="grid"))
+        parts.append(tag("path", d=f"M{LEFT} {y}H{shape.x(1.0):g}", class_="grid"))
         parts.append(tag("text", str(value), x=LEFT - 8, y=float(y) + 5, class_="end"))
-    step = max(1, (len(rounds) - 1) // 10)
+    step = max(1, (len(rounds) - 1) // shape.marks)
     for at in range(0, len(rounds), step):
-        x = LEFT + _part(at, len(rounds) - 1) * (WIDTH - LEFT - RIGHT)
+        x = shape.x(_part(at, len(rounds) - 1))
         parts.append(tag("text", str(rounds[at]), x=f"{x:.1f}", y=HEIGHT - 12, class_="middle"))
-    return joined((*parts, tag("text", "round", x=WIDTH - RIGHT + 12, y=HEIGHT - 12)))
+    return joined((*parts, tag("text", "round", x=f"{shape.x(1.0) + 12:g}", y=HEIGHT - 12)))
 
 
 def _trace(line: Sequence[tuple[float, float]], label_y: float, name: str, index: int) -> Markup:
@@ -123,10 +164,13 @@ def _spread(wanted: Sequence[float]) -> list[float]:
             if over > 0:
                 places[one] -= over / 2
                 places[other] += over / 2
-    low = min(0.0, HEIGHT - BOTTOM - max(places, default=0.0))
+    for at, place in enumerate(places):
+        places[at] = max(place, HIGHEST if not at else places[at - 1] + GAP)
+    for at in reversed(range(len(places))):
+        places[at] = min(places[at], HEIGHT - BOTTOM if at == len(places) - 1 else places[at + 1] - GAP)
     found = [0.0] * len(wanted)
     for one, place in zip(order, places, strict=True):
-        found[one] = place + low
+        found[one] = place
     return found
 
 

@@ -37,13 +37,14 @@ def standings_table(summary: Summary) -> Markup:
     short = [name.replace("-", " ") for name in breaks]
     wins = [] if "wins" in breaks else ["wins"]
     rows = [_standing(summary, line) for line in summary.standings]
-    return table(["#", "entrant", "points", *short, "played", *wins, "byes", "fouls", ""], rows, id_="standings-table")
+    return table(["#", "entrant", "points", *short, "played", *wins, "byes", "fouls"], rows, id_="standings-table")
 
 
 def _standing(summary: Summary, line: Standing) -> Markup:
     tournament = summary.chronicle.tournament
     fouls = summary.fouls_by_cause.get(line.entrant, Counter()).total()
     state = "suspended" if line.entrant in tournament.suspended else "withdrawn" if line.has_withdrawn else ""
+    mark = (" ", tag("span", state, class_="mark bad")) if state else ()
     values = (
         valued(line.tie_breaks[name]) if name in line.tie_breaks else tag("td", "", data_v=-1e9, class_="n faint")
         for name in summary.charter.tie_breaks
@@ -51,14 +52,13 @@ def _standing(summary: Summary, line: Standing) -> Markup:
     return tag(
         "tr",
         valued(line.place),
-        tag("th", summary.names[line.entrant], scope="row"),
+        tag("th", summary.names[line.entrant], *mark, scope="row", class_="entrant"),
         valued(line.points, class_="n points"),
         *values,
         valued(line.played),
         *([] if "wins" in summary.charter.tie_breaks else [valued(tournament.table.sums(line.entrant).wins)]),
         valued(line.byes),
         valued(fouls, class_="n bad" if fouls else "n"),
-        tag("td", tag("span", state, class_="mark bad") if state else ""),
         class_="out" if state else None,
     )
 

@@ -142,6 +142,19 @@ def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
     return rows
 
 
+def ending(names: Sequence[str], result: Result) -> str:
+    """Return who won, in a few words.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+    """
+    if result.void is not None:
+        return "void, nobody wins"
+    winners = [printable(names[seat]) for seat in result.winners]
+    return f"{'winner' if len(winners) == 1 else 'winners'}: {', '.join(winners)}" if winners else "nobody wins"
+
+
 def time_control(given: MatchSetup | TimeControl) -> str:
     """Return how long players may take, in words."""
     parts = [f"{given.per_move_ms / 1000:g} s for each move"]

@@ -211,6 +211,36 @@ def test_the_screen_fits_the_terminal(tmp_path: Path, width: int, height: int) -
         assert any("more tables" in row for row in rows)
 
 
+def test_what_went_wrong_before_it_was_stopped_is_shown(tmp_path: Path) -> None:
+    """A view that goes on shows the last fouls and void matches on record, until newer ones have taken their place."""
+    told = stage(tmp_path).play(4)
+    seen, console, _ = view(160)
+    live, fresh, _ = view(160)
+    with seen, live:
+        shown_to(stage(tmp_path / "again"), seen, Clock(), matches=4)
+        for entry in told.entries:
+            live.match_recalled(entry)
+        live.tournament_begun(told.tournament, 6)
+        wrong = screen(seen, console)[-LATELY:]
+        assert wrong == screen(live, fresh)[-LATELY:]
+        assert any("expelled: illegal-move" in row for row in wrong)
+        assert any("void, to be played again" in row for row in wrong)
+        for number in range(LATELY):
+            live.noted(f"note {number}")
+        assert screen(live, fresh)[-LATELY:] == [f"note {number}" for number in range(LATELY)]
+
+
+def test_a_screen_that_grows_shows_what_was_cut(tmp_path: Path) -> None:
+    """A line that was too long for a narrow terminal is whole again on a wide one."""
+    live, console, _ = view(20)
+    with live:
+        live.tournament_begun(stage(tmp_path).tournament, 6)
+        live.noted("low disk in " + "x" * 30)
+        assert screen(live, console)[-1].endswith("…")
+        console.width = 80
+        assert screen(live, console)[-1] == "low disk in " + "x" * 30
+
+
 def test_hostile_text_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
     """Details and notes are shown as what they are: no escape of theirs, no markup."""
     live, console, _ = view(160)

@@ -78,12 +78,21 @@ def test_hostile_players_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
 
 def test_svg_to_stdout_and_to_a_file(record: Path, tmp_path: Path) -> None:
     """The drawing is a document of its own, with the players' names; stdout has it alone, a file has the same."""
-    printed = replay(record, "--svg", "3").stdout
+    printed = replay(record, "--turn", "3", "--svg", "-").stdout
     assert {"ada", "bob", "cleo", "dan"} <= {element.text for element in ET.fromstring(printed).iter()}
     path = tmp_path / "board.svg"
-    told = replay(record, "--svg", "3", "--output", path).stdout
+    told = replay(record, "--turn", "3", "--svg", path).stdout
     assert told == f"written: {path}\n"
     assert path.read_text(encoding="utf-8") == printed.rstrip("\n")
+
+
+def test_svg_of_the_last_turn(record: Path) -> None:
+    """Without a turn the last board is drawn, on which nobody is to move."""
+    last = str(load_json(record)["result"]["turns"])
+    printed = replay(record, "--svg", "-").stdout
+    assert printed == replay(record, "--turn", last, "--svg", "-").stdout
+    assert "to move" in replay(record, "--turn", "3", "--svg", "-").stdout
+    assert "to move" not in printed
 
 
 def test_html_to_a_file(record: Path, tmp_path: Path) -> None:
@@ -96,7 +105,7 @@ def test_html_to_a_file(record: Path, tmp_path: Path) -> None:
     assert page == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("options", [("--html",), ("--svg", "1", "--output")])
+@pytest.mark.parametrize("options", [("--html",), ("--turn", "1", "--svg"), ("--svg",)])
 def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     """A file that exists stays as it is, until --force; the record itself stays even then."""
     path = tmp_path / "there.txt"
@@ -121,12 +130,13 @@ def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: t
     [
         (("--turn", "99"), "there is no turn 99"),
         (("--turn", "99", "--json"), "there is no turn 99"),
-        (("--svg", "99"), "there is no turn 99"),
+        (("--turn", "99", "--svg", "a.svg"), "there is no turn 99"),
         (("--turn", "-1"), "--turn"),
-        (("--turn", "1", "--svg", "1"), "one of --turn, --svg and --html"),
-        (("--turn", "1", "--html", "a"), "one of --turn, --svg and --html"),
-        (("--output", "a"), "--output is for --svg"),
-        (("--svg", "1", "--json"), "add --output FILE"),
+        (("--svg", "12"), "--svg takes a file, not a turn: --turn 12 --svg board.svg"),
+        (("--svg", "a.svg", "--html", "a"), "--html shows all turns"),
+        (("--turn", "1", "--html", "a"), "--html shows all turns"),
+        (("--svg", "-", "--json"), "give --svg a file"),
+        (("--svg", "no/such/folder/a.svg"), "can't write no/such/folder/a.svg: No such file"),
         (("--html", "no/such/folder/a.html"), "can't write no/such/folder/a.html: No such file"),
         (("--html", "/", "--force"), "can't write /: Is a directory"),
     ],
@@ -143,8 +153,9 @@ def test_no_board_before_the_deal(tmp_path: Path) -> None:
     text = replay(path).stdout
     assert text.count("cause: disconnected") == text.count("nothing was dealt yet") == 2
     assert "the match was not finished" in text
-    told = " ".join(replay(path, "--svg", "0", status=2).stderr.split())
+    told = " ".join(replay(path, "--turn", "0", "--svg", "-", status=2).stderr.split())
     assert "nothing was dealt by turn 0" in told
+    assert "nothing was dealt yet" in " ".join(replay(path, "--svg", "-", status=2).stderr.split())
 
 
 def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
@@ -156,7 +167,7 @@ def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
 
 
 @pytest.mark.forges
-@pytest.mark.parametrize("options", [(), ("--json",), ("--svg", "1"), ("--html", "page.html")])
+@pytest.mark.parametrize("options", [(), ("--json",), ("--svg", "-"), ("--html", "page.html")])
 def test_a_record_that_does_not_hold(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     """Status 1, the offending line on stderr, nothing on stdout and no file."""
     record.write_bytes(record.read_bytes().replace(b'"at_ms":', b'"at_ms": ', 1))

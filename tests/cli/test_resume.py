@@ -23,23 +23,30 @@ from .calling import played, referee
 
 SEED = "2"
 """A deal that is played in 69 turns."""
-TURNS = 34
-"""Of the assassin, in that match."""
 FREE = ("--sandbox", "off")
 """A program in a sandbox does not see its referee, and can't kill it."""
-KILLS = 50
+MATCHES, KILLS = 12, 5
+"""Of each match, so that there are more than fifty instants, all over a match."""
+MOST_TURNS = 10
+"""Of the assassin's, of which it has 34 in that match, from one kill to the next."""
 LONGEST_US = 4000.0
 """More than a turn takes: so the kill hits every stage of one."""
 
 
-def played_until_killed(folder: Path, mark: Path, turn: int, delay_us: float) -> Path:
+def played_until_killed(folder: Path, mark: Path, *instants: tuple[int, float]) -> Path:
     """Play until the referee is killed, or to the end if the kill comes too late; return the record."""
-    assassin = f"cmd:{sys.executable} {q_assassin.__file__} {mark} {turn} {delay_us}"
-    command = ["-m", "referee", "play", "q", assassin, "house:ldasg", "--seed", SEED, "--logs", str(folder), *FREE]
-    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    when = " ".join(f"{turn} {delay_us}" for turn, delay_us in instants)
+    assassin = f"cmd:{sys.executable} {q_assassin.__file__} {mark} {when}"
+    killed("q", assassin, "house:ldasg", "--seed", SEED, "--logs", str(folder), *FREE)
     (record,) = folder.glob("*.jsonl")
     return record
+
+
+def killed(*arguments: str) -> None:
+    """Run `play` until its referee is killed, or to its end."""
+    command = [sys.executable, "-m", "referee", "play", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -49,21 +56,23 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return played(referee("play", "q", "house:dag", "house:ldasg", "--seed", SEED, "--json", cwd=folder))
 
 
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize("number", range(MATCHES))
 def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, undisturbed: Any, number: int) -> None:
     """Wherever it died, the resumed match has the moves, the scores and the ranking of the undisturbed one."""
     random, mark, games = Random(number), tmp_path / "killed", load().game
-    record = played_until_killed(tmp_path / "logs", mark, random.randint(1, TURNS), random.uniform(0, LONGEST_US))
-    assert mark.exists()
-    before = audit(record, games, is_strict=False)
-    if before.state == "unfinished":
+    instants = [(random.randint(1, MOST_TURNS), random.uniform(0, LONGEST_US)) for _ in range(KILLS)]
+    record = played_until_killed(tmp_path / "logs", mark, *instants)
+    while (before := audit(record, games, is_strict=False)).state == "unfinished":
         with pytest.raises(RecordError, match="a result and its seal"):
             audit(record, games)
-        referee("play", "--resume", str(record), "--json", cwd=tmp_path)
+        killed("--resume", str(record), *FREE)
+        after = audit(record, games, is_strict=False)
+        assert after.header == before.header
+        assert after.steps[: len(before.steps)] == before.steps
+        assert len(after.steps) > len(before.steps)
     whole = audit(record, games)
+    assert mark.exists()
     assert whole.result is not None
-    assert whole.header == before.header
-    assert whole.steps[: len(before.steps)] == before.steps
     assert [step.event.move for step in whole.steps if isinstance(step.event, MoveReceived)] == [
         move["move"] for move in undisturbed["moves"]
     ]
@@ -76,7 +85,7 @@ def test_a_killed_referee_leaves_a_valid_beginning_and_goes_on(tmp_path: Path, u
 
 def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
     """The instants of a resumed match go on from the last one on record."""
-    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 5, 0.0)
+    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (5, 0.0))
     before = audit(record, load().game, is_strict=False)
     referee("play", "--resume", str(record), cwd=tmp_path)
     whole = audit(record, load().game)
@@ -87,7 +96,7 @@ def test_the_time_in_between_is_nobodys(tmp_path: Path) -> None:
 
 def test_what_cannot_be_resumed_is_told(tmp_path: Path, undisturbed: Any) -> None:
     """A finished record, another referee's, no record at all, and players besides a record: each is told apart."""
-    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 3, 0.0)
+    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (3, 0.0))
     name, other = str(record), str(tmp_path / "other.pem")
     assert "the one at hand; found key" in _told(tmp_path, "--resume", name, "--key", other, status=1)
     assert "leave them out" in _told(tmp_path, "q", "--resume", name, status=2)
@@ -119,7 +128,7 @@ def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
 
 def test_a_torn_line_is_cut_off(tmp_path: Path) -> None:
     """Half a line at the end is no obstacle: its event has never been acted on."""
-    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", 3, 0.0)
+    record = played_until_killed(tmp_path / "logs", tmp_path / "killed", (3, 0.0))
     lines = record.read_bytes().splitlines(keepends=True)
     whole = lines[:-1] if lines[-1].endswith(b"\n") else lines[:-2]
     record.write_bytes(b"".join(whole) + lines[len(whole)][: len(lines[len(whole)]) // 2])

@@ -1,12 +1,15 @@
 """`referee tournament` and `referee compare` as an organiser runs them: real programs, stopped and gone on with."""
 
 import json
+import os
+import pty
+import re
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +143,7 @@ def test_a_program_that_does_not_start_is_suspended(tmp_path: Path) -> None:
 
 
 def test_a_failed_build_does_not_stop_the_others(tmp_path: Path) -> None:
-    """Who can't be built has not come to its matches; why, is in the verdict."""
+    """Who can't be built has not come to its matches; why, is in the verdict, and on the screen when it goes on."""
     folder = tmp_path / "unbuilt"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "unbuilt"\nrun = "true"\nbuild = "false"\n')
@@ -151,6 +154,24 @@ def test_a_failed_build_does_not_stop_the_others(tmp_path: Path) -> None:
     assert [(foul["cause"], "its build failed" in foul["detail"]) for foul in entry["fouls"]] == [
         ("refused-to-start", True)
     ]
+    seen = seen_on_a_terminal("tournament", "t.toml", cwd=tmp_path)
+    assert f"{entry['match']} unbuilt expelled: refused-to-start" in seen
+
+
+def seen_on_a_terminal(*arguments: str, cwd: Path) -> str:
+    """Run a command before a terminal, and return what it showed there, its colours left out."""
+    master, slave = pty.openpty()
+    with os.fdopen(master, "rb", buffering=0) as terminal:
+        command = [sys.executable, "-m", "referee", *arguments]
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160", "LINES": "40"}
+        with subprocess.Popen(command, cwd=cwd, stdout=slave, stderr=slave, env=environment) as process:
+            os.close(slave)
+            shown = b""
+            with suppress(OSError):  # the end of a terminal that nobody writes to any more
+                while part := terminal.read(65536):
+                    shown += part
+        assert process.returncode == 0, shown
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
 
 
 def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:

@@ -1,5 +1,6 @@
 """Every registered game keeps the contract, and games that break it are found out. Knows no rules."""
 
+import re
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from referee.chance import Dealer
 from referee.games.base import Game, IllegalMove, News, Outcome
 from referee.games.q import Move, QGame, State, View
 from referee.games.q_tiles import NAMES
@@ -14,12 +16,31 @@ from referee.plugins import load
 from referee.testing import JUNK, check_game, spoilt
 
 GAMES = load().games
+ASKED = r"to (move|place|go on)\b"
+"""What drawings say of the seat whose turn it is."""
 
 
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_every_registered_game_conforms(name: str) -> None:
     """Whatever is installed, built in or not, passes the same suite."""
     check_game(GAMES[name], Random(name), max_turns=60)
+
+
+@pytest.mark.parametrize("is_deserted", [False, True])
+@pytest.mark.parametrize("name", ["q", "quadominos", "quincala", "quincy"])
+def test_a_finished_game_has_nobody_to_move(name: str, is_deserted: bool) -> None:  # noqa: FBT001  # a table
+    """Neither the text nor the drawing of a game's last state asks anybody for a move, however the game ended."""
+    game, source = GAMES[name], Random(name)
+    state = game.new(game.parse_options({}), 2, Dealer(b"\x05" * 32))
+    assert re.search(ASKED, game.draw_text(state))
+    while (outcome := game.outcome(state)) is None:
+        if is_deserted:
+            state = game.drop(state, game.to_move(state))
+        else:
+            moves = game.legal_moves(state)
+            state = game.deliver(game.play(state, moves[0] if name == "q" else source.choice(moves)))
+    for shown in (game.draw_text(state), game.draw_svg(state)):
+        assert not re.search(ASKED, shown), f"{outcome.reason}: {shown}"
 
 
 class Renamed(QGame):

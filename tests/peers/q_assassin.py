@@ -1,7 +1,8 @@
-"""A player of Q that kills its referee with SIGKILL, once: `q_assassin.py MARK TURN DELAY_US`.
+"""A player of Q that kills its referee with SIGKILL, again and again: `q_assassin.py MARK TURN DELAY_US...`.
 
 It plays as dag does. In its TURN-th turn it answers, and DELAY_US microseconds later the referee is dead; the file MARK
-remembers that, so that the same command line plays on peacefully when the match is resumed.
+counts that, so that the same command line goes by the next TURN, counted anew, and DELAY_US when the match is resumed,
+and plays on peacefully behind the last.
 """
 
 import os
@@ -16,16 +17,19 @@ from protocol.client import run
 from sample_players.python.q_simple import make_dag
 
 
-def main(mark: Path, turn: int, delay_us: float) -> None:
-    """Play, and kill if nobody has."""
+def main(mark: Path, instants: list[tuple[int, float]]) -> None:
+    """Play, and kill if that is still to be done."""
     dag = make_dag()
+    done = mark.stat().st_size if mark.exists() else 0
+    turn, delay_us = instants[done] if done < len(instants) else (0, 0.0)
     asked = 0
 
     def _choose(view: Any) -> Any:
         nonlocal asked
         asked += 1
-        if asked == turn and not mark.exists():
-            mark.touch()
+        if asked == turn:
+            with mark.open("a") as file:
+                file.write("x")
             threading.Thread(target=_kill, args=(os.getppid(), time.perf_counter() + delay_us / 1e6)).start()
         return dag(view)
 
@@ -39,4 +43,4 @@ def _kill(referee: int, instant: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
+    main(Path(sys.argv[1]), list(zip(map(int, sys.argv[2::2]), map(float, sys.argv[3::2]), strict=True)))

@@ -47,6 +47,10 @@ MATCHES: tuple[tuple[str, tuple[Row, ...]], ...] = (
 changes its environment escapes."""
 
 
+TIME_S = "4"
+"""A move; to fill the memory that it may use takes a program a second on a busy machine."""
+
+
 class Scene:
     """A folder with players in folders of their own, and everything that a referee leaves on its machine."""
 
@@ -73,7 +77,7 @@ class Scene:
             "--sandbox",
             sandbox,
             "--time",
-            "2",
+            TIME_S,
             "--seed",
             "7",
             "--json",

@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from referee.games.base import Game
 from referee.games.q import QGame
+from referee.games.quincala import QuincalaGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
@@ -16,6 +18,7 @@ from referee.testing import Choose, ScriptedSeat, drive, random_chooser
 from ..match.folding import EXCHANGE, PASS, SEED, place, setup_of
 from ..record.records import Story
 
+Q = QGame()
 NAMES = ("ada", "bob", "cleo", "dan")
 SCRIPT = "</script><script>window.broken=1</script>"
 IMAGE = "<img src=x onerror='window.broken=2'>"
@@ -56,7 +59,11 @@ class Actor(ScriptedSeat):
 
 
 def played(
-    choose: Callable[[Match], Choose], names: Sequence[str] = NAMES, deeds: Sequence[Deed | None] = (), **fields: Any
+    choose: Callable[[Match], Choose],
+    names: Sequence[str] = NAMES,
+    deeds: Sequence[Deed | None] = (),
+    game: Game[Any, Any, Any] = Q,
+    **fields: Any,
 ) -> Story:
     """Have a new deal played.
 
@@ -64,9 +71,10 @@ def played(
         choose: from the match to a player of it.
         names: by seat.
         deeds: by seat; what is missing stays honest.
+        game: whose rules hold.
         fields: more of the setup.
     """
-    match = Match(QGame(), setup_of(len(names), **{"names": tuple(names), **fields}), SEED)
+    match = Match(game, setup_of(len(names), **{"game": game.name, "names": tuple(names), **fields}), SEED)
     player = choose(match)
     given = [*deeds, *([None] * len(names))]
     seats = [Actor(player, seat, given[seat]) for seat in range(len(names))]
@@ -76,6 +84,16 @@ def played(
 def ordinary(turns: int = 10, **fields: Any) -> Story:
     """Have single tiles placed at random for some turns; then all pass."""
     return played(lambda match: _placing(match, turns), **fields)
+
+
+def stepped() -> Story:
+    """Have Quincala played at random: its turns have several steps."""
+    return played(
+        lambda match: random_chooser(match.game, Random(1), match),
+        NAMES[:2],
+        game=QuincalaGame(),
+        options={"sizes": 3, "max_turns": 20},
+    )
 
 
 def hostile() -> Story:

@@ -17,11 +17,17 @@ from referee.web.words import move_text
 from ..match.folding import lost
 from ..record.records import Story, cut
 from .browser import Page, start_browser
-from .matches import HOSTILE_MOVE, HOSTILE_NAMES, IMAGE, SCRIPT, hostile, ordinary
+from .matches import HOSTILE_MOVE, HOSTILE_NAMES, IMAGE, NAMES, SCRIPT, hostile, ordinary
 
 STORIES: dict[str, Callable[[], Story]] = {"ordinary": lambda: ordinary(6), "hostile": hostile}
 THEMES = {"light": False, "dark": True}
-SIZES = {"phone": (360, 740), "laptop": (1366, 768), "projector": (1920, 1080)}
+SIZES = {
+    "phone": (360, 740),
+    "half a screen": (800, 900),
+    "tall half": (800, 1000),
+    "laptop": (1366, 768),
+    "projector": (1920, 1080),
+}
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +67,13 @@ def opened(browser: Page, record: Path, width: int = 1366, height: int = 768, *,
 def frames_of(record: Path) -> tuple[Frame, ...]:
     """Return what a record's page has to show."""
     return watch(read_record(record), load().game).frames
+
+
+def winners_of(record: Path) -> tuple[int, ...]:
+    """Return the seats that won a record's match."""
+    result = watch(read_record(record), load().game).match.result
+    assert result is not None
+    return result.winners
 
 
 def turn(page: Page) -> str:
@@ -271,21 +284,59 @@ def test_the_policy_stops_what_gets_in(browser: Page, plain: Path) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("size", SIZES)
 def test_it_fits(browser: Page, plain: Path, size: str, theme: str) -> None:
-    """On a phone, a laptop and a projector: nothing is wider than the screen; board and controls are in sight."""
+    """On every screen nothing is wider than it; board, move and controls are in sight together, none over another."""
     width, height = SIZES[size]
     page = opened(browser, plain, width, height, is_dark=THEMES[theme])
+    for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END):
+        page.press(key)
+        assert page.run("return document.documentElement.scrollWidth") <= width
+        boxes = {one: box(page, one) for one in ("#now", "#board", "#board svg", ".controls", "#play")}
+        for left, top, right, bottom in boxes.values():
+            assert 0 <= left < right <= width
+            assert 0 <= top < bottom <= height
+        assert boxes["#board"][3] <= boxes[".controls"][1]
+        if width <= 860:
+            assert boxes["#now"][3] <= boxes["#board"][1]
+
+
+def box(page: Page, selector: str) -> list[float]:
+    """Return left, top, right and bottom of an element in the window."""
+    found = page.run(
+        "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+        "return [box.left, box.top, box.right, box.bottom]",
+        selector,
+    )
+    return [float(edge) for edge in found]
+
+
+def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Path) -> None:
+    """On a phone long names and texts are scrolled where they stand: title line, board and controls stay in sight."""
+    page = opened(browser, written(hostile(), tmp_path), 360, 740)
+    for _ in range(4):
+        page.press(Keys.ARROW_RIGHT)
+        now, board, controls = (box(page, one) for one in ("#now", "#board", ".controls"))
+        title = box(page, "header b")
+        assert 0 <= title[1] < title[3] <= now[1] < now[3] <= board[1] < board[3] - 90 < board[3] <= controls[1]
+
+
+def test_the_end_says_who_won(browser: Page, plain: Path) -> None:
+    """The winners stand in the title line, and with the last move; before that only in the title line."""
+    page = opened(browser, plain)
+    winners = f"winners: {', '.join(NAMES[seat] for seat in winners_of(plain))}"
+    assert page.text("header b") == winners == "winners: ada, bob"
+    assert page.text("#ending") == ""
     page.press(Keys.END)
-    assert page.run("return document.documentElement.scrollWidth") <= width
-    for identifier in ("board", "play"):
-        box = page.run(
-            "const box = document.getElementById(arguments[0]).getBoundingClientRect();"
-            "return [box.left, box.top, box.right, box.bottom]",
-            identifier,
-        )
-        assert box[0] >= 0
-        assert box[1] >= 0
-        assert box[2] <= width
-        assert box[3] <= height
+    assert page.text("#ending") == winners
+    page.press(Keys.ARROW_LEFT)
+    assert page.text("#ending") == ""
+
+
+def test_an_unfinished_match_has_no_winner(browser: Page, tmp_path: Path) -> None:
+    """Where the record ends before the match, the last turn says so."""
+    page = opened(browser, written(cut(ordinary(6), 9), tmp_path))
+    page.press(Keys.END)
+    assert page.text("header b") == ""
+    assert page.text("#ending") == "the match was not finished"
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -8,13 +8,14 @@ import pytest
 
 from referee.games.base import Game
 from referee.match import events as e
+from referee.match.commands import Result
 from referee.match.fouls import Cause, Foul
 from referee.plugins import PluginError, load
 from referee.record.audit import open_match, refold
 from referee.record.reader import RecordError, read_record
 from referee.web.frames import Frame, Kind, StillSecret, Watched, watch
 from referee.web.printing import MAX_CHARS, printable
-from referee.web.words import duration, gains, headline, move_text, ranking, reasons
+from referee.web.words import duration, ending, gains, headline, move_text, ranking, reasons
 
 from ..match.folding import lost
 from ..record.records import FAULTS, Story, cut, story
@@ -174,6 +175,30 @@ def test_a_bottomless_move_is_told() -> None:
 def test_durations(ms: float, shown: str) -> None:
     """A time is told in the unit that suits it."""
     assert shown == duration(ms)
+
+
+@pytest.mark.parametrize(
+    ("winners", "void", "shown"),
+    [
+        ((1,), None, "winner: bob"),
+        ((0, 1), None, r"winners: a\x1b[2J, bob"),
+        ((), None, "nobody wins"),
+        ((), "the disk was full", "void, nobody wins"),
+    ],
+)
+def test_an_ending_in_words(winners: tuple[int, ...], void: str | None, shown: str) -> None:
+    """Who won is told by name, and also if nobody did."""
+    result = Result(
+        winners=winners,
+        ranking=((0, 1),),
+        scores=(0, 0),
+        fouls=(),
+        reason=None,
+        void=void,
+        turns=1,
+        used_ms=(0.0, 0.0),
+    )
+    assert shown == ending(("a\x1b[2J", "bob"), result)
 
 
 def test_a_verdict_is_told_with_its_rule() -> None:

@@ -5,6 +5,7 @@ import configparser
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from referee.web.drawing import pooled, with_names
 from referee.web.replay_page import replay_page
 
 from ..record.records import Story
-from .matches import HOSTILE_NAMES, IMAGE, SCRIPT, hostile, ordinary
+from .matches import HOSTILE_NAMES, IMAGE, SCRIPT, hostile, ordinary, stepped
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,6 +48,12 @@ def test_a_page_tells_all_of_the_match(tmp_path: Path) -> None:
     rows = [told.match.setup.names[seat] + f" {result.scores[seat]}" for seat in places]
     ranking = " ".join(text.partition("Final ranking")[2].split())
     assert sorted(rows, key=ranking.index) == rows
+
+
+@pytest.mark.parametrize(("tell", "has_steps"), [(ordinary, False), (stepped, True)])
+def test_turns_of_several_steps_are_told(tell: Callable[[], Story], tmp_path: Path, *, has_steps: bool) -> None:
+    """A page knows whether each turn that it counts is a step of a player's turn."""
+    assert data_of(page(tell(), tmp_path))["hasSteps"] is has_steps
 
 
 def test_nothing_in_a_page_comes_from_elsewhere(tmp_path: Path) -> None:

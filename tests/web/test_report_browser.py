@@ -47,6 +47,24 @@ def test_the_page_fits_its_window(browser: Page, cup: Stage, width: int, is_dark
     assert page.complaints() == []
 
 
+def test_a_phone_shows_the_chart_and_who_is_suspended(browser: Page, cup: Stage) -> None:
+    """At 400 pixels nothing of the chart is to be scrolled for, its text can be read, and the mark is by the name."""
+    page = opened(browser, cup, 400)
+    chart = "[...document.querySelectorAll('.chart text')].filter((one) => one.getClientRects().length)"
+    outside = f"""
+        const frame = document.querySelector('.chart').getBoundingClientRect();
+        return {chart}.map((one) => [one.textContent, one.getBoundingClientRect()])
+            .filter(([_, box]) => box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
+            .map(([text, _]) => text)"""
+    assert page.run(outside) == []
+    assert page.run(f"return {chart}.length") > 8
+    assert page.run(f"return Math.min(...{chart}.map((one) => one.getBoundingClientRect().height))") >= 12
+    marks = page.run("return [...document.querySelectorAll('.mark')].map((one) => one.getBoundingClientRect().right)")
+    assert len(marks) == len(cup.tournament.suspended) > 0
+    assert max(marks) <= 400
+    assert page.run("return [...document.querySelectorAll('.mark')].every((one) => one.closest('th'))")
+
+
 def brightness(color: str) -> float:
     """Return the mean of a colour's parts, 0 to 255."""
     parts = [int(part) for part in re.findall(r"\d+", color)[:3]]
