@@ -241,14 +241,14 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
         assert "BROKEN" in told("audit", str(changed), cwd=logs, status=1)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--json",), ("--html", "page.html"), ("--svg", "1")])
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--html", "page"), ("--svg", "page")])
 def test_a_redacted_record_is_not_replayed(logs: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     """The boards follow from what is hidden: what the record is, and what shows it, is said."""
     told("explain", str(record_of(logs, "first")), "--redact", "mine.jsonl", cwd=tmp_path)
     text = told("replay", "mine.jsonl", *arguments, cwd=tmp_path, status=1)
     assert "expected a whole record; found a redacted one" in text
     assert "`referee explain mine.jsonl` shows it" in text
-    assert not (tmp_path / "page.html").exists()
+    assert not (tmp_path / "page").exists()
 
 
 @pytest.mark.forges
