@@ -16,7 +16,7 @@ from ..net.launch import Launch, PlayerError, house_launch
 from ..net.table import Table
 from ..net.table_settings import TableSettings
 from .bench import Bench, unready
-from .findings import Failed, Finding, Skipped, Watch
+from .findings import Failed, Finding, Skipped, Watch, counted
 from .positions import SHORT_OPTIONS, short_of_q
 from .remedies import remedy
 from .sitting import AnyGame
@@ -73,7 +73,7 @@ async def _played(reactor: Any, bench: Bench, name: str) -> str:
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
             raise _failed(fouls[0], game, _printed(Path(folder)))
-        return f"{played.result.turns} turns, {played.result.used_ms[0] / 1000:.2f} s of its own"
+        return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
 
 
 def _launches(bench: Bench, game: AnyGame) -> list[Launch]:

@@ -44,3 +44,27 @@ OF_CAUSE: dict[str, str] = {
 def remedy(cause: str, code: str | None) -> str:
     """Return what to do about a foul."""
     return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
+
+
+def late_remedy(used_s: float, *, is_busy: bool, has_answered: bool) -> str:
+    """Return what to do about an answer that did not come in time.
+
+    Args:
+        used_s: CPU time that the program's processes took since they were started, in seconds.
+        is_busy: whether they still took some after the limit.
+        has_answered: whether something came all the same, too late or not in full.
+    """
+    if is_busy and not has_answered:
+        return (
+            f"The program used {used_s:.1f} s of CPU since it was started and is still thinking: look for a loop that "
+            "does not end, or think less; `left_ms` of the turn tells how much time there is."
+        )
+    if is_busy:
+        return (
+            f"The program used {used_s:.1f} s of CPU since it was started: think less; `left_ms` of the turn tells how "
+            "much time there is. Write the whole frame, and flush what is buffered."
+        )
+    waits = f"The program used {used_s:.1f} s of CPU since it was started, and waits for something. "
+    if has_answered:
+        return f"{waits}Answer sooner, write the whole frame, and flush what is buffered."
+    return f"{waits}See that the message is read and understood, that the answer is written, and that it is flushed."

@@ -17,10 +17,10 @@ from protocol.messages import Hello, Message, Welcome
 
 from ..net.launch import SOCKET, Confinement, Launch, Program
 from ..net.launch.program import CLEAR_S, GRACE_S, PATIENCE_S
-from .findings import Failed
+from .findings import Failed, counted
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes
-from .remedies import OF_CODE, SPEC
+from .remedies import OF_CODE, SPEC, late_remedy
 from .wire import Delivery, NotReadingError, Wire, listening
 
 _EXIT_S = 0.5
@@ -277,7 +277,7 @@ class Session:
         if wire.received:
             self.loop.wait(lambda: wire.has_frame or wire.is_ended, pause_s)
             raise Failed(
-                f"it spoke {when}: {len(wire.received)} bytes that nothing asked for",
+                f"it spoke {when}: {counted(len(wire.received), 'byte')} that nothing asked for",
                 expected="silence until the referee asks for something",
                 remedy=OF_CODE["out-of-turn"],
                 received=wire.take(),
@@ -286,20 +286,20 @@ class Session:
             raise self._gone(f"silence {when}, the connection open")
 
     def _late(self, limit_s: float, what: str, began_s: float) -> Failed:
-        wire = self.wire
+        wire, used_s, due_s = self.wire, used_cpu_s(self._mark), self.loop.seconds()
         self.loop.wait(lambda: wire.has_frame or wire.is_ended, min(limit_s, _LATE_S))  # its author wants to know
+        used_later_s = used_cpu_s(self._mark) - used_s
+        is_busy = used_later_s > _SPINS * (self.loop.seconds() - due_s)
         if wire.has_frame:
             happened = f"its answer came after {self.loop.seconds() - began_s:.2f} s; the limit was {limit_s:g} s"
         elif wire.received:
-            happened = f"only a part of an answer came within {limit_s:g} s: {len(wire.received)} bytes"
+            happened = f"only a part of an answer came within {limit_s:g} s: {counted(len(wire.received), 'byte')}"
         else:
             happened = f"nothing came within {limit_s:g} s, nor soon after"
         return Failed(
             happened,
             expected=f"{what}, complete within {limit_s:g} s after the last byte of the request",
-            remedy="Answer sooner, write the whole frame, and flush what is buffered."
-            if wire.received
-            else "See that the message is read and understood, that the answer is written, and that it is flushed.",
+            remedy=late_remedy(used_s + max(used_later_s, 0.0), is_busy=is_busy, has_answered=bool(wire.received)),
         )
 
     def _gone(self, what: str) -> Failed:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..games.base import seats_text
 from .bench import Bench
-from .findings import Failed, Skipped
+from .findings import Failed, Skipped, counted
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end
 from .sitting import AnyGame, Sitting, Terms
 from .step import Step
@@ -34,7 +34,7 @@ def _played(bench: Bench, terms: Terms, moves: int | None) -> str:
         sitting = Sitting(session, terms)
         sitting.play(moves)
         sitting.void()
-        return f"{sitting.moves} moves, the slowest {sitting.slowest_s:.2f} s"
+        return f"{counted(sitting.moves, 'move')}, the slowest {sitting.slowest_s:.2f} s"
 
 
 def _opening(name: str, bench: Bench) -> str:

@@ -16,7 +16,7 @@ from ..games.base import IllegalMove, MalformedMove
 from ..net.launch import PlayerError
 from ..net.launch.players import refuse_escapes, resolved
 from .bench import Bench, unready
-from .findings import Failed
+from .findings import Failed, counted
 from .remedies import OF_CODE, SPEC, remedy
 from .sightings import FirstTurn, FirstWords, first_turn, first_words, offered
 from .step import Step
@@ -93,7 +93,7 @@ def _prefix(bench: Bench) -> str:
     length = int.from_bytes(words.frame[:PREFIX_BYTES], "big")
     swapped = int.from_bytes(words.frame[:PREFIX_BYTES], "little")
     if words.silence is None and 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES:
-        return f"{length} bytes"
+        return f"{counted(length, 'byte')}"
     if words.silence is not None and len(words.frame) < PREFIX_BYTES:
         raise words.silence
     advice = OF_CODE["oversize"]
@@ -300,7 +300,7 @@ def _move_once(bench: Bench) -> str:
     seen = bench.seen(first_turn)
     if seen.behind:
         raise Failed(
-            f"after its move it sent {len(seen.behind)} bytes more",
+            f"after its move it sent {counted(len(seen.behind), 'byte')} more",
             expected="one move for a turn, then silence until the next message that asks",
             remedy=OF_CODE["out-of-turn"],
             received=seen.behind,

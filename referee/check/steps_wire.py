@@ -11,7 +11,7 @@ from ..net.launch.limits import MIB
 from ..net.launch.output import KEPT_BYTES
 from .bench import Bench
 from .encodings import longest, reordered
-from .findings import Failed, Skipped
+from .findings import Failed, Skipped, counted
 from .positions import near_end
 from .sitting import Sitting, Terms
 from .step import Step
@@ -48,7 +48,7 @@ def _ack_told(bench: Bench) -> str:
             sitting.deal()
             if "told" in sitting.acks:
                 sitting.void()
-                return f"after {moves} moves"
+                return f"after {counted(moves, 'move')}"
         raise Skipped("nothing was handed to it, so nothing had to be confirmed")
 
 
@@ -115,11 +115,11 @@ def _prints(bench: Bench) -> str:
     printed = len(session.printed)
     if printed > KEPT_BYTES:
         raise Failed(
-            f"it printed more than {KEPT_BYTES} bytes in {sitting.moves} moves",
+            f"it printed more than {KEPT_BYTES} bytes in {counted(sitting.moves, 'move')}",
             expected=f"no more than the {KEPT_BYTES} bytes that are kept",
             remedy="Print less: of more than that only the end is kept, and how it began is lost.",
         )
-    return f"{printed} bytes in {sitting.moves} moves"
+    return f"{counted(printed, 'byte')} in {counted(sitting.moves, 'move')}"
 
 
 def _memory(bench: Bench) -> str:

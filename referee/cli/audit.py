@@ -18,6 +18,7 @@ from ..record.key_file import BadKey, parse_public
 from ..record.manifest import record_files
 from ..record.reader import RecordError, Redacted
 from ..record.redact import check_redacted
+from ..web.words import counted
 from .common import FAILED, harmless, json_option, out, print_json, registry
 from .complete import broken, completeness, show_completeness, show_difference
 from .many import each
@@ -149,7 +150,7 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
 
 def _show(report: dict[str, Any]) -> None:
     if report["holds"]:
-        facts = f"{report['events']} events, {report['state']}, {report['deal']} deal"
+        facts = f"{counted(report['events'], 'event')}, {report['state']}, {report['deal']} deal"
         if report["state"] == "redacted":
             facts += f", as seat {report['seat']}, {harmless(report['name'])}, may see it"
         text = f"[green]holds[/]   {escape(report['record'])}  {facts}"
@@ -163,7 +164,7 @@ def _show(report: dict[str, Any]) -> None:
 def _show_sum(reports: list[dict[str, Any]], failed: int, redacted: int) -> None:
     for key, count in Counter(report["key"] for report in reports if report.get("key")).items():
         out.print(f"{count} sealed by key {key}", highlight=False, soft_wrap=True)
-    out.print(f"{len(reports)} records, {failed} broken" + (f", {redacted} redacted" if redacted else ""))
+    out.print(f"{counted(len(reports), 'record')}, {failed} broken" + (f", {redacted} redacted" if redacted else ""))
     if redacted:
         text = f"of redacted records were verified: {', '.join(VERIFIED)}; not: {', '.join(NOT_VERIFIED)}"
         out.print(text, highlight=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from rich.text import Text
 from ..pairing.base import Extent
 from ..tournament.charter import Charter, TimeControl
 from ..web.printing import printable
+from ..web.words import counted
 from .charter_file import Plan
 from .charter_sheet import shown
 
@@ -34,7 +35,7 @@ def describe(plan: Plan) -> Text:
         ("tie-breaks", ", ".join(charter.tie_breaks) or "none"),
         ("records", str(venue.folder)),
         *([("ledger", venue.ledger)] if venue.ledger else []),
-        *([("remote", f"{len(venue.tokens)} entrants at {venue.listen}")] if venue.tokens else []),
+        *([("remote", f"{counted(len(venue.tokens), 'entrant')} at {venue.listen}")] if venue.tokens else []),
         ("entrants", str(len(charter.entrants))),
     ]
     text = Text.assemble((printable(charter.name), "bold"))
@@ -80,7 +81,7 @@ def _matches(charter: Charter, extent: Extent | None) -> str:
         return "as many as the format needs"
     fewest, most = extent.fewest * charter.legs, extent.most * charter.legs
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
-    rounds = f" in {extent.rounds} round{'s' if extent.rounds > 1 else ''}" if extent.rounds else ""
+    rounds = f" in {counted(extent.rounds, 'round')}" if extent.rounds else ""
     return f"{count}{rounds}"
 
 

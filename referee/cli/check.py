@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ..check import real
 from ..check.bench import Bench
-from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch
+from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch, counted
 from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
@@ -62,6 +62,7 @@ _SHOWN_TEXT_CHARS = 1000
     show_default=True,
     help="Folder beside whose records builds are kept; the check writes no record.",
 )
+@click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
 @sandbox_option
 @json_option
 def check(
@@ -72,6 +73,7 @@ def check(
     move_s: float,
     start_s: float,
     logs: Path,
+    called: str | None,
     sandbox_mode: str,
     as_json: bool,
 ) -> None:
@@ -113,7 +115,7 @@ def check(
         finally:
             bench.close()
             telling.show_skipped()
-    _conclude(player, telling, as_json=as_json)
+    _conclude(called or player, telling, as_json=as_json)
     sys.exit(FAILED if telling.failed else FINE)
 
 
@@ -249,7 +251,7 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
     hex_ = shown.hex[:_SHOWN_HEX_CHARS].strip()
     more = " ..." if len(hex_) < 3 * shown.length - 1 else ""
     decoded = shown.decoded[:_SHOWN_TEXT_CHARS] + (" ..." if len(shown.decoded) > _SHOWN_TEXT_CHARS else "")
-    return [(title, f"{shown.length} bytes: {hex_}{more}"), ("  which reads", decoded)]
+    return [(title, f"{counted(shown.length, 'byte')}: {hex_}{more}"), ("  which reads", decoded)]
 
 
 def _visible(text: str) -> str:

@@ -13,6 +13,7 @@ from ..record.completeness import check_course
 from ..record.founding import FILE as CHARTER
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import RecordError
+from ..web.words import counted
 from .common import out
 
 Facts = dict[str, list[dict[str, Any]]]
@@ -64,18 +65,26 @@ def _tournament(path: Path) -> dict[str, Any]:
 def show_completeness(facts: Facts) -> None:
     """Print what there is to say of the folders."""
     for one in facts["manifests"]:
-        _show(one, f"the manifest {one['manifest']}", "{records} records, none missing, none added")
+        _show(
+            one,
+            f"the manifest {one['manifest']}",
+            f"{counted(one.get('records', 0), 'record')}, none missing, none added",
+        )
     for one in facts["tournaments"]:
-        _show(one, f"the tournament {one['charter']}", "{matches} matches opened, no record missing between them")
+        _show(
+            one,
+            f"the tournament {one['charter']}",
+            f"{counted(one.get('matches', 0), 'match', 'matches')} opened, no record missing between them",
+        )
     for one in facts["unlisted"]:
-        text = f"no manifest for {one['records']} records in {one['folder']}: a missing one might not be noticed"
+        text = f"no manifest for {counted(one['records'], 'record')} in {one['folder']}: a missing one might not be noticed"
         remedy = f"`referee manifest {one['folder']}` makes one"
         out.print(f"{text}; {remedy}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _show(one: dict[str, Any], what: str, holding: str) -> None:
     if one["holds"]:
-        out.print(f"{what} holds: {holding.format(**one)}", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"{what} holds: {holding}", markup=False, highlight=False, soft_wrap=True)
     else:
         where = "" if what.endswith(one["record"]) else f": {one['record']}"
         out.print(f"[red]BROKEN[/]  {escape(what + where)}", highlight=False, soft_wrap=True)

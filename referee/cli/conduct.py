@@ -34,6 +34,7 @@ from ..tournament.charter import REMOTE, Charter, differences
 from ..tournament.entries import Entry
 from ..tournament.ledger import FILE, Ledger, LedgerError, url_of
 from ..tournament.machine import NotOpen, Tournament
+from ..web.causes import short_cause
 from .common import console, find_game, monotonic, registry
 from .play import BUILDS
 from .players import find_launch
@@ -210,6 +211,6 @@ def _launch(game: str, player: str, name: str, builds: Builds) -> Launch | str:
         if builds.build(launch):
             console.print(f"built {name}", markup=False, highlight=False)
     except (PlayerError, PluginError) as error:
-        console.print(f"{name} can't play: {error}", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"{name} can't play: {short_cause(str(error))}", markup=False, highlight=False, soft_wrap=True)
         return str(error)
     return launch

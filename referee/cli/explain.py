@@ -12,10 +12,12 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ..record.explain import Explanation, Heard, Said, Verdict, explain
+from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
 from ..web.printing import printable
+from ..web.words import counted
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"
@@ -37,10 +39,10 @@ _SEAT_DIGITS = 2
 def explain_command(record: Path, seat: str | None, turn: int | None, redact: Path | None, as_json: bool) -> None:
     """Explain a match to the author of the player on SEAT: its number or name; by default the one that was expelled.
 
-    Shown is what the seat was told, what it answered, the time of each answer, and for an expulsion the rule with its
-    source and the offending bytes: nothing that this seat was not entitled to see. A file written with --redact can be
-    handed out: `referee audit FILE` still verifies its chain and the referee's seal, and `referee explain FILE`
-    explains it.
+    Shown is what the seat was told, what it answered, the time of each answer, the last lines that its program printed
+    (from the .stderr file beside the record), and for an expulsion the rule with its source and the offending bytes:
+    nothing that this seat was not entitled to see. A file written with --redact can be handed out: `referee audit FILE`
+    still verifies its chain and the referee's seal, and `referee explain FILE` explains it.
 
     Exit status: 0 explained, 1 the record does not hold, 2 used wrongly.
     """
@@ -49,7 +51,9 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     try:
         number, data = _as_seen(record, seat)
         lines = [read_line(line) for line in data]
-        found = explain(lines, number, find_game(lines[0].fields["setup"]["game"]).rules)
+        setup = lines[0].fields["setup"]
+        printed = last_printed(record, number, setup["names"][number])
+        found = explain(lines, number, find_game(setup["game"]).rules, printed)
     except (KeyError, TypeError, StopIteration, AttributeError, ValueError) as error:  # only a forger's record
         raise click.UsageError(f"{record} lacks what a record has: {type(error).__name__}") from None
     except RecordError as error:
@@ -117,6 +121,8 @@ def show_explanation(found: Explanation) -> None:
     out.print(printable(_standing(found)), markup=False, highlight=False)
     if found.verdict is not None:
         _show_verdict(found, found.verdict)
+    if found.printed is not None:
+        _show_printed(found.printed)
     table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left")
     for title in ("line", "turn", "referee", "program", "wire", "used", "limit"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -136,7 +142,7 @@ def _standing(found: Explanation) -> str:
     rank = next((rank for rank, level in enumerate(result["ranking"], 1) if found.seat in level), None)
     won = ", a winner" if found.seat in result["winners"] else ""
     points = result["scores"][found.seat]
-    return f"rank {rank} of {len(result['ranking'])}{won}, {points} points, ended by {result['reason']}"
+    return f"rank {rank} of {len(result['ranking'])}{won}, {counted(points, 'point')}, ended by {result['reason']}"
 
 
 def _show_verdict(found: Explanation, verdict: Verdict) -> None:
@@ -160,11 +166,18 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     out.print()
 
 
+def _show_printed(printed: Printed) -> None:
+    out.print(f"[bold]its program printed last[/] ({harmless(printed.path)}):", highlight=False, soft_wrap=True)
+    for line in printed.lines[-LAST_LINES:]:
+        out.print(f"  {printable(line)}", markup=False, highlight=False, soft_wrap=True)
+    out.print()
+
+
 def _row(one: Heard) -> tuple[str, ...]:
     content = one.content
     answer = content["move"] if "move" in content else {key: value for key, value in content.items() if value}
     times = (one.referee_ms, one.program_ms, one.wire_ms, one.used_ms, one.limit_ms)
-    shown = ("" if value is None else f"{value:.1f}" for value in times)
+    shown = ("" if value is None else f"{value:z.1f}" for value in times)
     name = one.event.removesuffix("-received")
     return (str(one.line), str(content.get("turn", "")), *shown, escape(f"{name} {_compact(answer)}"))
 
@@ -172,7 +185,8 @@ def _row(one: Heard) -> tuple[str, ...]:
 def _show_turn(found: Explanation, turn: int) -> None:
     """Show everything from a turn's request to the next one."""
     if turn > found.result["turns"]:
-        raise click.UsageError(f"the match has {found.result['turns']} turns, there is no turn {turn}")
+        turns = counted(found.result["turns"], "turn")
+        raise click.UsageError(f"the match has {turns}, there is no turn {turn}")
     shown = [one for one in found.conversation if _turn_of(one) == turn]
     if not shown:
         out.print(f"nothing was said to or by seat {found.seat} in turn {turn}")

@@ -22,8 +22,9 @@ from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing
+from ..web.causes import short_cause
 from ..web.printing import printable
-from ..web.words import number
+from ..web.words import counted, number
 from .common import console as usual_console
 from .common import is_interactive, monotonic
 from .live_lines import JsonLines, PlainLines, foul_lines
@@ -146,7 +147,7 @@ class LiveView:
 
     def entrant_suspended(self, suspension: Suspension) -> None:
         """Note who plays no more."""
-        line = f"{self._names[suspension.entrant]} is suspended: {printable(suspension.why)}"
+        line = f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}"
         self._lately.append(Text(line, "bold red"))
 
     def noted(self, text: str) -> None:
@@ -195,10 +196,11 @@ class LiveView:
 
     def _head(self, tournament: Tournament, now_s: float) -> Iterator[Text]:
         charter = tournament.charter
-        what = f"  {charter.game}, {charter.format}, {len(self._names)} entrants"
+        what = f"  {charter.game}, {charter.format}, {counted(len(self._names), 'entrant')}"
         yield Text.assemble((charter.name, "bold"), (what, "dim"))
         total = "" if self._total is None else f" of {self._total}"
-        parts = [f"{tournament.played}{total} matches", f"{spell(now_s - self._begun_s)} so far"]
+        noun = "match" if (self._total or tournament.played) == 1 else "matches"
+        parts = [f"{tournament.played}{total} {noun}", f"{spell(now_s - self._begun_s)} so far"]
         rate = self._rate(now_s)
         if rate:
             parts.append(f"{rate * 60:.1f} a minute")

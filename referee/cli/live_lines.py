@@ -12,22 +12,28 @@ from ..match.machine import Match
 from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
+from ..web.causes import Causes, short_cause
 from ..web.printing import printable
-from ..web.words import number
+from ..web.words import counted, number
 from .common import console, print_json
 
 Say = Callable[[str], None]
 
 
-def foul_lines(entry: Entry) -> list[str]:
-    """Return who was expelled in a match and why, a line for each, printable."""
-    return [
-        printable(
-            " ".join(filter(None, (f"{entry.names[foul.seat]} expelled: {foul.cause}", foul.rule or foul.code)))
-            + (f": {foul.detail}" if foul.detail else "")
-        )
-        for foul in entry.fouls
-    ]
+def foul_lines(entry: Entry, causes: Causes | None = None) -> list[str]:
+    """Return who was expelled in a match and why, a line for each, printable.
+
+    Args:
+        entry: the match.
+        causes: what was told already; None: all causes are told in short.
+    """
+    lines = []
+    for foul in entry.fouls:
+        name = entry.names[foul.seat]
+        what = " ".join(filter(None, (f"{name} expelled: {foul.cause}", foul.rule or foul.code)))
+        why = short_cause(foul.detail) if causes is None else causes.tell(name, foul.detail)
+        lines.append(printable(f"{what}: {why}" if why else what))
+    return lines
 
 
 def result_text(entry: Entry) -> str:
@@ -70,15 +76,18 @@ class PlainLines(_Lines):
         self._total: int | None = None
         self._names: Sequence[str] = ()
         self._tournament: Tournament | None = None
+        self._causes = Causes()
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Say what is going to be played."""
         self._tournament, self._total = tournament, total
         charter = tournament.charter
         self._names = [printable(one.name) for one in charter.entrants]
-        count = "" if total is None else f", {total} matches"
+        count = "" if total is None else f", {counted(total, 'match', 'matches')}"
         done = f", {tournament.played} of them played" if tournament.played else ""
-        self._say(f"{charter.name}: {charter.game}, {charter.format}, {len(self._names)} entrants{count}{done}")
+        self._say(
+            f"{charter.name}: {charter.game}, {charter.format}, {counted(len(self._names), 'entrant')}{count}{done}"
+        )
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Say nothing: the result follows."""
@@ -88,7 +97,7 @@ class PlainLines(_Lines):
         played = 0 if self._tournament is None else self._tournament.played
         of = "" if self._total is None else f"/{self._total}"
         self._say(f"[{played}{of}] {entry.match}: {result_text(entry)}")
-        for line in foul_lines(entry):
+        for line in foul_lines(entry, self._causes):
             self._say(f"  {line}")
 
     def match_voided(self, entry: Entry) -> None:
@@ -97,7 +106,7 @@ class PlainLines(_Lines):
 
     def entrant_suspended(self, suspension: Suspension) -> None:
         """Say who plays no more, and why."""
-        self._say(f"{self._names[suspension.entrant]} is suspended: {printable(suspension.why)}")
+        self._say(f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}")
 
     def noted(self, text: str) -> None:
         """Say it."""
@@ -106,7 +115,8 @@ class PlainLines(_Lines):
     def tournament_ended(self, tournament: Tournament) -> None:
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
-        self._say(f"{tournament.charter.name} {state}: {tournament.played} matches, {tournament.voided} void")
+        played = counted(tournament.played, "match", "matches")
+        self._say(f"{tournament.charter.name} {state}: {played}, {tournament.voided} void")
         for line in placed(tournament)[:3]:
             self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}")
 

@@ -7,6 +7,7 @@ import rich_click as click
 
 from ..record.manifest import NAME, write_manifest
 from ..record.reader import RecordError
+from ..web.words import counted
 from .common import FAILED, json_option, out, print_json
 from .settings import find_sealer
 
@@ -33,4 +34,6 @@ def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"manifest": str(folder / NAME), "key": written.key, "records": len(written.records)})
     else:
-        out.print(f"{folder / NAME}: {len(written.records)} records", markup=False, highlight=False, soft_wrap=True)
+        out.print(
+            f"{folder / NAME}: {counted(len(written.records), 'record')}", markup=False, highlight=False, soft_wrap=True
+        )

@@ -23,6 +23,7 @@ from ..tournament.ledger import FILE, Ledger, LedgerError, file_of, url_of, with
 from ..tournament.machine import Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing, UnknownTieBreak
+from ..web.words import counted
 from .common import FAILED, console, json_option, out, print_json, registry
 from .conduct import locked
 from .many import each
@@ -150,5 +151,7 @@ def _show(
         print_json({**facts, "open": records - results, "is_over": tournament.is_over, "standings": standings})
         return
     out.print(standings_table(tournament))
-    left = f", {records - results} matches not over" if records > results else ""
-    out.print(f"{without_password(url)}: {results} results{left}", markup=False, highlight=False, soft_wrap=True)
+    left = f", {counted(records - results, 'match', 'matches')} not over" if records > results else ""
+    out.print(
+        f"{without_password(url)}: {counted(results, 'result')}{left}", markup=False, highlight=False, soft_wrap=True
+    )

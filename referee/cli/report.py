@@ -22,7 +22,7 @@ from ..tournament.placing import placed
 from ..tournament.standings import UnknownTieBreak
 from ..web.digest import Digest, digest_of
 from ..web.report_files import Replays, Targets, Written, make_replay, write_report
-from ..web.words import number
+from ..web.words import counted, number
 from .common import FAILED, console, find_game, harmless, json_option, out, print_json, registry
 
 _FEW = 16
@@ -174,7 +174,9 @@ def _make_replay(record: Path, target: Path) -> None:
 def _show(written: Written, left: int) -> None:
     tournament = written.summary.chronicle.tournament
     state = "is over" if tournament.is_over else "goes on"
-    text = f"{tournament.charter.name} {state}: {tournament.played} matches, {tournament.voided} void"
+    text = (
+        f"{tournament.charter.name} {state}: {counted(tournament.played, 'match', 'matches')}, {tournament.voided} void"
+    )
     out.print(text + (f", {left} not finished" if left else ""), markup=False, highlight=False)
     out.print()
     out.print(standings_table(tournament))

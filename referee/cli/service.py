@@ -52,6 +52,10 @@ class Service(Struct, frozen=True, kw_only=True):
             is_here = self.host == "localhost"
         return not self.is_secure and not is_here
 
+    @property
+    def _place(self) -> str:
+        return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
+
     def get(self, *parts: str) -> Any:
         """Ask for something, by the parts of its path, and return the object that is the answer.
 
@@ -82,6 +86,13 @@ class Service(Struct, frozen=True, kw_only=True):
         except ssl.SSLCertVerificationError as error:
             text = f"{self.host}: its certificate is not to be trusted: {error.verify_message}"
             raise ServiceError(f"{text}; if the organiser gave you a certificate, name it with --ca FILE") from None
+        except ssl.SSLError:
+            text = f"{self.host}:{self.port} does not speak TLS"
+            raise ServiceError(f"{text}; is it http://{self._place}?") from None
+        except http.client.BadStatusLine:  # RemoteDisconnected is one
+            text = f"{self.host}:{self.port} does not speak {'HTTPS' if self.is_secure else 'HTTP'}"
+            hint = "is --to right" if self.is_secure else f"is it https://{self._place}"
+            raise ServiceError(f"{text}; {hint}?") from None
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise ServiceError(
@@ -175,6 +186,9 @@ def _error(status: int, data: bytes) -> ServiceError:
         found = _decoded(data)
     except ServiceError:
         found = {}
+    if status == http.client.UNAUTHORIZED:
+        text = f"the service does not know your token; check --token-file (or {TOKEN_VARIABLE}), or ask the organiser"
+        return ServiceError(text, status)
     error, remedy = found.get("error"), found.get("remedy")
     text = f"{error}; {remedy}" if error and remedy else http.client.responses.get(status, "an error")
     return ServiceError(f"the service says: {text} ({status})", status)

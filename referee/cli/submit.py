@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ from rich.table import Table as RichTable
 
 from ..net.checker import COMMAND
 from ..record.explain import Explanation, Heard, Said, Verdict
+from ..record.printed import Printed
 from ..submissions.archive import MIB, BadArchive, pack, unpack
 from ..submissions.folder import gather, write
 from ..submissions.store import State
 from ..web.printing import printable
+from ..web.words import counted
 from .common import FAILED, FINE, console, harmless, json_option, out, print_json
 from .explain import show_explanation
 from .service import Service, ServiceError, find_service, find_token
@@ -88,7 +91,7 @@ def submit(
         elif is_matches:
             _show_matches(service.get("matches"), as_json=as_json)
         elif match is not None:
-            _explain(service.get("matches", match), as_json=as_json)
+            _explain(_match(service, match), as_json=as_json)
     except ServiceError as error:
         _say(str(error))
         sys.exit(FAILED)
@@ -102,8 +105,9 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
     except BadArchive as error:
         raise click.UsageError(str(error)) from None
     left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
-    _say(f"packed {len(gathered.entries)} files and folders, {len(archive) / MIB:.2f} MiB{left_out}")
-    if not skip_check and not _passes_here(archive, as_json=as_json):
+    what = counted(len(gathered.entries), "file or folder", "files and folders")
+    _say(f"packed {what}, {len(archive) / MIB:.2f} MiB{left_out}")
+    if not skip_check and not _passes_here(archive, folder, as_json=as_json):
         _say("it does not pass the check here and was not handed in; --skip-check hands it in all the same")
         return FAILED
     version = service.hand_in(archive)
@@ -120,12 +124,12 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
     return FINE if version.get("state") == State.PASSED else FAILED
 
 
-def _passes_here(archive: bytes, *, as_json: bool) -> bool:
+def _passes_here(archive: bytes, folder: Path, *, as_json: bool) -> bool:
     """Check on this machine what was packed: what is missing in it is missing there, too."""
     with tempfile.TemporaryDirectory(prefix="referee-submit-") as place:
         copy = Path(place) / "player"
         write(unpack(archive), copy)
-        command = [*COMMAND, str(copy), "--logs", str(Path(place) / "logs")]
+        command = [*COMMAND, str(copy), "--called", str(folder), "--logs", str(Path(place) / "logs")]
         stdout = sys.stderr if as_json else None  # stdout has the one object alone
         return subprocess.run(command, check=False, stdout=stdout).returncode == FINE  # noqa: S603  # our own command
 
@@ -199,6 +203,30 @@ def _show_list(found: dict[str, Any], name: str, keys: tuple[str, ...], *, as_js
     out.print(table)
 
 
+def _match(service: Service, name: str) -> dict[str, Any]:
+    """Return the explanation of a match that is given by its name, or by the last part of it if that is one match's.
+
+    Raises:
+        ServiceError: there is no such match of the author's, or more than one.
+    """
+    try:
+        found: dict[str, Any] = service.get("matches", name)
+    except ServiceError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+    else:
+        return found
+    rows = service.get("matches").get("matches")
+    own = {str(row.get("match")) for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict)}
+    meant = sorted(one for one in own if one.rpartition("/")[2] == name)
+    if len(meant) > 1:
+        raise ServiceError(f"{name} is the name of {len(meant)} matches of yours: say which, {' or '.join(meant)}")
+    if not meant:
+        raise ServiceError(f"you have no match {name} that is over; see --matches")
+    only: dict[str, Any] = service.get("matches", meant[0])
+    return only
+
+
 def _explain(found: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         print_json(found)
@@ -207,7 +235,8 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
         parts: list[Said | Heard] = [_part(one) for one in found["conversation"]]
         verdict = msgspec.convert(found["verdict"], Verdict | None)
         head = msgspec.structs.asdict(msgspec.convert(found, _Head))
-        show_explanation(Explanation(**head, conversation=parts, verdict=verdict))
+        printed = msgspec.convert(found.get("printed"), Printed | None)
+        show_explanation(Explanation(**head, conversation=parts, verdict=verdict, printed=printed))
     except (msgspec.ValidationError, LookupError, TypeError):
         raise ServiceError("the answer explains no match; is --to right?") from None
 

@@ -14,6 +14,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from .. import chance
 from ..match.machine import Match
+from ..record.printed import output_path
 from .launch import SOCKET, Confinement, Launch, PlayerError, Program
 from .player_protocol import PlayerLink
 from .reserved import ReservedSeats
@@ -107,7 +108,7 @@ class Crew:
             "REFEREE_PLAYER_SEED": chance.player_seed(self._match.seed, seat).hex(),
         }
         self._records.mkdir(parents=True, exist_ok=True)
-        output = self._records / f"{match}.seat{seat}.{launch.name}.stderr"
+        output = output_path(self._records, match, seat, launch.name)
         self._telemetry.note("program-started", match=match, seat=seat, name=launch.name)
         return Program(
             launch,

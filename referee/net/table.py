@@ -206,7 +206,8 @@ class Table:
             try:
                 crew.start(door, self._address, socket, is_patient=is_patient)
                 self._seat(door, match, occupants)
-                self._report(f"{len(crew.programs)} programs started; the referee listens on {self._address}")
+                count = len(crew.programs)
+                self._report(f"{count} program{'s' * (count != 1)} started; the referee listens on {self._address}")
                 links = await door.done
                 missing = None if resumed is None else _missing(match, occupants, door)
                 if missing is not None and not is_patient:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..games.base import Rule
+from .printed import Printed
 from .schema import PlainLine
 
 PREFIX_BYTES = 4
@@ -87,15 +88,20 @@ class Explanation(Struct, kw_only=True):
     """None if the seat did not foul."""
     result: dict[str, Any]
     """Winners, ranking, scores, reason, void, turns."""
+    printed: Printed | None = None
+    """The end of what its program printed, if the referee started it and the file is still there."""
 
 
-def explain(lines: Sequence[PlainLine], seat: int, rules: Mapping[str, Rule]) -> Explanation:
+def explain(
+    lines: Sequence[PlainLine], seat: int, rules: Mapping[str, Rule], printed: Printed | None = None
+) -> Explanation:
     """Explain a match to one seat.
 
     Args:
         lines: of a record redacted for this seat.
         seat: which.
         rules: the game's, by id.
+        printed: by the program on this seat.
     """
     setup = lines[0].fields["setup"]
     conversation: list[Said | Heard] = []
@@ -122,6 +128,7 @@ def explain(lines: Sequence[PlainLine], seat: int, rules: Mapping[str, Rule]) ->
         conversation=conversation,
         verdict=verdict,
         result={name: result[name] for name in ("winners", "ranking", "scores", "reason", "void", "turns", "used_ms")},
+        printed=printed,
     )
 
 
@@ -145,10 +152,10 @@ def _heard(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
     if "sent_ms" in event:
         heard.limit_ms = limit_ms
         heard.referee_ms = event["lag_ms"]
-        heard.used_ms = round(event["at_ms"] - event["sent_ms"] - event["lag_ms"], 3)
+        heard.used_ms = round(event["at_ms"] - event["sent_ms"] - event["lag_ms"], 3) + 0.0  # no -0.0
     if event["event"] in _ANSWERS:
         heard.wire_ms = round(event["at_ms"] - event["first_byte_ms"], 3)
-        heard.program_ms = round((heard.used_ms or 0.0) - heard.wire_ms, 3)
+        heard.program_ms = round((heard.used_ms or 0.0) - heard.wire_ms, 3) + 0.0
     return heard
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..games.base import Game
 from ..record.explain import Explanation, explain
+from ..record.printed import Printed, last_printed
 from ..record.redact import redacted_lines
 from ..record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
 from ..tournament.charter import REMOTE
@@ -103,7 +105,14 @@ class Matches:
             return None
         rules = self._find_game(own[0].header.setup.game).rules
         lines = [read_line(line) for line in self._redacted(name, own[1])]
-        return explain(lines, own[1], rules)
+        return explain(lines, own[1], rules, self._printed(own[0], own[1]))
+
+    def _printed(self, match: Match, seat: int) -> Printed | None:
+        """Return what an author's own program printed, without the place of the organiser's folders."""
+        found = last_printed(self._path(match.name), seat, match.header.setup.names[seat])
+        if found is None:
+            return None
+        return replace(found, path=Path(found.path).relative_to(self._logs).as_posix())
 
     def record(self, author: str, name: str, seat: int | None) -> bytes | None:
         """Return a match's record as an author may see it; None if it is none of its matches.

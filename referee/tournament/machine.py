@@ -250,4 +250,5 @@ class Tournament:
                 self.failures[entrant] += 1
                 times = self.failures[entrant]
                 if times == self.charter.suspend_after and entrant not in self.suspended:
-                    yield Suspension(entrant=entrant, why=f"failed to start in {times} matches: {foul.detail}")
+                    matches = "1 match" if times == 1 else f"{times} matches"
+                    yield Suspension(entrant=entrant, why=f"failed to start in {matches}: {foul.detail}")

@@ -20,7 +20,7 @@ from .drawing import pooled, with_names
 from .frames import Watched, watch
 from .page import embedded, filled, part, policy
 from .printing import printable
-from .words import ending, gains, headline, move_text, ranking, reasons, time_control
+from .words import counted, ending, gains, headline, move_text, ranking, reasons, time_control
 
 
 def replay_page(record: Record, find_game: FindGame) -> str:
@@ -153,7 +153,7 @@ def _told(watched: Watched) -> Mapping[str, str]:
         "Opened": record.header.opened,
         "Ended by": f"{rule.id}: {rule.text}" if rule else "",
         "Void": match.result.void or "" if match.result else "",
-        "Record": f"{record.path.name}, {count} lines, written by referee {record.header.referee}",
+        "Record": f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}",
         "Chain": "holds: every line carries the hash of the line before it",
         "Verdicts": "hold: every command and the result follow from the events, folded again for this page",
         "Commitment": setup.commitment,

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from . import report_charts as charts
 from . import report_tables as tables
+from .causes import Causes, placeless
 from .markup import Markup, joined, tag
 from .page import embedded, filled, part, policy
 from .printing import printable
@@ -109,18 +110,18 @@ def _told(summary: Summary, titles: Titles) -> str:
 
 def _facts(summary: Summary) -> Markup:
     tournament = summary.chronicle.tournament
-    facts = {
-        "entrants": len(summary.names),
-        "rounds": tournament.table.rounds,
-        "matches": tournament.played,
-        "fouls": sum(1 for _ in summary.fouls()),
-        "suspended": len(tournament.suspended),
-        "void": len(summary.idle),
-    }
+    facts = (
+        (len(summary.names), "entrant", "entrants"),
+        (tournament.table.rounds, "round", "rounds"),
+        (tournament.played, "match", "matches"),
+        (sum(1 for _ in summary.fouls()), "foul", "fouls"),
+        (len(tournament.suspended), "suspended", "suspended"),
+        (len(summary.idle), "void", "void"),
+    )
     return joined(
-        tag("div", tag("b", f"{count:,}"), tag("span", name), class_="fact")
-        for name, count in facts.items()
-        if count or name == "matches"
+        tag("div", tag("b", f"{count:,}"), tag("span", one if count == 1 else more), class_="fact")
+        for count, one, more in facts
+        if count or one == "match"
     )
 
 
@@ -168,6 +169,7 @@ def _list(id_: str, what: str) -> Markup:
 
 
 def _data(summary: Summary, links: Links) -> dict[str, Any]:
+    causes = Causes()
     index = {entry.match: at for at, entry in enumerate(summary.chronicle.entries)}
     return {
         "names": [printable(name) for name in summary.names],
@@ -195,7 +197,7 @@ def _data(summary: Summary, links: Links) -> dict[str, Any]:
                 foul.cause,
                 printable(foul.rule or foul.code or ""),
                 foul.turn,
-                printable(foul.detail),
+                printable(placeless(causes.tell(entry.names[foul.seat], foul.detail))),
             )
             for entry, foul in summary.fouls()
         ],

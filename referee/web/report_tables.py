@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from ..tournament.standings import Standing
 from ..tournament.table import HeadToHead
+from .causes import placeless, short_cause
 from .markup import Markup, joined, tag
+from .printing import printable
 from .summary import Summary
 from .words import duration, number
 
@@ -172,7 +174,7 @@ def suspended_list(summary: Summary) -> Markup:
     return tag(
         "dl",
         *(
-            joined((tag("dt", summary.names[one.entrant]), tag("dd", one.why)))
+            joined((tag("dt", summary.names[one.entrant]), tag("dd", printable(short_cause(one.why)))))
             for one in summary.chronicle.tournament.suspended.values()
         ),
         class_="facts",
@@ -199,5 +201,5 @@ def _void_rows(summary: Summary) -> Iterator[Markup]:
     for entry in summary.chronicle.entries:
         if entry.match in summary.idle:
             round_ = valued(entry.occasion.round)
-            words = (tag("td", ", ".join(entry.names)), tag("td", summary.idle[entry.match]))
+            words = (tag("td", ", ".join(entry.names)), tag("td", placeless(summary.idle[entry.match])))
             yield tag("tr", tag("td", entry.match), round_, *words)

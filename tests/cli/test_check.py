@@ -104,6 +104,20 @@ def test_a_fault_is_found_at_the_step_that_names_it(
     assert trouble["remedy"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "remedy"), [("ponders", "is still thinking: look for a loop that does not end"), ("silent", "waits for")]
+)
+def test_who_thinks_for_ever_is_told_from_who_waits(
+    fault: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The remedy of an answer that never comes goes by the CPU time that the program used."""
+    monkeypatch.chdir(tmp_path)
+    _, report = checked(command(fault), "--only", "answers", "--game", "q", "--time", "1")
+    (found,) = report["steps"]
+    assert remedy in found["trouble"]["remedy"]
+    assert "s of CPU since it was started" in found["trouble"]["remedy"]
+
+
 def test_a_good_player_passes(tmp_path: Path) -> None:
     """The same player without a fault passes every step of its game; what is skipped says why, and nothing is left."""
     report = played(referee("check", command("none"), "--game", "q", "--sandbox", "off", "--json", cwd=tmp_path))

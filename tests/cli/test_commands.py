@@ -228,11 +228,18 @@ def test_a_bank_runs_out(tmp_path: Path) -> None:
 
 
 def test_the_last_words_of_a_crashed_program_are_kept(tmp_path: Path) -> None:
-    """What it printed stands beside the record."""
+    """What it printed stands beside the record, and in what its author is told of the match."""
     (tmp_path / "bad.py").write_text("raise RuntimeError('no idea')")
     referee("play", "q", f"cmd:{sys.executable} bad.py", "house:dag", cwd=tmp_path)
     (words,) = (tmp_path / "logs").glob("*.seat0.player1.stderr")
     assert "RuntimeError: no idea" in words.read_text()
+    (record,) = (tmp_path / "logs").glob("*.jsonl")
+    name = str(record.relative_to(tmp_path))
+    told = referee("explain", name, "0", cwd=tmp_path).stdout
+    assert f"its program printed last (logs/{words.name}):" in told
+    assert "\n  RuntimeError: no idea\n" in told
+    printed = played(referee("explain", name, "0", "--json", cwd=tmp_path))["printed"]
+    assert (printed["path"], printed["lines"][-1]) == (f"logs/{words.name}", "RuntimeError: no idea")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -28,7 +28,7 @@ def test_a_game_is_played_and_its_record_holds(tmp_path: Path, game: str, seats:
     assert sorted(seat for level in found["result"]["ranking"] for seat in level) == list(range(seats))
     assert len({*found["names"]}) == seats
     assert sorted(name.rstrip("0123456789") for name in found["names"]) == ["greedy", *["random"] * (seats - 1)]
-    assert "1 records, 0 broken" in referee("audit", "logs", cwd=tmp_path).stdout
+    assert "1 record, 0 broken" in referee("audit", "logs", cwd=tmp_path).stdout
     teams = load().games[game].teams(load().games[game].parse_options({}), seats)
     for team in teams:
         ranks = [rank for rank, level in enumerate(found["result"]["ranking"]) if set(team) & set(level)]

@@ -15,6 +15,7 @@ from referee.match.machine import Match
 from referee.net.watch import Watch
 from referee.tournament.entries import Entry
 from referee.tournament.standings import standings
+from referee.web.causes import short_cause
 
 from ..web.tournaments import START_DETAIL, Cast, Stage, charter
 
@@ -81,8 +82,9 @@ def test_plain_lines(tmp_path: Path) -> None:
     shown(told, PlainLines(lines.append))
     assert lines[0] == "cup: q, roundrobin, 4 entrants, 6 matches"
     assert "cup-00002: void, to be played again: the disk is full" in lines
-    assert f"  bot03 expelled: crashed: {START_DETAIL}" in lines
-    assert f"bot03 is suspended: failed to start in 2 matches: {START_DETAIL}" in lines
+    assert lines.count(f"  bot03 expelled: crashed: {START_DETAIL}") == 1
+    assert f"  bot03 expelled: crashed: {short_cause(START_DETAIL)}" in lines
+    assert f"bot03 is suspended: {short_cause(f'failed to start in 2 matches: {START_DETAIL}')}" in lines
     assert [line for line in lines if line.startswith("  bot00 expelled: illegal-move q.place.")] != []
     results = [line for line in lines if line.startswith("[")]
     counted = [entry for entry in told.entries if entry.void is None]

@@ -15,9 +15,10 @@ from click.testing import CliRunner, Result
 
 from referee.cli.main import main
 from referee.cli.service import ServiceError
-from referee.cli.submit import _explain
+from referee.cli.submit import _explain, _match
 from referee.plugins import load
 from referee.record.explain import explain
+from referee.record.printed import Printed
 from referee.record.reader import read_record
 from referee.record.redact import redacted_lines
 from referee.record.schema import read_line
@@ -92,7 +93,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "address with a path": (("--status", "--to", "http://x/y"), 2, "no address such as http://HOST:7780"),
     "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
     "no certificate": (("--status", "--ca", os.devnull), 1, "no certificate in PEM"),
-    "match of nobody": (("--explain", "x/../y"), 1, "there is no such thing of yours"),
+    "match of nobody": (("--explain", "x/../y"), 1, "you have no match x/../y that is over; see --matches"),
     "no token file": (("--status", "--token-file", "nowhere"), 2, "can't read nowhere"),
     "others read the token": (("--status", "--token-file", __file__), 2, "chmod 600"),
 }
@@ -116,7 +117,7 @@ def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: P
     ca = ("--ca", str(service.folder.parent / "cert.pem"))
     assert invoked(*to, *ca).exit_code == 0
     (tmp_path / "token").write_text("0" * 64)
-    assert "no token, or none that is known" in " ".join(invoked(*to, *ca).output.split())
+    assert "does not know your token; check --token-file" in " ".join(invoked(*to, *ca).output.split())
 
 
 def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,14 +125,69 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     path = Path(__file__).parents[1] / "golden" / "format3" / "illegal-move.jsonl"
     seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
     lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
-    told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules)))
+    printed = Printed(path="m.seat0.ada.stderr", lines=("KeyError: 7", "\x1b[2J"))
+    told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules, printed)))
     _explain(told, as_json=False)
     shown = capsys.readouterr().out
     assert "illegal-move" in shown
     assert "answers and their times" in shown
+    assert "(m.seat0.ada.stderr):\n  KeyError: 7\n  \\x1b[2J\n" in shown
     for key in told:
         with pytest.raises(ServiceError, match="explains no match"):
             _explain({**told, key: 7}, as_json=False)
+
+
+class Shelf:
+    """A service that has some matches, and keeps what was asked for."""
+
+    def __init__(self, *names: Any) -> None:
+        self.rows = [name if name is None else {"match": name} for name in names]
+
+    def get(self, *parts: str) -> Any:
+        """Answer as a service does."""
+        if len(parts) == 1:
+            return {"matches": self.rows}
+        if {"match": parts[1]} not in self.rows:
+            raise ServiceError("not here", 404)
+        return {"name": parts[1]}
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (("lab/lab-1", "cup/cup-1"), "lab/lab-1"),
+        (("x/lab-1", "lab-1"), "lab-1"),
+    ],
+)
+def test_the_last_part_of_a_name_is_enough(names: tuple[str, ...], found: str) -> None:
+    """A match is found by the name that its file has; the whole name goes first."""
+    service: Any = Shelf(*names)
+    assert _match(service, "lab-1") == {"name": found}
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (("x/lab-1", "y/lab-1"), "lab-1 is the name of 2 matches of yours: say which, x/lab-1 or y/lab-1"),
+        (("lab/lab-11", "lab-1/x", None, 7), "you have no match lab-1 that is over; see --matches"),
+    ],
+)
+def test_a_name_that_is_not_one_match_is_told(names: tuple[Any, ...], error: str) -> None:
+    """Where a name is several matches' or nobody's, the author reads what to say instead."""
+    service: Any = Shelf(*names)
+    with pytest.raises(ServiceError, match=error):
+        _match(service, "lab-1")
+
+
+def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:
+    """Who writes http:// for https://, or the other way round, is asked whether the other is meant."""
+    place = service.url.removeprefix("https://")
+    plain = invoked("submit", "--status", "--to", f"http://{place}", token=service.tokens["bob"])
+    assert f"is it https://{place}?" in " ".join(plain.output.split())
+    with receiving(tmp_path) as other:
+        place = other.url.removeprefix("http://")
+        secure = invoked("submit", "--status", "--to", f"https://{place}", token=other.tokens["bob"])
+    assert f"does not speak TLS; is it http://{place}?" in " ".join(secure.output.split())
 
 
 SENSELESS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -169,6 +225,7 @@ def test_the_real_check_of_a_program_that_is_broken(tmp_path: Path) -> None:
         try:
             here = submit(service, "ada", str(tmp_path / "mine"), status=1)
             assert "was not handed in" in here.stderr
+            assert f"referee check {tmp_path / 'mine'} --only 2\n" in here.stdout
             done = submit(service, "ada", str(tmp_path / "mine"), "--skip-check", "--json", status=1)
             found: dict[str, Any] = json.loads(done.stdout)
             assert (found["state"], found["trouble"]) == ("failed", None)

@@ -5,29 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.net.launch.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, OutputPipe, Tail
+from referee.net.launch.output import KEPT_BYTES, SAVE_S, OutputPipe, Tail
 
 from .loop import Loop
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"", ""),
-        (b"one\n", "one"),
-        (b"one\n\ntwo\t3\r\n", "one two 3"),
-        (b"\x1b[31mred\x00", "[31mred"),
-        (b"\xff\xfe", "\ufffd\ufffd"),
-        ("\u00e4\u2028b\u202ec".encode(), "\u00e4 b c"),
-        (b"x" * LAST_WORDS_CHARS, "x" * LAST_WORDS_CHARS),
-        (b"x" * 1000 + b"end", "..." + "x" * (LAST_WORDS_CHARS - 6) + "end"),
-    ],
-)
-def test_last_words_are_one_printable_line(data: bytes, expected: str) -> None:
-    """Whatever was printed, the verdict's part of it moves no cursor and is bounded."""
-    tail = Tail()
-    tail.add(data)
-    assert expected == tail.last_words
 
 
 @pytest.mark.parametrize("size", [101, 1000, 65_536, 1_000_000])

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from referee.plugins import load
 from referee.record.explain import Heard
+from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
 from referee.record.redact import check_redacted
 from referee.submissions.archive import Entry, pack
@@ -91,6 +92,17 @@ def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
     asked = [seen for line in lines for seen in line.shown]
     assert asked
     assert b'"hand"' in data
+
+
+def test_an_author_reads_what_its_own_program_printed(matches: Matches, place: Path) -> None:
+    """The lines of each seat's own file, by its path below the records; those of other seats are with nobody else."""
+    name = matches.of("ada")[0].match
+    for seat, player in enumerate(("bob1", "ada", "random", "bob2")):
+        (place / "logs" / f"{name}.seat{seat}.{player}.stderr").write_text(f"seat {seat}\n")
+    for author, seat, player in (("ada", 0, "bob1"), ("bob", 1, "ada"), ("ada", 3, "bob2")):
+        told = matches.explained(author, name, seat)
+        assert told is not None
+        assert told.printed == Printed(path=f"{name}.seat{seat}.{player}.stderr", lines=(f"seat {seat}",))
 
 
 def test_a_record_that_does_not_hold_is_told(matches: Matches, place: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_leg_that_ends_after_a_suspension_counts_for_nothing(void: str | None)
     occasion = first.occasion("cup", 0, ())
     failed = replace(one, match=first.name_in("cup"), occasion=occasion, ranking=((1,), (0,)), fouls=(crash,))
     (suspension,) = tournament.take(failed)
-    assert (suspension.entrant, suspension.why) == (first.seats[0], "failed to start in 1 matches: exit status 1")
+    assert (suspension.entrant, suspension.why) == (first.seats[0], "failed to start in 1 match: exit status 1")
     other = replace(one, match=second.name_in("cup"), occasion=second.occasion("cup", 1, ()), void=void)
     with pytest.raises(GivenUp, match="one of its pairing withdrew"):
         tournament.take(other)

@@ -9,9 +9,10 @@ from urllib.parse import unquote
 import pytest
 
 from referee.tournament.placing import placed
+from referee.web.causes import placeless, short_cause
 from referee.web.markup import Markup, joined, tag
 from referee.web.report_files import Replays
-from referee.web.words import number
+from referee.web.words import counted, number
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, page, report, rows, section
@@ -28,10 +29,20 @@ def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
     assert f"{names[0]} {number(lines[0].points)}" in told
     assert all(f"{name} " in section(text, "ratings") for name in names)
     assert "malformed-message" in section(text, "fouls")
-    assert f"bot08 failed to start in 2 matches: {START_DETAIL}" in section(text, "suspended")
+    assert f"bot08 {short_cause(f'failed to start in 2 matches: {START_DETAIL}')}" in section(text, "suspended")
     assert section(text, "void").endswith("the disk is full")
     assert [name for name in names if name in section(text, "byes")] != []
     assert '<span class="badge">over</span>' in text
+
+
+def test_a_cause_stands_in_full_once(cup: Stage) -> None:
+    """The page has the whole of a cause at its first foul, its beginning at others, and no path of the organiser's."""
+    text = page(cup)
+    fouls = [one.detail for entry in cup.entries for one in entry.fouls if one.detail == START_DETAIL]
+    assert len(fouls) > 1
+    assert text.count(json.dumps(placeless(START_DETAIL))[1:-1]) == 1
+    assert text.count(json.dumps(short_cause(START_DETAIL))[1:-1]) >= 1
+    assert "/srv/" not in text
 
 
 def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
@@ -152,3 +163,19 @@ def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
     assert [(row["place"], row["void"]) for row in lines] == [("", "a player was suspended before it was over")] * 2
     assert {row["match"] for row in rows(stage, "fouls")} == {stage.entries[0].match}
     assert '[Void "a player was suspended before it was over"]' in (tmp_path / "matches.txt").read_text()
+
+
+def test_counts_and_nouns_agree(tmp_path: Path) -> None:
+    """What there is one of is not told in the plural."""
+    stage = Stage(charter(2, "roundrobin", tie_breaks=()), tmp_path).play()
+    report(stage)
+    facts = " ".join(re.sub(r"<[^>]*>", " ", page(stage).partition("<nav")[0]).split())
+    assert "2 entrants 1 round 1 match" in facts
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, "0 matches"), (1, "1 match"), (2, "2 matches"), (-1, "-1 matches")]
+)
+def test_a_noun_follows_its_number(count: int, expected: str) -> None:
+    """One is singular, everything else is plural."""
+    assert expected == counted(count, "match", "matches")

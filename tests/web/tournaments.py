@@ -34,7 +34,11 @@ from .matches import Actor, Deed
 SALT = "5a" * 32
 REGISTRY = load()
 TIME = TimeControl(per_move_ms=1000.0, start_ms=5000.0, lag_margin_ms=250.0)
-START_DETAIL = "exit status 1: ModuleNotFoundError: No module named 'numpy'"
+START_DETAIL = (
+    "exit status 1: ModuleNotFoundError: No module named 'numpy', which was looked for in the folders of this program; "
+    "its last words are in /srv/autumn/logs/cup.stderr"
+)
+"""Longer than a list has it every time, and with a path of the organiser's machine."""
 
 
 @dataclass

@@ -25,6 +25,7 @@ from .output import Tail
 from .players import Launch, PlayerError, entries, refuse_escapes, resolved
 from .program import Confinement
 from .reach import own_runtime, runtimes
+from .reasons import reason_of_build
 from .sandbox import View
 
 BUILD_S = 300.0
@@ -81,7 +82,7 @@ class Builds:
             Whether something was built.
 
         Raises:
-            PlayerError: the build fails or takes too long; the text has the end of what it printed.
+            PlayerError: the build fails or takes too long; the text has the first error that it printed.
         """
         if launch.folder is None or not launch.build:
             return False
@@ -117,7 +118,7 @@ class Builds:
                 time.sleep(0.01)
         log.write_bytes(tail.content)
         if status is not None:
-            said = f"; it said: {tail.last_words}" if not tail.is_empty else ""
+            said = f"; it said: {reason_of_build(tail.text)}" if not tail.is_empty else ""
             detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
             raise PlayerError(f"{detail}{said} (all of it is in {log})")
 

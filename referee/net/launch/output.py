@@ -15,8 +15,6 @@ from ..clock import Clock, Timer
 
 KEPT_BYTES = 65_536
 """Kaggle keeps 10,000 characters a step; a traceback with its story fits into this many times over."""
-LAST_WORDS_CHARS = 200
-"""Of a program that crashed, in the verdict."""
 SAVE_S = 0.2
 """Between two writes of the file: its author can look on, and a referee that dies takes little with it."""
 _READ_BYTES = 65_536
@@ -62,11 +60,9 @@ class Tail:
         return note.encode() + bytes(self._kept)
 
     @property
-    def last_words(self) -> str:
-        """The last printable characters, in one line."""
-        text = bytes(self._kept[-4 * LAST_WORDS_CHARS :]).decode(errors="replace")
-        line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-        return line if len(line) <= LAST_WORDS_CHARS else f"...{line[3 - LAST_WORDS_CHARS :]}"
+    def text(self) -> str:
+        """What is kept, as far as it is text."""
+        return self._kept.decode(errors="replace")
 
 
 class OutputPipe:

@@ -20,6 +20,7 @@ from .limits import ProgramLimits, limited
 from .output import OutputPipe, Reactor
 from .players import Launch, PlayerError, resolved
 from .reach import rustup_home
+from .reasons import reason_of_end
 from .sandbox import HOME, Sandbox, View, view_of
 from .strays import strays
 
@@ -125,7 +126,7 @@ class Program:
         socket: Path | None = None,
     ) -> None:
         self.status: str | None = None
-        """How it ended: `exit status N` or `signal NAME`, and its last words; None while it runs."""
+        """How it ended: `exit status N` or `signal NAME`, and the reason that it printed; None while it runs."""
         self.exited: Deferred[str] = Deferred()
         """Fires with the status."""
         self.gone: Deferred[None] = Deferred()
@@ -197,8 +198,8 @@ class Program:
         parts = [f"signal {signal.Signals(number).name}" if named else f"exit status {code}"]
         if self._group is not None and self._group.ran_out_of_memory:
             parts.append(f"out of memory (limit {self._confinement.limits.memory_mib} MiB)")
-        if words := self._output.tail.last_words:
-            parts.append(words)
+        if reason := reason_of_end(self._output.tail.text):
+            parts.append(reason)
         return ": ".join(parts)
 
     def _clear(self, give_up: float) -> None:

@@ -139,6 +139,8 @@ class Player:
             raise MemoryError("a board of 500 tiles is enough")
         if FAULT == "prints":
             print("thinking...\n" * 10_000)
+        while FAULT == "ponders":
+            pass
         time.sleep({"slow": 0.7, "silent": 1000, "leisurely": 1.2}.get(FAULT, 0))
         move: Any = {"action": "exchange" if len(view["hand"]) <= view["tiles_left"] else "pass"}
         move = {

@@ -1,0 +1,63 @@
+"""What a launched program printed: where it is kept beside the record of its match, and the end of it for its author.
+
+Refuses to know whose program it is: whoever asks for a seat's lines has to be entitled to them.
+"""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+LAST_LINES = 20
+"""Of the output, for the author: any reason of a crash, with the frames that lead to it."""
+LINE_CHARS = 200
+"""Of each of these lines."""
+_READ_BYTES = 65_536
+
+
+class Printed(Struct, frozen=True, kw_only=True):
+    """The end of what a program printed."""
+
+    path: str
+    """Of the file that has all that is kept."""
+    lines: tuple[str, ...]
+    """The last ones, what is not printable in them as visible escapes."""
+
+
+def output_path(folder: Path, match: str, seat: int, name: str) -> Path:
+    """Return the file that takes what the program on a seat prints.
+
+    Args:
+        folder: of the record.
+        match: the record's name without its ending.
+        seat: the program's.
+        name: the player's.
+    """
+    return folder / f"{match}.seat{seat}.{name}.stderr"
+
+
+def last_printed(record: Path, seat: int, name: str) -> Printed | None:
+    """Return the end of what a program printed; None if nothing is kept beside the record.
+
+    Args:
+        record: the file of the match.
+        seat: the program's.
+        name: the player's, as the record has it: one that leads to another folder has printed nothing.
+    """
+    path = output_path(record.parent, record.name.removesuffix(".jsonl"), seat, name)
+    if path.parent != record.parent or "\0" in name:
+        return None
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - _READ_BYTES, 0))
+            text = file.read(_READ_BYTES).decode(errors="replace")
+    except OSError:
+        return None  # not for the reader's eyes, or moved away meanwhile
+    return Printed(path=str(path), lines=tuple(map(_shown, text.rstrip().split("\n")[-LAST_LINES:])))
+
+
+def _shown(line: str) -> str:
+    line = line.rstrip("\r").expandtabs(4)
+    shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
+    return shown if len(shown) <= LINE_CHARS else f"{shown[: LINE_CHARS - 3]}..."

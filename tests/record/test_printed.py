@@ -1,0 +1,33 @@
+"""What a program printed: the end of it is found beside its record, and nothing anywhere else."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.record.printed import LAST_LINES, LINE_CHARS, Printed, last_printed, output_path
+
+
+@pytest.mark.parametrize(
+    ("data", "lines"),
+    [
+        (b"one\n", ("one",)),
+        (b"one\r\n\n\ttwo\n\n", ("one", "", "    two")),
+        (b"\x1b[2J\xff\xe2\x80\xae\n", ("\\x1b[2J\ufffd\\u202e",)),
+        (b"x" * 1000, ("x" * (LINE_CHARS - 3) + "...",)),
+        (b"\n".join(b"%d" % number for number in range(50)), tuple(map(str, range(50 - LAST_LINES, 50)))),
+        (b"x" * 1_000_000 + b"\nend\n", ("x" * (LINE_CHARS - 3) + "...", "end")),
+    ],
+)
+def test_the_last_lines_are_printable_and_bounded(tmp_path: Path, data: bytes, lines: tuple[str, ...]) -> None:
+    """Whatever a program printed, its author is shown a few lines that move no cursor."""
+    path = output_path(tmp_path, "m-1", 0, "ada")
+    path.write_bytes(data)
+    assert last_printed(tmp_path / "m-1.jsonl", 0, "ada") == Printed(path=str(path), lines=lines)
+
+
+@pytest.mark.parametrize("name", ["bob", "x/../../m.seat0.ada", "\0", "a" * 5000, ""])
+def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+    """A record may name its players as it likes: only a file beside it is read."""
+    (tmp_path / "logs" / "m.seat0.x").mkdir(parents=True)
+    (tmp_path / "m.seat0.ada.stderr").write_text("secret")
+    assert last_printed(tmp_path / "logs" / "m.jsonl", 0, name) is None

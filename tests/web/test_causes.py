@@ -1,0 +1,36 @@
+"""Causes in lists: short, without the organiser's folders, and once in full."""
+
+import pytest
+
+from referee.web.causes import SHORT_CHARS, Causes, placeless, short_cause
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("red-star is not in the hand", "red-star is not in the hand"),
+        ("1/2 of a move, and/or none", "1/2 of a move, and/or none"),
+        ("its last words are in /srv/cup/logs/m.seat0.ada.stderr", "its last words are in m.seat0.ada.stderr"),
+        ("its last words are in logs/m.stderr", "its last words are in logs/m.stderr"),
+        ("/srv/ada/player.js:3 (all of it is in /srv/cup/ada.log)", "player.js:3 (all of it is in ada.log)"),
+        ('File "/srv/ada/main.py", line 3', 'File "main.py", line 3'),
+        ("at file:///srv/ada/x.mjs:1", "at x.mjs:1"),
+        ("see https://example.org/a/b", "see https://example.org/a/b"),
+        ("cmd:/srv/ada/player", "cmd:player"),
+    ],
+)
+def test_paths_are_cut_down(text: str, expected: str) -> None:
+    """Of an absolute path the last part is left; what is none stays as it is."""
+    assert expected == placeless(text)
+
+
+def test_a_cause_is_told_in_full_once() -> None:
+    """The same cause of the same player comes in short from the second time on, another player's or cause in full."""
+    causes, long = Causes(), f"exit status 1 in /srv/cup/x: {'y' * 200}"
+    assert causes.tell("ada", long) == long
+    again = causes.tell("ada", long.replace("/srv/cup/x", "/srv/cup2/x"))
+    assert again == short_cause(long)
+    assert (len(again), again[-4:]) == (SHORT_CHARS, "y...")
+    assert causes.tell("bob", long) == long
+    assert causes.tell("ada", f"other: {long}") == f"other: {long}"
