@@ -77,7 +77,8 @@ def show_completeness(facts: Facts) -> None:
             f"{counted(one.get('matches', 0), 'match', 'matches')} opened, no record missing between them",
         )
     for one in facts["unlisted"]:
-        text = f"no manifest for {counted(one['records'], 'record')} in {one['folder']}: a missing one might not be noticed"
+        records = counted(one["records"], "record")
+        text = f"no manifest for {records} in {one['folder']}: a missing one might not be noticed"
         remedy = f"`referee manifest {one['folder']}` makes one"
         out.print(f"{text}; {remedy}", markup=False, highlight=False, soft_wrap=True)
 
