@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -17,8 +18,16 @@ import pytest
 
 import protocol
 import sample_players
+from referee import chance
 from referee.games.q import View
+from referee.match.commands import StartSeat
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.plugins import load
 from referee.record.schema import read_line
+from referee.record.seal import Sealer
+from referee.record.writer import RecordWriter
+from referee.testing import ScriptedSeat, drive, random_chooser
 
 FOLDER = Path(sample_players.__file__).parent / "javascript"
 OLD_RECORDS = Path(__file__).parent / "golden" / "format1"
@@ -250,6 +259,35 @@ def test_a_record_of_format_1_is_read(name: str) -> None:
     assert lines[0]["format"] == 1
     assert "seed" in lines[-1]
     check_deal(old, lines)
+
+
+@pytest.mark.parametrize(("game", "seats", "laid"), [("quincy", 2, 0), ("quincy", 4, 0), ("quadominos", 3, 1)])
+def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int, laid: int) -> None:
+    """Hand for hand they are those of the first views; of Quad-Ominos, one has already laid its highest quad then."""
+    seed = chance.seed_from_number(5)
+    names = tuple(f"p{seat}" for seat in range(seats))
+    setup = MatchSetup(match="m", game=game, names=names, commitment=chance.commitment(seed))
+    match = Match(load().game(game), setup, seed)
+    pick = random_chooser(match.game, Random(5), match)
+    writer = RecordWriter(tmp_path / "m.jsonl", Sealer.new())
+    writer.write_header(setup, seed, is_fixed=False, referee="0.0", opened="")
+    views: dict[int, Plain] = {}
+    for event, commands in drive(match, [ScriptedSeat(pick) for _ in names]):
+        writer.write_step(event, commands)
+        shown = [one for one in commands if isinstance(one, StartSeat)]
+        views |= {one.seat: msgspec.msgpack.decode(one.view) for one in shown}
+    assert match.result is not None
+    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
+    kept, *hands = check(tmp_path / "m.jsonl").stdout.splitlines()
+    assert f"the commitment was kept: {setup.commitment}" == kept
+    missing = 0
+    for seat, hand in enumerate(hands):
+        before, tiles = hand.split(": ")
+        assert f"seat {seat} p{seat}" == before
+        held = [tile if isinstance(tile, str) else "-".join(map(str, tile)) for tile in views[seat]["hand"]]
+        assert [tile for tile in tiles.split() if tile in held] == held
+        missing += len(tiles.split()) - len(held)
+    assert (len(hands), missing) == (seats, laid)
 
 
 def test_another_deal_is_said_to_be_none_to_redo() -> None:

@@ -3,24 +3,29 @@
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from msgspec import Struct
+from rich.markup import escape
 
 from ..plugins import PluginError
 from ..record.audit import audit
 from ..record.key_file import BadKey, parse_public
-from ..record.manifest import NAME, check_manifest, record_files
-from ..record.reader import Chain, RecordError
+from ..record.manifest import record_files
+from ..record.reader import RecordError, Redacted
 from ..record.redact import check_redacted
 from ..web.words import counted
-from .common import FAILED, json_option, out, print_json, registry
+from .common import FAILED, harmless, json_option, out, print_json, registry
+from .complete import broken, completeness, show_completeness, show_difference
 from .many import each
+
+VERIFIED = ("chain", "seal", "shown fields")
+"""What can be verified of a redacted record."""
+NOT_VERIFIED = ("shuffle", "views", "moves", "times", "verdicts", "scores", "ranking")
 
 
 class Demands(Struct, frozen=True):
@@ -30,8 +35,6 @@ class Demands(Struct, frozen=True):
     heads: tuple[str, ...]
     unsealed: bool
     """Whether a record without a seal is taken."""
-    redacted: bool
-    """Whether the records are redacted: to fold them is out of the question then."""
 
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
@@ -40,7 +43,6 @@ class Demands(Struct, frozen=True):
 @click.option(
     "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
 )
-@click.option("--redacted", is_flag=True, help="They are redacted: check their chain, what they show, and their seal.")
 @click.option("--unsealed", is_flag=True, help="Take records without a seal: unfinished ones, and those of format 1.")
 @click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
@@ -48,8 +50,12 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     """Verify records: PATHS are record files or folders of them.
 
     Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
-    verdict with its deadline, the scores and the ranking; for a folder with a MANIFEST.json also that no record is
-    missing and none was added. The first line that does not hold is named, with what was expected there.
+    verdict with its deadline, the scores and the ranking. The first line that does not hold is named, with what was
+    expected there. A redacted record (`referee explain --redact`) is known as such: checked are its chain, its seal,
+    and that it shows what was sealed, all of what one seat may see and nothing else.
+
+    Of a folder with a MANIFEST.json is checked that no record is missing and none was added; of a tournament's, that
+    its records tell of none that is not there.
 
     Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
 
@@ -61,17 +67,20 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
         raise click.UsageError(str(error)) from None
     reports: list[dict[str, Any]] = []
     files = find_records(paths)
-    audited = each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json)
-    for report in chain(_manifests(paths, demands), audited):
+    for report in each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json):
         reports.append(report)
         if not as_json:
             _show(report)
-    broken = sum(not report["holds"] for report in reports)
+    facts = completeness(paths, demands.keys)
+    failed = sum(not report["holds"] for report in reports)
+    redacted = sum(report.get("state") == "redacted" for report in reports)
+    holds = not failed and all(one["holds"] for one in facts["manifests"] + facts["tournaments"])
     if as_json:
-        print_json({"records": reports, "broken": broken})
+        print_json({"records": reports, "broken": failed, "redacted": redacted, **facts, "holds": holds})
     else:
-        _show_sum(reports, len(files), broken)
-    sys.exit(FAILED if broken else 0)
+        _show_sum(reports, failed, redacted)
+        show_completeness(facts)
+    sys.exit(0 if holds else FAILED)
 
 
 def report_on(path: Path, demands: Demands) -> dict[str, Any]:
@@ -81,13 +90,13 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
         What is found, plain: `record`, `holds`, and what holds or the first line that does not.
     """
     try:
-        if demands.redacted:
-            return _report_on_redacted(check_redacted(path, demands.keys, demands.heads))
         record = audit(path, registry().game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
+    except Redacted:
+        return _report_on_redacted(path, demands)
     except RecordError as error:
-        return _broken(error)
+        return {"record": str(error.path), **broken(error)}
     except PluginError as error:
-        return _broken(RecordError(path, 1, str(error), "none"))
+        return {"record": str(path), **broken(RecordError(path, 1, str(error), "none"))}
     setup = record.header.setup
     deal = "position" if setup.position is not None else "fair" if setup.nonces else "fixed"
     return {
@@ -101,25 +110,25 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
     }
 
 
-def _report_on_redacted(chain: Chain) -> dict[str, Any]:
-    header = chain.lines[0].fields
-    facts = {"record": str(chain.path), "holds": True, "match": header["setup"]["match"], "key": header["key"]}
-    return {**facts, "events": len(chain.lines) - 3, "state": "redacted", "deal": "hidden"}
-
-
-def _broken(error: RecordError) -> dict[str, Any]:
-    where = {"record": str(error.path), "holds": False, "line": error.line}
-    return {**where, "expected": error.expected, "found": error.found}
-
-
-def _manifests(paths: tuple[Path, ...], demands: Demands) -> Iterator[dict[str, Any]]:
-    """Yield what does not hold of the manifests below the paths."""
-    for path in paths:
-        for manifest in sorted(path.rglob(NAME)) if path.is_dir() else ():
-            try:
-                check_manifest(manifest.parent, demands.keys)
-            except RecordError as error:
-                yield _broken(error)
+def _report_on_redacted(path: Path, demands: Demands) -> dict[str, Any]:
+    try:
+        redaction = check_redacted(path, demands.keys, demands.heads)
+    except RecordError as error:
+        return {"record": str(error.path), **broken(error)}
+    header = redaction.header
+    return {
+        "record": str(path),
+        "holds": True,
+        "match": header.setup.match,
+        "events": len(redaction.chain.lines) - 3,
+        "state": "redacted",
+        "seat": redaction.seat,
+        "name": header.setup.names[redaction.seat],
+        "verified": VERIFIED,
+        "not_verified": NOT_VERIFIED,
+        "deal": "hidden",
+        "key": header.key,
+    }
 
 
 def find_records(paths: Sequence[Path]) -> list[Path]:
@@ -142,16 +151,20 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
 def _show(report: dict[str, Any]) -> None:
     if report["holds"]:
         facts = f"{counted(report['events'], 'event')}, {report['state']}, {report['deal']} deal"
-        text = f"[green]holds[/]   {report['record']}  {facts}"
+        if report["state"] == "redacted":
+            facts += f", as seat {report['seat']}, {harmless(report['name'])}, may see it"
+        text = f"[green]holds[/]   {escape(report['record'])}  {facts}"
         out.print(text, highlight=False, soft_wrap=True)
         return
     line = f", line {report['line']}" if report["line"] else ""
-    out.print(f"[red]BROKEN[/]  {report['record']}{line}", highlight=False, soft_wrap=True)
-    out.print(f"  expected {report['expected']}", markup=False, highlight=False, soft_wrap=True)
-    out.print(f"  found    {report['found']}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"[red]BROKEN[/]  {escape(report['record'])}{line}", highlight=False, soft_wrap=True)
+    show_difference(report)
 
 
-def _show_sum(reports: list[dict[str, Any]], files: int, broken: int) -> None:
+def _show_sum(reports: list[dict[str, Any]], failed: int, redacted: int) -> None:
     for key, count in Counter(report["key"] for report in reports if report.get("key")).items():
         out.print(f"{count} sealed by key {key}", highlight=False, soft_wrap=True)
-    out.print(f"{counted(files, 'record')}, {broken} broken")
+    out.print(f"{counted(len(reports), 'record')}, {failed} broken" + (f", {redacted} redacted" if redacted else ""))
+    if redacted:
+        text = f"of redacted records were verified: {', '.join(VERIFIED)}; not: {', '.join(NOT_VERIFIED)}"
+        out.print(text, highlight=False, soft_wrap=True)

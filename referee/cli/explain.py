@@ -16,7 +16,6 @@ from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
-from ..record.veil import places
 from ..web.printing import printable
 from ..web.words import counted
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
@@ -42,8 +41,8 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
 
     Shown is what the seat was told, what it answered, the time of each answer, the last lines that its program printed
     (from the .stderr file beside the record), and for an expulsion the rule with its source and the offending bytes:
-    nothing that this seat was not entitled to see. A file written with --redact can be handed out: `referee audit
-    --redacted FILE` still verifies its chain and the referee's seal.
+    nothing that this seat was not entitled to see. A file written with --redact can be handed out: `referee audit FILE`
+    still verifies its chain and the referee's seal, and `referee explain FILE` explains it.
 
     Exit status: 0 explained, 1 the record does not hold, 2 used wrongly.
     """
@@ -63,28 +62,25 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
     if redact is not None:
         _write(redact, data)
     if as_json:
-        print_json(found)
+        print_json({**msgspec.to_builtins(found), **({} if redact is None else {"written": str(redact)})})
     elif turn is not None:
         _show_turn(found, turn)
     else:
         show_explanation(found)
+    if redact is not None and not as_json:
+        out.print(f"written: {redact}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
     """Return the seat's number, and the record's lines as that seat may see them."""
     chain = read_chain(record)
-    number = _find_seat(chain.lines, seat)
     if any(line.is_redacted for line in chain.lines):
-        lines = check_redacted(record).lines
-        if not all(_is_shown(line, number, lines[0].fields["format"]) for line in lines):
-            raise click.UsageError(f"{record} is redacted for another seat than {number}")
-        return number, record.read_bytes().splitlines()
+        shown = check_redacted(record).seat
+        if seat is not None and (number := _find_seat(chain.lines, seat)) != shown:
+            raise click.UsageError(f"{record} is redacted for another seat than {number}: for {shown}")
+        return shown, record.read_bytes().splitlines()
+    number = _find_seat(chain.lines, seat)
     return number, redacted_lines(record, find_game, number)
-
-
-def _is_shown(line: PlainLine, seat: int, form: int) -> bool:
-    """Tell whether a line of a redacted record shows all that the seat may know."""
-    return all(place.seat != seat or place.path in line.opened for place in places(line.fields, form))
 
 
 def _find_seat(lines: Sequence[PlainLine], seat: str | None) -> int:

@@ -1,6 +1,7 @@
 """The command `referee`: collects the subcommands. Knows their names, and none of their work."""
 
 from importlib import import_module
+from typing import Any
 
 import rich_click as click
 
@@ -48,6 +49,27 @@ class Commands(click.RichGroup):
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"{__package__}.{module}"), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; called by click.
+
+        Raises:
+            click.ClickException: the machine refused a file or a folder, and the command had no better word for it.
+        """
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise  # nobody reads on: click ends without a word
+        except OSError as error:
+            raise click.ClickException(_refusal(error)) from None
+
+
+def _refusal(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    if error.filename is None:
+        return f"the machine refused: {reason}"
+    remedy = "see to that path, or work in another folder (--logs; in a tournament's file, logs)"
+    return f"can't use {error.filename}: {reason}; {remedy}"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -19,9 +19,10 @@ from .settings import find_sealer
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.
 
-    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on.
+    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. Where the records of a
+    tournament tell of one that is not there, nothing is signed, and that one is named.
 
-    Exit status: 0 written, 1 a record has no seal of this key, 2 used wrongly.
+    Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
     """
     try:
         written = write_manifest(folder, find_sealer(path))

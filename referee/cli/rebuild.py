@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 import rich_click as click
-from rich.table import Table as RichTable
 
 from ..pairing.base import BadFormat
 from ..plugins import PluginError
@@ -25,10 +24,11 @@ from ..tournament.machine import Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing, UnknownTieBreak
 from ..web.words import counted
-from .common import FAILED, console, harmless, json_option, out, print_json, registry
+from .common import FAILED, console, json_option, out, print_json, registry
 from .conduct import locked
 from .many import each
 from .refolding import Finding, examined, in_order, refold
+from .report import standings_table
 
 Folded = tuple[Tournament, tuple[Standing, ...]]
 _PARTS = ("", "-wal", "-shm")
@@ -144,18 +144,13 @@ def _remove(path: Path) -> None:
 def _show(
     url: str, tournament: Tournament, lines: Sequence[Standing], results: int, records: int, *, as_json: bool
 ) -> None:
-    names = [one.name for one in tournament.charter.entrants]
     if as_json:
+        names = [one.name for one in tournament.charter.entrants]
         standings = [{**msgspec.to_builtins(line), "name": names[line.entrant]} for line in lines]
         facts = {"tournament": tournament.charter.name, "ledger": without_password(url), "results": results}
         print_json({**facts, "open": records - results, "is_over": tournament.is_over, "standings": standings})
         return
-    table = RichTable(title=harmless(tournament.charter.name), show_edge=False)
-    for title, justify in (("place", "right"), ("name", "left"), ("points", "right"), ("matches", "right")):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]  # rich's literal type
-    for line in lines:
-        table.add_row(str(line.place), harmless(names[line.entrant]), f"{line.points:g}", str(line.played))
-    out.print(table)
+    out.print(standings_table(tournament))
     left = f", {counted(records - results, 'match', 'matches')} not over" if records > results else ""
     out.print(
         f"{without_password(url)}: {counted(results, 'result')}{left}", markup=False, highlight=False, soft_wrap=True

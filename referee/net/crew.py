@@ -124,7 +124,8 @@ class Crew:
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""
         self._telemetry.note("program-ended", match=self._match.setup.match, seat=seat, status=status)
-        words = f"; its last words are in {program.output_path}" if program.output_path.exists() else ""
+        printed = program.output_path
+        words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
         door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
         return status
 

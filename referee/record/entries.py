@@ -87,41 +87,62 @@ def course(entries: Iterable[Entry], unfinished: Mapping[str, Occasion] = _NONE)
     occasions = {**unfinished, **{match: entry.occasion for match, entry in over.items()}}
     opened = sorted(occasions, key=lambda match: occasions[match].opening)
     _check_openings(occasions, opened)
+    if missing := gaps(occasions):
+        raise BadCourse("; ".join(missing))
     place = {match: index for index, match in enumerate(_told(occasions, opened, over))}
     rest = sorted((match for match in over if match not in place), key=lambda match: _key(occasions[match]))
     return [over[match] for match in (*place, *rest)]
 
 
+def gaps(occasions: Mapping[str, Occasion]) -> list[str]:
+    """Return which matches of a tournament are missing among others, a text for each gap.
+
+    What was opened after all others leaves no gap.
+
+    Args:
+        occasions: match -> what it was opened for.
+    """
+    opened = sorted(occasions, key=lambda match: occasions[match].opening)
+    found = [
+        f"the record of {taken} is missing: {match} was opened after its result was taken"
+        for match in opened
+        for taken in occasions[match].taken
+        if taken not in occasions
+    ]
+    last, expected = "", 0
+    for match in opened:
+        opening = occasions[match].opening
+        if opening > expected:
+            since = f"after {last} and before {match}" if last else f"before {match}"
+            found.append(f"{opening - expected} missing: records of what was opened {since}")
+        last, expected = match, opening + 1
+    return found
+
+
 def _check_openings(occasions: Mapping[str, Occasion], opened: list[str]) -> None:
-    """Check that the openings count up from 0 without a gap, all in one tournament.
+    """Check that all matches are of one tournament, and each was opened at a time of its own.
 
     Raises:
-        BadCourse: they don't.
+        BadCourse: they aren't.
     """
-    if opened and (first := occasions[opened[0]].opening) > 0:
-        raise BadCourse(f"{first} missing: records of what was opened before {opened[0]}")
     for match, later in pairwise(opened):
         one, other = occasions[match], occasions[later]
         if one.tournament != other.tournament:
             raise BadCourse(f"{match} is of the tournament {one.tournament}, and {later} of {other.tournament}")
         if one.opening == other.opening:
             raise BadCourse(f"{match} and {later} both say that {one.opening} matches were opened before")
-        if (missing := other.opening - one.opening - 1) > 0:
-            raise BadCourse(f"{missing} missing: records of what was opened after {match} and before {later}")
 
 
 def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[str, Entry]) -> list[str]:
     """Return the matches whose results were taken before the last opening, in their order.
 
     Raises:
-        BadCourse: one was not yet opened then, is not over, is not there, or was taken before.
+        BadCourse: one was not yet opened then, is not over, or was taken before.
     """
     before: set[str] = set()
     told: dict[str, str] = {}
     for match in opened:
         for taken in occasions[match].taken:
-            if taken not in occasions:
-                raise BadCourse(f"the record of {taken} is missing: {match} was opened after its result was taken")
             if taken not in over:
                 raise BadCourse(f"{taken} is not over, and yet its result was taken before {match} was opened")
             if taken not in before:

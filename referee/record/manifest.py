@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from .completeness import check_course
+from .founding import FILE as CHARTER
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
@@ -49,7 +51,7 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
     """Sign the list of all records below a folder, and write it there, in place of an older one.
 
     Raises:
-        RecordError: one of them has no seal of this key.
+        RecordError: one of them has no seal of this key, or a tournament's is missing.
         OSError: the file can't be written.
     """
     entries = []
@@ -61,6 +63,8 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
             raise RecordError(path, 1, f"key {sealer.public}", f"key {record.header.key}")
         name = path.relative_to(folder).as_posix()
         entries.append(Entry(file=name, match=record.header.setup.match, head=record.chain.head))
+    for charter in sorted(folder.rglob(CHARTER)):
+        check_course(charter.parent)
     signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))
     manifest = Manifest(format=FORMAT, key=sealer.public, records=tuple(entries), signature=signature)
     scratch = folder / f"{NAME}.new"

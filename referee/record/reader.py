@@ -22,6 +22,7 @@ from .schema import (
     ResultLine,
     SealLine,
     Step,
+    header_of,
     read_line,
     typed,
 )
@@ -44,7 +45,8 @@ class RecordError(Exception):
     """
 
     def __init__(self, path: Path, line: int, expected: str, found: str) -> None:
-        super().__init__(f"{path}, line {line}: expected {expected}; found {found}")
+        where = f"{path}, line {line}" if line else str(path)
+        super().__init__(f"{where}: expected {expected}; found {found}")
         self.path = path
         self.line = line
         self.expected = expected
@@ -53,6 +55,23 @@ class RecordError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process tell of it."""
         return RecordError, (self.path, self.line, self.expected, self.found)
+
+
+class Redacted(RecordError):
+    """A record with hidden fields, where a whole one is asked for; redact.py checks it as far as that goes.
+
+    Args:
+        path: the file.
+        line: its first line that hides something.
+    """
+
+    def __init__(self, path: Path, line: int) -> None:
+        found = f"a redacted one, which holds what one seat may see: `referee explain {path}` shows it"
+        super().__init__(path, line, "a whole record", found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process tell of it."""
+        return Redacted, (self.path, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +166,28 @@ def _check_link(path: Path, number: int, line: dict[str, Any], prev: str) -> Non
         raise RecordError(path, number + 1, f"prev = {prev} (the line before)", f"prev = {line.get('prev')!r:.80}")
 
 
+def read_header(path: Path) -> Header:
+    """Read the first line of a record, whole or redacted, and nothing else.
+
+    Raises:
+        RecordError: the file can't be read, or that line is no header.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.readline()
+    except OSError as error:
+        raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
+    try:
+        return header_of(read_line(data.removesuffix(b"\n")))
+    except BadLine as error:
+        raise RecordError(path, 1, "a header", str(error)) from None
+
+
 def read_record(path: Path) -> Record:
     """Read a record and check its lines' form, numbers, chain and seal.
 
     Raises:
+        Redacted: something is hidden in it.
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
     chain = read_chain(path)
@@ -229,6 +266,8 @@ def _typed_lines(chain: Chain) -> list[AnyLine]:
     if form not in FORMATS or type(form) is not int:
         raise RecordError(chain.path, 1, f"format {FORMATS[0]} to {FORMATS[-1]}", f"format {form!r:.40}")
     for number, line in enumerate(chain.lines, 1):
+        if line.is_redacted and form != UNSEALED_FORMAT:
+            raise Redacted(chain.path, number)
         try:
             lines.append(typed(line, form))
         except BadLine as error:

@@ -4,16 +4,26 @@ Knows whose field is whose (veil.py). Refuses to explain anything (explain.py).
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit import FindGame, audit, open_match
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .schema import UNSEALED_FORMAT, PlainLine, encode_line
+from .schema import FORMATS, UNSEALED_FORMAT, BadLine, Header, PlainLine, encode_line, header_of
 from .veil import OPEN, places
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A redacted record: its chain, its seal, and that it shows what was sealed, are checked; what is hidden is not."""
+
+    header: Header
+    seat: int
+    """Whose fields it shows."""
+    chain: Chain
 
 
 def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
@@ -55,7 +65,7 @@ def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str])
     return encode_line(core, kept)[0]
 
 
-def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str] = ()) -> Chain:
+def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str] = ()) -> Redaction:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
 
     Args:
@@ -64,24 +74,44 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
         heads: hashes of lines, as players were sent them, that the record must have.
 
     Raises:
-        RecordError: the first line that does not hold, or there is no seal.
+        RecordError: the first line that does not hold or shows other fields than those of one seat, or there is no
+            seal.
     """
     chain = read_chain(path)
-    check_key(path, 1, chain.lines[0].fields.get("key") if chain.lines else None, keys)
     if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
         raise RecordError(path, len(chain.lines) + 1, "the seal as the last line", "another end")
+    try:
+        header = header_of(chain.lines[0])
+    except BadLine as error:
+        raise RecordError(path, 1, "a header", str(error)) from None
+    if header.format not in FORMATS or header.format == UNSEALED_FORMAT:
+        raise RecordError(path, 1, f"format {UNSEALED_FORMAT + 1} to {FORMATS[-1]}", f"format {header.format}")
+    check_key(path, 1, header.key, keys)
     check_seal(chain)
     check_heads(chain, heads)
+    return Redaction(header, _seat_of(chain, header), chain)
+
+
+def _seat_of(chain: Chain, header: Header) -> int:
+    """Return the seat for which a record is redacted: a line that hides more would hide what it is about.
+
+    Raises:
+        RecordError: a line shows other fields than those of one seat.
+    """
+    seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
-        _check_opened(path, number, line, chain.lines[0].fields.get("format"))
-    return chain
+        owners = _owners(chain.path, number, line, header.format)
+        shown = set(line.opened)
+        seats = {seat for seat in seats if shown == {path for path, owner in owners.items() if owner == seat}}
+        if not seats:
+            found = ", ".join(line.opened)[:200] or "nothing"
+            raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)
+    return min(seats)
 
 
-def _check_opened(path: Path, number: int, line: PlainLine, form: Any) -> None:
-    """Check that nothing else is opened than such a line hides: a player's move may look like a hidden field."""
+def _owners(path: Path, number: int, line: PlainLine, form: int) -> dict[str, int | None]:
+    """Return whose the fields are that such a line hides: a player's move may look like a hidden field."""
     try:
-        hidden = {place.path for place in places(line.fields, form)}
+        return {place.path: place.seat for place in places(line.fields, form)}
     except (KeyError, TypeError, AttributeError, IndexError):
         raise RecordError(path, number, "a line of a record", "other fields") from None
-    if not hidden.issuperset(line.opened):
-        raise RecordError(path, number, "nothing opened but hidden fields", ", ".join(line.opened)[:200])

@@ -15,7 +15,7 @@ from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
 from ..tournament.entries import Occasion
-from .veil import OPEN, VEIL, BadVeil, places, unveil
+from .veil import HEADER_HIDES, OPEN, VEIL, BadVeil, places, unveil
 
 FORMAT = 3
 """Counts up whenever an old reader would misread or refuse a new record."""
@@ -180,6 +180,24 @@ def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
     except (RecursionError, KeyError, TypeError, AttributeError) as error:
         raise BadLine(f"no line: {type(error).__name__}") from None
     return found
+
+
+def header_of(line: PlainLine) -> Header:
+    """Turn the first line of a record, whole or redacted, into a header; what is hidden in it is null.
+
+    Raises:
+        BadLine: it is no header.
+    """
+    fields = {key: value for key, value in line.fields.items() if key != "signature" or not _is_unsealed(line.fields)}
+    hidden = {name: None for name in HEADER_HIDES if isinstance(fields.get(name), dict)}
+    try:
+        return msgspec.convert({**fields, **hidden}, Header, strict=True)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BadLine(str(error) or type(error).__name__) from None
+
+
+def _is_unsealed(fields: dict[str, Any]) -> bool:
+    return fields.get("format") == UNSEALED_FORMAT
 
 
 def line_hash(core: bytes) -> str:

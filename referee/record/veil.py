@@ -22,6 +22,8 @@ OPEN = "open"
 VEILED = "veiled"
 VEIL = b'{"veiled":'
 """How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
+HEADER_HIDES = ("seed", "programs", "folder")
+"""Fields of a header, besides the position of its setup."""
 
 _OF_OLD_EVENTS = {
     "move-received": ("move", "frame"),
@@ -72,7 +74,7 @@ def places(line: dict[str, Any], form: int) -> list[Place]:
     if kind == "result":
         return _fields("", line, ("seed",), None) + _of_fouls("result.fouls", line["result"]["fouls"])
     if kind == "header":
-        own = _fields("", line, ("seed", "programs", "folder"), None)
+        own = _fields("", line, HEADER_HIDES, None)
         return own + _fields("setup", line["setup"], ("position",), None)
     return []
 

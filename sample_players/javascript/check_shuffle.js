@@ -1,7 +1,7 @@
 // Checks the referee's chance without any code of the referee's; shuffle.js, next to this file, does the work.
 //   node check_shuffle.js vectors.json     redoes every vector of chance in protocol/vectors.json
-//   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal of Q;
-//                                          reads records of format 1 to 3
+//   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal,
+//                                          of Quad-Ominos that of the first round; reads records of format 1 to 3
 // Exit status: 0 all holds, 1 something does not, 2 used wrongly or not readable.
 "use strict";
 const { readFileSync } = require("node:fs");
@@ -67,12 +67,13 @@ function checkRecord(lines) {
   const isKept = commitment(seed) === setup.commitment && result.nonces.length === seats;
   if (!isTrue) console.log(`the seed IS NOT THE ONE that the line's hash stands for: ${result.seed.veiled}`);
   console.log(`the commitment ${isKept ? "was kept" : "WAS BROKEN"}: ${setup.commitment}`);
-  if (game !== "q" || position) {
-    console.log("nothing to deal: another game than q, or a given position");
+  if (!DECKS[game] || position) {
+    console.log("nothing to deal: a game without chance, one that is not known here, or a given position");
   } else {
-    const { hands, table } = deal(shuffleKey(seed, result.nonces), seats);
+    const key = shuffleKey(seed, result.nonces);
+    const { hands, table } = game === "q" ? deal(key, seats) : dealHands(game, key, seats);
     hands.forEach((hand, seat) => console.log(`seat ${seat} ${names[seat]}: ${hand.join(" ")}`));
-    console.log(`table: ${table}`);
+    if (table) console.log(`table: ${table}`);
   }
   return isTrue && isKept;
 }

@@ -33,7 +33,7 @@ ANSWER_MS = 10.0
 SEATS = 4
 PLAYED = 3
 """Matches over TCP."""
-_DEMANDS = Demands(keys=(), heads=(), unsealed=False, redacted=False)
+_DEMANDS = Demands(keys=(), heads=(), unsealed=False)
 _SEALS = 200
 
 

@@ -1,5 +1,6 @@
 """The commands as a user runs them: what they print, what they leave behind, and their exit status."""
 
+import errno
 import json
 import os
 import signal
@@ -9,6 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+import rich_click as click
+from click.testing import CliRunner
+
+from referee.cli.main import Commands
 
 from .calling import played, referee
 
@@ -290,3 +295,42 @@ def test_serve_without_players(tmp_path: Path) -> None:
     done = referee(*arguments, cwd=tmp_path, status=1)
     assert played(done)["match"] is None
     assert not (tmp_path / "logs").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tournament", "cup.toml"),
+        ("tournament", "cup.toml", "--json"),
+        ("compare", "house:random", "house:greedy", "--game", "q", "--logs", "way/logs", "--sandbox", "off"),
+        ("check", "bob", "--only", "7", "--logs", "way/logs", "--sandbox", "off"),
+        ("play", "q", "house:random", "bob", "--logs", "way/logs", "--sandbox", "off"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """What the machine refuses is told in a sentence, whatever the command; a file in the way is such a thing."""
+    (tmp_path / "way").write_text("")
+    (tmp_path / "cup.toml").write_text(
+        'game = "q"\nentrants = ["house:dag", "house:random"]\nformat = "roundrobin"\nlogs = "way/logs"\n'
+    )
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "player.toml").write_text('name = "bob"\nrun = "false"\nbuild = "true"\n')
+    done = referee(*arguments, cwd=tmp_path, status=1, is_stopped_early=True)
+    told = " ".join((done.stdout + done.stderr).replace("│", "").split())
+    assert "Error" in told
+    assert "way/logs" in told.replace(" ", "")
+    assert "Not a directory" in told
+
+
+def test_a_refusal_without_a_path_is_told() -> None:
+    """Where the machine does not say what it refused, its reason is told alone."""
+
+    @click.group(cls=Commands, invoke_without_command=True)
+    def failing() -> None:
+        """Run into the machine's limits."""
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    done = CliRunner().invoke(failing)
+    assert done.exit_code == 1
+    assert "the machine refused: No space left on device" in done.output

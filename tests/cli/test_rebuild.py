@@ -16,7 +16,9 @@ from msgspec.structs import replace
 from referee.cli.main import main
 from referee.net.bookkeeping import Bookkeeper
 from referee.net.watch import Unwatched
-from referee.record.reader import read_record
+from referee.record.manifest import NAME as MANIFEST
+from referee.record.manifest import Manifest, write_manifest
+from referee.record.reader import RecordError, read_record
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 from referee.tournament.ledger import FILE, Ledger, url_of
@@ -83,10 +85,11 @@ def test_a_ledger_comes_out_as_it_was_kept(folder: Path, flag: str) -> None:
 
 
 def test_the_standings_are_printed(folder: Path) -> None:
-    """For people, as a table, with where the ledger is."""
+    """For people, as the table that the report has, with where the ledger is."""
     told = rebuilt(folder)
-    assert "place" in told
+    assert "# entrant points" in " ".join(told.replace("┃", " ").split())
     assert "bot00" in told
+    assert "4.5" not in told
     assert f"{FILE}: {RECORDS} results" in told
 
 
@@ -220,6 +223,38 @@ def test_what_does_not_hold_is_named(folder: Path, change: Callable[[Path], obje
     assert "Traceback" not in told
     assert dump(folder / FILE) == before
     assert [one.name for one in folder.glob(f"{FILE}*")] == [FILE]
+
+
+def called(*arguments: Any, status: int = 0) -> str:
+    """Run another command about the folder, and return what it printed."""
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    gc.enable()
+    assert status == done.exit_code, done.output
+    return " ".join(done.output.split())
+
+
+def test_an_audit_names_the_records_that_others_tell_of(folder: Path) -> None:
+    """By the headers' openings and by the results taken; of what was opened last none tells."""
+    told = json.loads(called("audit", folder, "--jobs", "1", "--json"))
+    assert told["tournaments"] == [{"charter": str(folder / "charter.json"), "holds": True, "matches": RECORDS}]
+    assert told["unlisted"] == [{"folder": str(folder), "records": RECORDS}]
+    assert f"{RECORDS} matches opened, no record missing between them" in called("audit", folder, "--jobs", "1")
+    _without(folder)
+    text = called("audit", folder, "--jobs", "1", status=1)
+    assert f"{RECORDS - 1} records, 0 broken" in text
+    assert "the record of cup-00002 is missing: " in text
+    assert "1 missing: records of what was opened" in text
+    told = json.loads(called("audit", folder, "--jobs", "1", "--json", status=1))
+    assert (told["broken"], told["holds"], told["tournaments"][0]["holds"]) == (0, False, False)
+
+
+def test_records_with_a_gap_are_not_signed(folder: Path) -> None:
+    """A list of what is left would hide what is not: the missing record is named, and the manifest stays as it was."""
+    manifest = write_manifest(folder, SEALER)
+    _without(folder)
+    with pytest.raises(RecordError, match="the record of cup-00002 is missing"):
+        write_manifest(folder, SEALER)
+    assert msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest) == manifest
 
 
 def test_an_audit_finds_what_was_signed_and_is_not_true(folder: Path) -> None:

@@ -114,10 +114,38 @@ def test_a_manifest_is_checked_with_its_folder(logs: Path, tmp_path: Path) -> No
     for name in ("first", "second"):
         (tmp_path / f"{name}.jsonl").write_bytes(record_of(logs, name).read_bytes())
     assert "MANIFEST.json: 2 records" in told("manifest", ".", cwd=tmp_path)
-    assert "0 broken" in told("audit", ".", cwd=tmp_path)
+    text = told("audit", ".", cwd=tmp_path)
+    assert "2 records, 0 broken" in text
+    assert "MANIFEST.json holds: 2 records, none missing, none added" in text
     (tmp_path / "second.jsonl").unlink()
     text = told("audit", ".", cwd=tmp_path, status=1)
+    assert "1 record, 0 broken" in text
     assert "second.jsonl expected the record that the manifest lists found no such file" in text
+    report = played(referee("audit", ".", "--json", cwd=tmp_path, status=1))
+    assert (report["broken"], report["holds"], report["tournaments"]) == (0, False, [])
+    assert [(one["manifest"], one["record"]) for one in report["manifests"]] == [("MANIFEST.json", "second.jsonl")]
+
+
+def test_without_a_manifest_an_audit_says_what_it_can_not_notice(logs: Path, tmp_path: Path) -> None:
+    """Records that no manifest lists are counted, in folders; a file that is named alone misses none."""
+    (tmp_path / "listed").mkdir()
+    for name in ("first", "listed/second"):
+        (tmp_path / f"{name}.jsonl").write_bytes(record_of(logs, Path(name).name).read_bytes())
+    assert "no manifest for 2 records in .: a missing one might not be noticed" in told("audit", ".", cwd=tmp_path)
+    told("manifest", "listed", cwd=tmp_path)
+    report = played(referee("audit", ".", "--json", cwd=tmp_path))
+    assert report["unlisted"] == [{"folder": ".", "records": 1}]
+    assert report["manifests"] == [{"manifest": "listed/MANIFEST.json", "holds": True, "records": 1}]
+    assert "manifest" not in told("audit", "first.jsonl", cwd=tmp_path)
+
+
+def test_a_manifest_of_another_key_is_counted_apart(logs: Path, tmp_path: Path) -> None:
+    """Broken are the records that do not hold, and no more."""
+    (tmp_path / "first.jsonl").write_bytes(record_of(logs, "first").read_bytes())
+    told("manifest", ".", cwd=tmp_path)
+    text = told("audit", ".", "--key", Sealer.new().public, cwd=tmp_path, status=1)
+    assert "1 record, 1 broken" in text
+    assert "BROKEN the manifest MANIFEST.json expected key" in text
 
 
 def test_a_manifest_wants_sealed_records(logs: Path, tmp_path: Path) -> None:
@@ -201,23 +229,49 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
     path = tmp_path / "redacted.rec"
     said = told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
     public = played(referee("key", "show", "--json", cwd=logs))["public"]
-    assert "redacted" in told("audit", "--redacted", str(path), "--key", public, cwd=logs)
-    assert "a redacted record can be checked" in told("audit", str(path), cwd=logs, status=1)
+    text = told("audit", str(path), "--key", public, cwd=logs)
+    assert "events, redacted, hidden deal, as seat 1, player2, may see it" in text
+    assert "1 record, 0 broken, 1 redacted" in text
+    assert "verified: chain, seal, shown fields; not: shuffle, views, moves" in text
     again = told("explain", str(path), "1", cwd=logs)
     before, printed, after = said.partition(" its program printed last ")
     assert printed  # by a program of this machine, which the redacted record was not handed out with
-    assert again == f"{before} {after[after.index('answers and their times') :]}"
+    assert f"{again} written: {path}" == f"{before} {after[after.index('answers and their times') :]}"
+    assert told("explain", str(path), cwd=logs) == again
     for old, new in ((b'"hand":["', b'"hand":["x'), (b'"at_ms":', b'"at_ms":1'), (b'"tiles":[[5', b'"tiles":[[6')):
         changed = tmp_path / "changed.rec"
         changed.write_bytes(path.read_bytes().replace(old, new, 1))
-        assert "BROKEN" in told("audit", "--redacted", str(changed), cwd=logs, status=1)
+        assert "BROKEN" in told("audit", str(changed), cwd=logs, status=1)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("--html", "page"), ("--svg", "page")])
+def test_a_redacted_record_is_not_replayed(logs: Path, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """The boards follow from what is hidden: what the record is, and what shows it, is said."""
+    told("explain", str(record_of(logs, "first")), "--redact", "mine.jsonl", cwd=tmp_path)
+    text = told("replay", "mine.jsonl", *arguments, cwd=tmp_path, status=1)
+    assert "expected a whole record; found a redacted one" in text
+    assert "`referee explain mine.jsonl` shows it" in text
+    assert not (tmp_path / "page").exists()
+
+
+@pytest.mark.forges
+def test_a_record_with_something_left_out_is_not_taken_for_redacted(logs: Path, tmp_path: Path) -> None:
+    """Redacted is what shows all that one seat may see and nothing else; who hides a single move hides it in vain."""
+    lines = record_of(logs, "second").read_bytes().splitlines(keepends=True)
+    number, line = next((number, line) for number, line in enumerate(lines) if b'"event.move":' in line)
+    whole = json.loads(line)
+    del whole["open"]["event.move"]
+    lines[number] = json.dumps(whole, separators=(",", ":")).encode() + b"\n"
+    (tmp_path / "m.jsonl").write_bytes(b"".join(lines))
+    text = told("audit", "m.jsonl", cwd=tmp_path, status=1)
+    assert "m.jsonl, line 1 expected shown all that one seat may see, and nothing else" in text
 
 
 def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: Path) -> None:
     """A head that it does not have is missed, and it explains nothing to another seat than its own."""
     path = tmp_path / "redacted.rec"
     told("explain", str(record_of(logs, "first")), "--redact", str(path), cwd=logs)
-    text = told("audit", "--redacted", str(path), "--head", "a" * 64, cwd=logs, status=1)
+    text = told("audit", str(path), "--head", "a" * 64, cwd=logs, status=1)
     assert "expected a line with the hash" in text
     assert "is redacted for another seat than 0" in told("explain", str(path), "0", cwd=logs, status=2)
 

@@ -246,7 +246,7 @@ def test_a_record_has_the_heads_that_players_were_sent(tmp_path: Path) -> None:
     assert audit(path, REGISTRY.game, heads=heads) == read_record(path)
     path.write_bytes(sealed(CLEAN))
     for head in heads:
-        with pytest.raises(RecordError, match=f"line 0: expected a line with the hash {head}; found none"):
+        with pytest.raises(RecordError, match=f"m: expected a line with the hash {head}; found none"):
             audit(path, REGISTRY.game, heads=[head])
 
 

@@ -289,7 +289,7 @@ def test_what_can_not_be_read(tmp_path: Path, make: Callable[[Path], None], expe
     """A folder, a pipe, a file that is not there and a link to itself are no records."""
     path = tmp_path / "m"
     make(path)
-    with pytest.raises(RecordError, match=f"line 0: expected {expected}") as caught:
+    with pytest.raises(RecordError, match=f": expected {expected}") as caught:
         read_record(path)
     assert (caught.value.path, caught.value.line) == (path, 0)
 
@@ -299,5 +299,5 @@ def test_a_file_without_an_end_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "m"
     path.touch()
     os.truncate(path, MAX_RECORD_BYTES + 1)
-    with pytest.raises(RecordError, match=f"line 0: expected at most {MAX_RECORD_BYTES} bytes"):
+    with pytest.raises(RecordError, match=f": expected at most {MAX_RECORD_BYTES} bytes"):
         read_record(path)

@@ -88,7 +88,7 @@ def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
     data = matches.record("bob", name, None)
     assert data is not None
     (tmp_path / "mine.redacted").write_bytes(data)
-    lines = check_redacted(tmp_path / "mine.redacted").lines
+    lines = check_redacted(tmp_path / "mine.redacted").chain.lines
     asked = [seen for line in lines for seen in line.shown]
     assert asked
     assert b'"hand"' in data
