@@ -247,7 +247,8 @@ def test_an_interrupt_stops_the_match_where_it_is(tmp_path: Path, number: signal
     """Ctrl-C and SIGTERM end the programs and leave a record from which the match goes on; nobody is blamed."""
     slow = PLAYER.replace("{MOVE}", "print('thinking') or __import__('signal').pause()")
     (tmp_path / "slow.py").write_text(slow)
-    command = [sys.executable, "-m", "referee", "play", "q", "house:dag", f"cmd:{sys.executable} -u slow.py", "--json"]
+    players = ("house:dag", f"cmd:{sys.executable} -u slow.py")
+    command = [sys.executable, "-m", "referee", "play", "q", *players, "--seed", "7", "--json"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
         _wait_for_text(tmp_path / "logs", "*.seat1.player2.stderr", "thinking")
         running.send_signal(number)
