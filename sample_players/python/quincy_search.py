@@ -6,6 +6,7 @@ to its games, and looked at the hands too, told who would win better and chose m
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from referee.games.base import Game
@@ -14,11 +15,13 @@ from referee.games.quincy_board import BITS, IS_WILD, Squares, survey
 from referee.games.quincy_forms import Move
 
 from .quincy_greedy import rating
-from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
+from .search_knowledge import Knowledge, Plan, Teams, Values, outcome_values, sigmoid, weighed
 
 _MOST_PLANS = 10
 _HEAT = 20.0
 """Points of the greedy player's rating."""
+_REPLIES = 2
+"""Moves that the greedy player would make, played before a position is judged."""
 _LINE = 2.0
 _WILD = 0.15
 """Of a domino with a blank."""
@@ -52,12 +55,15 @@ class QuincyKnowledge(Knowledge[State, Move]):
 
     Args:
         game: the rules.
+        teams: as the game says; empty if every seat plays for itself.
     """
 
     exploring = 0.1
+    is_deep = False
 
-    def __init__(self, game: Game[Any, Any, Any]) -> None:
+    def __init__(self, game: Game[Any, Any, Any], teams: Teams) -> None:
         self._game = game
+        self._teams = teams
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the moves that the greedy player rates highest."""
@@ -65,7 +71,13 @@ class QuincyKnowledge(Knowledge[State, Move]):
         return weighed(rated, _HEAT, _MOST_PLANS)
 
     def values(self, state: State) -> Values:
-        """Return what both teams' stones and dominoes promise, and that it is one team's turn."""
+        """Return what both teams' stones and dominoes promise after the next moves, and that it is one team's turn."""
+        for _ in range(_REPLIES):
+            move = max(self._game.legal_moves(state), key=partial(rating, state))
+            state = self._game.deliver(self._game.play(state, move))
+            outcome = self._game.outcome(state)
+            if outcome is not None:
+                return outcome_values(outcome, self._teams)
         lead = _promise(state, 0) - _promise(state, 1)
         lead += _TO_MOVE if state.order[0] % 2 == 0 else -_TO_MOVE
         chance = sigmoid(lead)

@@ -33,7 +33,7 @@ _MORE_STEPS = 0.5
 MakeKnowledge = Callable[[Game[Any, Any, Any], Any, Teams, random.Random], Knowledge[Any, Any]]
 KNOWLEDGE: dict[str, MakeKnowledge] = {
     "q": lambda game, options, teams, chance: QKnowledge(game, options),
-    "quincy": lambda game, options, teams, chance: QuincyKnowledge(game),
+    "quincy": lambda game, options, teams, chance: QuincyKnowledge(game, teams),
     "quincala": lambda game, options, teams, chance: QuincalaKnowledge(game),
     "quadominos": lambda game, options, teams, chance: QuadominosKnowledge(game, options),
 }

@@ -40,6 +40,9 @@ class Knowledge(ABC, Generic[S, M]):
     """What a plan loses in value for a weight below 1, for each unit of its logarithm: it must do so much better."""
     is_open: ClassVar[bool] = False
     """Whether nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
+    is_deep: ClassVar[bool] = True
+    """Whether the tree grows below the own plans. Where much is hidden and there is little time, it tells more to look
+    at each own plan in many worlds, and to leave what follows to `values`."""
 
     @abstractmethod
     def plans(self, state: S) -> list[Plan[M]]:

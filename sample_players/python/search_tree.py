@@ -78,7 +78,7 @@ class Tree:
             way.append((self._game.to_move(state), node))
             state = self._after(state, node)
             outcome = self._game.outcome(state)
-            if outcome is not None or not node.visits:
+            if outcome is not None or not (node.visits and self._knowledge.is_deep):
                 break
             node = self._selected(node, self._plans(node, state))
         values = self._knowledge.values(state) if outcome is None else outcome_values(outcome, self._teams)

@@ -121,7 +121,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("game", nargs="?", choices=GAMES, help="one game; all if none is named")
     parser.add_argument("--games", type=int, default=200, help="games of each pairing, two for each deal")
     parser.add_argument(
-        "--budget", type=float, default=0.05, help="seconds of processor time that search has for a move"
+        "--budget", type=float, default=0.1, help="seconds of processor time that search has for a move"
     )
     options = parser.parse_args(arguments)
     if options.games < 4:
