@@ -34,7 +34,7 @@ class Search:
         self._seen: set[frozenset[Placed]] = set()
         self._left = MAX_PLACEMENTS
         self.best: list[Placed] = []
-        self._best_points = -1
+        self.best_points = -1
 
     def run(self) -> list[Placed]:
         """Return the best placement found; empty if no tile fits anywhere."""
@@ -89,8 +89,8 @@ class Search:
         del self._board[cell]
         if len(self._hand) == 1:
             points += self._finish_bonus
-        if points > self._best_points:
-            self._best_points = points
+        if points > self.best_points:
+            self.best_points = points
             self.best = [*placed, (cell, tile)]
         return points
 

@@ -10,6 +10,7 @@ from referee.games.base import Game
 from referee.games.q import Exchange, Move, Options, Pass, Place, Placement, State
 from referee.games.q_tiles import NAMES
 
+from .q_greedy import Search
 from .q_placements import Placed, Placements, Rated
 from .search_knowledge import Knowledge, Plan, Values, lead_values, outcome_values, weighed
 
@@ -38,6 +39,7 @@ class QKnowledge(Knowledge[State, Move]):
     """
 
     exploring = 0.2
+    trusting = 0.05
 
     def __init__(self, game: Game[Any, Any, Any], options: Options) -> None:
         self._game = game
@@ -48,12 +50,21 @@ class QKnowledge(Knowledge[State, Move]):
         """Return the placements with the most points, exchange and pass."""
         hand = state.hands[state.order[0]]
         found = _various(self._placements(state, self._width).all())
-        self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
         rated: list[tuple[float, tuple[Move, ...]]] = [(one.points, (_move(one.placed),)) for one in found]
+        if self._width == _WIDTH:
+            rated += self._missed(state, max((one.points for one in found), default=-1))
+        self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
         if len(hand) <= len(state.pile):
             rated.append((_EXCHANGE_POINTS, (Exchange(),)))
         rated.append((0.0, (Pass(),)))
         return weighed(rated, _HEAT, _MOST_PLANS + 2)
+
+    def _missed(self, state: State, most: int) -> list[tuple[float, tuple[Move, ...]]]:
+        """Return the greedy player's placement, if it has more points than any that the beam has found."""
+        options, hand = self._options, state.hands[state.order[0]]
+        greedy = Search(dict(state.board), sorted(hand), options.q_bonus, options.finish_bonus)
+        placed = greedy.run()
+        return [(greedy.best_points, (_move(tuple(placed)),))] if placed and greedy.best_points > most else []
 
     def values(self, state: State) -> Values:
         """Return what the lead is worth once the next seats have made their best placements."""

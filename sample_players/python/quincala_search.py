@@ -28,6 +28,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
     """
 
     exploring = 0.25
+    trusting = 0.05
     is_open = True
 
     def __init__(self, game: Game[Any, Any, Any]) -> None:

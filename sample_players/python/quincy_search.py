@@ -59,6 +59,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
     """
 
     exploring = 0.1
+    trusting = 0.05
     is_deep = False
 
     def __init__(self, game: Game[Any, Any, Any], teams: Teams) -> None:

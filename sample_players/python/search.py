@@ -1,4 +1,4 @@
-"""Search, the strongest house player of every game: looks ahead from what it knows until its time for the move is over.
+"""Search, the house player that looks ahead: from what it knows, in every game, until its time for the move is over.
 
 It plays any game that keeps the contract; of those with an entry in KNOWLEDGE it knows more than the rules. How long it
 thinks is its own affair: `choose` is not told how much time is left, so its budget is a small part of the usual limit.
