@@ -50,21 +50,24 @@ class QKnowledge(Knowledge[State, Move]):
         """Return the placements with the most points, exchange and pass."""
         hand = state.hands[state.order[0]]
         found = _various(self._placements(state, self._width).all())
-        rated: list[tuple[float, tuple[Move, ...]]] = [(one.points, (_move(one.placed),)) for one in found]
         if self._width == _WIDTH:
-            rated += self._missed(state, max((one.points for one in found), default=-1))
+            found += self._missed(state, max((one.points for one in found), default=-1))
         self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
+        lead = max(state.scores) - state.scores[state.order[0]]
+        rated: list[tuple[float, tuple[Move, ...]]] = [
+            (one.points if _is_sensible(one, len(hand), lead) else 0.0, (_move(one.placed),)) for one in found
+        ]
         if len(hand) <= len(state.pile):
             rated.append((_EXCHANGE_POINTS, (Exchange(),)))
         rated.append((0.0, (Pass(),)))
         return weighed(rated, _HEAT, _MOST_PLANS + 2)
 
-    def _missed(self, state: State, most: int) -> list[tuple[float, tuple[Move, ...]]]:
+    def _missed(self, state: State, most: int) -> list[Rated]:
         """Return the greedy player's placement, if it has more points than any that the beam has found."""
         options, hand = self._options, state.hands[state.order[0]]
         greedy = Search(dict(state.board), sorted(hand), options.q_bonus, options.finish_bonus)
         placed = greedy.run()
-        return [(greedy.best_points, (_move(tuple(placed)),))] if placed and greedy.best_points > most else []
+        return [Rated(greedy.best_points, tuple(placed))] if placed and greedy.best_points > most else []
 
     def values(self, state: State) -> Values:
         """Return what the lead is worth once the next seats have made their best placements."""
@@ -83,12 +86,17 @@ class QKnowledge(Knowledge[State, Move]):
         seat = state.order[0]
         hand, lead = len(state.hands[seat]), max(state.scores) - state.scores[seat]
         found = self._placements(state, _REPLY_WIDTH).all()
-        return next((one.placed for one in found if len(one.placed) < hand or one.points >= lead), None)
+        return next((one.placed for one in found if _is_sensible(one, hand, lead)), None)
 
     def _placements(self, state: State, width: int) -> Placements:
         options = self._options
         hand = state.hands[state.order[0]]
         return Placements(state.board, hand, options.q_bonus, options.finish_bonus, width)
+
+
+def _is_sensible(one: Rated, hand: int, lead: int) -> bool:
+    """Tell whether a placement does not end the game behind another seat."""
+    return len(one.placed) < hand or one.points >= lead
 
 
 def _various(found: list[Rated]) -> list[Rated]:
