@@ -141,11 +141,6 @@ class Watch:
         )
 
 
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 move`, `2 moves`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def shown(data: bytes) -> Shown:
     """Return bytes as a reader can use them."""
     return Shown(length=len(data), hex=data[:MAX_SHOWN_BYTES].hex(" "), decoded=_decoded(data)[:_MAX_TEXT_CHARS])

@@ -11,12 +11,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ..games.base import counted
 from ..match.fouls import Foul
 from ..net.launch import Launch, PlayerError, house_launch
 from ..net.table import Table
 from ..net.table_settings import TableSettings
 from .bench import Bench, unready
-from .findings import Failed, Finding, Skipped, Watch, counted
+from .findings import Failed, Finding, Skipped, Watch
 from .positions import SHORT_OPTIONS, short_of_q
 from .remedies import remedy
 from .sitting import AnyGame

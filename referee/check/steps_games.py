@@ -6,9 +6,9 @@ Every game there is gets the same steps, those of plugins too. Knows no game.
 from functools import partial
 from typing import Any
 
-from ..games.base import seats_text
+from ..games.base import counted, seats_text
 from .bench import Bench
-from .findings import Failed, Skipped, counted
+from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end
 from .sitting import AnyGame, Sitting, Terms
 from .step import Step

@@ -12,11 +12,11 @@ from protocol.decoding import decode, unpack
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, NAME_PATTERN, NONCE_PATTERN, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
 
-from ..games.base import IllegalMove, MalformedMove
+from ..games.base import IllegalMove, MalformedMove, counted
 from ..net.launch import PlayerError
 from ..net.launch.players import refuse_escapes, resolved
 from .bench import Bench, unready
-from .findings import Failed, counted
+from .findings import Failed
 from .remedies import OF_CODE, SPEC, remedy
 from .sightings import FirstTurn, FirstWords, first_turn, first_words, offered
 from .step import Step
@@ -93,7 +93,7 @@ def _prefix(bench: Bench) -> str:
     length = int.from_bytes(words.frame[:PREFIX_BYTES], "big")
     swapped = int.from_bytes(words.frame[:PREFIX_BYTES], "little")
     if words.silence is None and 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES:
-        return f"{counted(length, 'byte')}"
+        return counted(length, "byte")
     if words.silence is not None and len(words.frame) < PREFIX_BYTES:
         raise words.silence
     advice = OF_CODE["oversize"]

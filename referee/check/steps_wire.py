@@ -7,11 +7,12 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
 
+from ..games.base import counted
 from ..net.launch.limits import MIB
 from ..net.launch.output import KEPT_BYTES
 from .bench import Bench
 from .encodings import longest, reordered
-from .findings import Failed, Skipped, counted
+from .findings import Failed, Skipped
 from .positions import near_end
 from .sitting import Sitting, Terms
 from .step import Step

@@ -12,13 +12,13 @@ import rich_click as click
 from msgspec import Struct
 from rich.markup import escape
 
+from ..games.base import counted
 from ..plugins import PluginError
 from ..record.audit import audit
 from ..record.key_file import BadKey, parse_public
 from ..record.manifest import record_files
 from ..record.reader import RecordError, Redacted
 from ..record.redact import check_redacted
-from ..web.words import counted
 from .common import FAILED, harmless, json_option, out, print_json, registry
 from .complete import broken, completeness, show_completeness, show_difference
 from .many import each

@@ -6,10 +6,10 @@ from typing import Any
 
 from rich.text import Text
 
+from ..games.base import counted
 from ..pairing.base import Extent
 from ..tournament.charter import Charter, TimeControl
 from ..web.printing import printable
-from ..web.words import counted
 from .charter_file import Plan
 from .charter_sheet import shown
 

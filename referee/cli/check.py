@@ -16,9 +16,10 @@ from rich.text import Text
 
 from ..check import real
 from ..check.bench import Bench
-from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch, counted
+from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch
 from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
+from ..games.base import counted
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
 from ..plugins import PluginError, Registry
 from ..web.printing import printable

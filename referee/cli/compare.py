@@ -8,7 +8,7 @@ import msgspec
 import rich_click as click
 from rich.markup import escape
 
-from ..games.base import Game
+from ..games.base import Game, counted
 from ..net.launch import PlayerError
 from ..net.venue import Venue
 from ..plugins import PluginError
@@ -20,7 +20,6 @@ from ..tournament.machine import Tournament
 from ..tournament.ratings import elo_ratings
 from ..tournament.sprt import Hypotheses, Verdict
 from ..web.printing import printable
-from ..web.words import counted
 from .common import FAILED, console, find_game, json_option, out, parse_options, print_json, registry
 from .comparing import Place, find_place
 from .conduct import Conducted, conduct

@@ -9,11 +9,11 @@ from typing import Any
 
 from rich.markup import escape
 
+from ..games.base import counted
 from ..record.completeness import check_course
 from ..record.founding import FILE as CHARTER
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import RecordError
-from ..web.words import counted
 from .common import out
 
 Facts = dict[str, list[dict[str, Any]]]

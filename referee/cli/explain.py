@@ -11,13 +11,13 @@ import rich_click as click
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from ..games.base import counted
 from ..record.explain import Explanation, Heard, Said, Verdict, explain
 from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
 from ..web.printing import printable
-from ..web.words import counted
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"

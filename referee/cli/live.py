@@ -15,6 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
+from ..games.base import counted
 from ..match import events as e
 from ..match.machine import Match
 from ..net.watch import Watch
@@ -24,7 +25,7 @@ from ..tournament.placing import placed
 from ..tournament.standings import Standing
 from ..web.causes import short_cause
 from ..web.printing import printable
-from ..web.words import counted, number
+from ..web.words import number
 from .common import console as usual_console
 from .common import is_interactive, monotonic
 from .live_lines import JsonLines, PlainLines, foul_lines

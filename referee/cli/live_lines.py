@@ -8,13 +8,14 @@ from typing import Any, Self
 
 import msgspec
 
+from ..games.base import counted
 from ..match.machine import Match
 from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
 from ..web.causes import Causes, short_cause
 from ..web.printing import printable
-from ..web.words import counted, number
+from ..web.words import number
 from .common import console, print_json
 
 Say = Callable[[str], None]

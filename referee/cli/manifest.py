@@ -5,9 +5,9 @@ from pathlib import Path
 
 import rich_click as click
 
+from ..games.base import counted
 from ..record.manifest import NAME, write_manifest
 from ..record.reader import RecordError
-from ..web.words import counted
 from .common import FAILED, json_option, out, print_json
 from .settings import find_sealer
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import rich_click as click
 
+from ..games.base import counted
 from ..pairing.base import BadFormat
 from ..plugins import PluginError
 from ..record.entries import BadCourse
@@ -23,7 +24,6 @@ from ..tournament.ledger import FILE, Ledger, LedgerError, file_of, url_of, with
 from ..tournament.machine import Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing, UnknownTieBreak
-from ..web.words import counted
 from .common import FAILED, console, json_option, out, print_json, registry
 from .conduct import locked
 from .many import each

@@ -12,6 +12,7 @@ import msgspec
 import rich_click as click
 from rich.table import Table as RichTable
 
+from ..games.base import counted
 from ..net.checker import COMMAND
 from ..record.explain import Explanation, Heard, Said, Verdict
 from ..record.printed import Printed
@@ -19,7 +20,6 @@ from ..submissions.archive import MIB, BadArchive, pack, unpack
 from ..submissions.folder import gather, write
 from ..submissions.store import State
 from ..web.printing import printable
-from ..web.words import counted
 from .common import FAILED, FINE, console, harmless, json_option, out, print_json
 from .explain import show_explanation
 from .service import Service, ServiceError, find_service, find_token

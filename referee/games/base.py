@@ -99,6 +99,17 @@ def seats_text(seats: range) -> str:
     return " or ".join(filter(None, (", ".join(map(str, seats[:-1])), str(seats[-1]))))
 
 
+def counted(count: float, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun: `1 match`, `2 matches`.
+
+    Args:
+        count: of what the noun says.
+        noun: for one of it.
+        nouns: for any other number; by default the noun with an `s`.
+    """
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
 class Game(ABC, Generic[S, V, M]):
     """A game's rules, as a match needs them. S, V, M: its state, its view, its move."""
 

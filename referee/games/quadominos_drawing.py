@@ -6,6 +6,7 @@ meet, the quarters make one disc of one tone, so a corner that fits is seen befo
 
 from collections.abc import Iterable, Sequence
 
+from .base import counted
 from .grid_drawing import edges
 from .quadominos_rounds import PENALTY, State
 from .quadominos_tiles import FACES, TILES, Cell
@@ -64,11 +65,7 @@ def _is_next(state: State, seat: int) -> bool:
 def _status(state: State) -> str:
     """Return the round, the well, and what is to be done, in a line."""
     asked = "the game is over" if state.ended else f"to move: {_ASKED[state.step]}"
-    return f"round {state.round} · {_counted(len(state.well), 'tile')} in the well · {asked}"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+    return f"round {state.round} · {counted(len(state.well), 'tile')} in the well · {asked}"
 
 
 def _extents(state: State, margin: int, least: tuple[int, int]) -> tuple[range, range]:
@@ -198,7 +195,7 @@ def _card(state: State, seat: int, corner: Cell, size: Cell, in_a_row: int) -> l
 def _note(state: State, seat: int) -> str:
     """Return how many tiles a seat holds, and what was drawn for it or skipped since its last move."""
     drew, skipped = state.drew[seat], state.skipped[seat]
-    parts = [_counted(len(state.hands[seat]), "tile")]
+    parts = [counted(len(state.hands[seat]), "tile")]
     if drew:
         parts.append(f"drew {drew}")
     if skipped:

@@ -6,6 +6,7 @@ In both, a stone has its team's letter beside its colour, in SVG a shape of its 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from .base import counted
 from .quincy_board import BITS, DOMINOES, SIZE, SQUARES, STONES, Pair, Square, lines, survey
 from .quincy_forms import Event
 
@@ -70,7 +71,7 @@ def _in_words(event: Event | None) -> str:
 def _status(state: Drawn) -> str:
     """Return what there is to say about the whole table."""
     if state.end is None:
-        return "1 domino left to draw" if len(state.pile) == 1 else f"{len(state.pile)} dominoes left to draw"
+        return f"{counted(len(state.pile), 'domino', 'dominoes')} left to draw"
     if state.winner is None:
         return "a wash: nobody wins"
     how = " with two lines" if state.end == "quincy.end.lines" else ": no opponent is left"
@@ -79,8 +80,7 @@ def _status(state: Drawn) -> str:
 
 def _line_count(state: Drawn, seat: int) -> str:
     """Return how many lines a seat's team has, in words."""
-    count = survey(state.stones[seat % 2])[1]
-    return "1 line" if count == 1 else f"{count} lines"
+    return counted(survey(state.stones[seat % 2])[1], "line")
 
 
 # --- text

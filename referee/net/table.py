@@ -13,7 +13,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from .. import __version__
-from ..games.base import Game
+from ..games.base import Game, counted
 from ..match.commands import Command, ExpelSeat, Result
 from ..match.events import Event
 from ..match.machine import Match
@@ -206,8 +206,8 @@ class Table:
             try:
                 crew.start(door, self._address, socket, is_patient=is_patient)
                 self._seat(door, match, occupants)
-                count = len(crew.programs)
-                self._report(f"{count} program{'s' * (count != 1)} started; the referee listens on {self._address}")
+                started = counted(len(crew.programs), "program")
+                self._report(f"{started} started; the referee listens on {self._address}")
                 links = await door.done
                 missing = None if resumed is None else _missing(match, occupants, door)
                 if missing is not None and not is_patient:

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..chance import Dealer
+from ..games.base import counted
 from ..pairing.base import Pairing, PairingFormat, Played, bye
 from .charter import Charter
 from .entries import Entry, Occasion
@@ -258,5 +259,5 @@ class Tournament:
                 self.failures[entrant] += 1
                 times = self.failures[entrant]
                 if times == self.charter.suspend_after and entrant not in self.suspended:
-                    matches = "1 match" if times == 1 else f"{times} matches"
+                    matches = counted(times, "match", "matches")
                     yield Suspension(entrant=entrant, why=f"failed to start in {matches}: {foul.detail}")

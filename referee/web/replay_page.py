@@ -13,14 +13,14 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from ..games.base import Game
+from ..games.base import Game, counted
 from ..record.audit import FindGame
 from ..record.reader import Record
 from .drawing import pooled, with_names
 from .frames import Watched, watch
 from .page import embedded, filled, part, policy
 from .printing import printable
-from .words import counted, ending, gains, headline, move_text, ranking, reasons, time_control
+from .words import ending, gains, headline, move_text, ranking, reasons, time_control
 
 
 def replay_page(record: Record, find_game: FindGame) -> str:

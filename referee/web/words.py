@@ -67,17 +67,6 @@ def number(value: float) -> str:
     return f"{value:.2f}"
 
 
-def counted(count: float, noun: str, nouns: str = "") -> str:
-    """Return a count with its noun: `1 match`, `2 matches`.
-
-    Args:
-        count: of what the noun says.
-        noun: for one of it.
-        nouns: for any other number; by default the noun with an `s`.
-    """
-    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
-
-
 def gains(frames: Sequence[Frame], index: int) -> int:
     """Return the points that a frame's move brought its seat; 0 for anything but a move.
 

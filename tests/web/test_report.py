@@ -8,11 +8,12 @@ from urllib.parse import unquote
 
 import pytest
 
+from referee.games.base import counted
 from referee.tournament.placing import placed
 from referee.web.causes import placeless, short_cause
 from referee.web.markup import Markup, joined, tag
 from referee.web.report_files import Replays
-from referee.web.words import counted, number
+from referee.web.words import number
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, page, report, rows, section
