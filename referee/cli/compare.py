@@ -12,7 +12,7 @@ from ..games.base import Game, counted
 from ..net.launch import PlayerError
 from ..net.venue import Venue
 from ..plugins import PluginError
-from ..record.founding import BadFounding
+from ..record.kept import BadFounding
 from ..record.programs import read_programs
 from ..tournament.charter import Charter, Participant, TimeControl
 from ..tournament.duel import Duel, State

@@ -26,7 +26,8 @@ from ..net.venue import Venue
 from ..net.watch import Watch
 from ..pairing.base import BadFormat, PairingFormat
 from ..plugins import PluginError
-from ..record.founding import BadFounding, Founding, read_founding, write_founding
+from ..record.founding import Founding, read_founding, write_founding
+from ..record.kept import BadFounding
 from ..record.reader import RecordError
 from ..record.seal import Sealer
 from ..record.taking_up import TakenUp, take_up

@@ -15,7 +15,8 @@ from ..pairing.base import BadFormat
 from ..plugins import PluginError
 from ..record.entries import BadCourse
 from ..record.founding import FILE as CHARTER
-from ..record.founding import BadFounding, Founding, read_founding
+from ..record.founding import Founding, read_founding
+from ..record.kept import BadFounding
 from ..record.key_file import BadKey, parse_public
 from ..record.manifest import NAME as MANIFEST
 from ..record.manifest import check_manifest

@@ -14,7 +14,8 @@ from rich.table import Table as RichTable
 from ..pairing.base import BadFormat
 from ..plugins import PluginError
 from ..record.entries import BadCourse, course
-from ..record.founding import FILE, BadFounding, Founding, read_founding
+from ..record.founding import FILE, Founding, read_founding
+from ..record.kept import BadFounding
 from ..record.manifest import record_files
 from ..record.reader import RecordError, read_record
 from ..tournament.machine import NotOpen, Tournament

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from ..net.launch import PlayerError, resolved
 from ..pairing.base import Extent
 from ..plugins import PluginError
-from ..record.founding import BadFounding, read_founding
+from ..record.founding import read_founding
+from ..record.kept import BadFounding
 from ..record.manifest import write_manifest
 from ..record.reader import RecordError
 from ..record.seal import Sealer

@@ -9,7 +9,8 @@ from pathlib import Path
 from ..tournament.entries import Occasion
 from .entries import gaps
 from .folder import has_line
-from .founding import FILE, BadFounding, read_founding
+from .founding import FILE, read_founding
+from .kept import BadFounding
 from .reader import RecordError, read_header
 
 

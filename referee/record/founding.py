@@ -1,19 +1,14 @@
 """The file that says what a tournament is, `charter.json` in its folder. Knows its form; refuses to know its course."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 
 from ..tournament.charter import Charter
+from .kept import read_kept, write_kept
 
 FILE = "charter.json"
-
-
-class BadFounding(Exception):
-    """A file that is no charter's; the text says where and why."""
 
 
 class Founding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,13 +29,8 @@ def read_founding(folder: Path) -> Founding | None:
         BadFounding: the file is not what it should be.
         OSError: it can't be read.
     """
-    path = folder / FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Founding)
-    except FileNotFoundError:
-        return None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadFounding(f"{path}: {error}; it is written by `referee tournament` and must not be changed") from None
+    remedy = "it is written by `referee tournament` and must not be changed"
+    return read_kept(folder / FILE, Founding, remedy)
 
 
 def write_founding(folder: Path, founding: Founding) -> None:
@@ -49,9 +39,4 @@ def write_founding(folder: Path, founding: Founding) -> None:
     Raises:
         OSError: it can't be written.
     """
-    partial = folder / f"{FILE}.new"
-    with partial.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(founding), indent=2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(folder / FILE)
+    write_kept(folder / FILE, founding)

@@ -4,15 +4,13 @@ It decides nothing: results and standings follow from the records alone. It tell
 the one that the tournament was begun with, and when it was over.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .founding import BadFounding
+from .kept import read_kept, write_kept
 
 FILE = "programs.json"
 
@@ -72,14 +70,7 @@ def read_programs(folder: Path) -> Programs | None:
         BadFounding: the file is not what it should be.
         OSError: it can't be read.
     """
-    path = folder / FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Programs)
-    except FileNotFoundError:
-        return None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        remedy = "remove it, and changes of programs are told from then on"
-        raise BadFounding(f"{path}: {error}; {remedy}") from None
+    return read_kept(folder / FILE, Programs, "remove it, and changes of programs are told from then on")
 
 
 def write_programs(folder: Path, programs: Programs) -> None:
@@ -88,9 +79,4 @@ def write_programs(folder: Path, programs: Programs) -> None:
     Raises:
         OSError: it can't be written.
     """
-    partial = folder / f"{FILE}.new"
-    with partial.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(programs), indent=2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(folder / FILE)
+    write_kept(folder / FILE, programs)

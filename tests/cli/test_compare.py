@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from referee.cli.comparing import find_place
-from referee.record.founding import BadFounding, Founding, read_founding, write_founding
+from referee.record.founding import Founding, read_founding, write_founding
+from referee.record.kept import BadFounding
 from referee.record.programs import FILE, read_programs
 from referee.tournament.charter import Charter, Participant, TimeControl
 

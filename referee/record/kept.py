@@ -1,0 +1,50 @@
+"""Small files of JSON in a tournament's folder. Knows how they are read and replaced; refuses to know what they say."""
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+class BadFounding(Exception):
+    """A file that says what a tournament is or was played with, and is damaged; the text says where and why."""
+
+
+def read_kept(path: Path, kind: type[T], remedy: str) -> T | None:
+    """Read a file.
+
+    Args:
+        path: the file.
+        kind: what it has.
+        remedy: what to do if it is damaged.
+
+    Returns:
+        None if there is none.
+
+    Raises:
+        BadFounding: the file is not what it should be.
+        OSError: it can't be read.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except FileNotFoundError:
+        return None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadFounding(f"{path}: {error}; {remedy}") from None
+
+
+def write_kept(path: Path, value: msgspec.Struct) -> None:
+    """Write a file in place of the one that was there; nobody ever finds half of it.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    partial = path.with_name(f"{path.name}.new")
+    with partial.open("wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
