@@ -4,8 +4,8 @@ It is exact, by J. Edmonds' blossoms. rustworkx does it since it is some seventy
 nodes that all know each other 0.3 s, where a round of a Swiss tournament must not hold up anything.
 """
 
-from collections.abc import Mapping
-from itertools import accumulate, chain
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from math import prod
 from operator import mul
 
@@ -33,7 +33,7 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
         The pairs, sorted, each as it stands among the costs.
     """
     layers = zip(*costs.values(), strict=True)
-    widths = _fitting([_largest_sum(dict(zip(costs, layer, strict=True)), nodes // 2) + 1 for layer in layers])
+    widths = _fitting([_largest_sum(costs, layer, nodes // 2) + 1 for layer in layers])
     ties = max(0, min(_MOST_BITS - prod(widths).bit_length() - nodes.bit_length(), _TIE_BITS))
     shift = ties + nodes.bit_length() if ties else 0
     weighted = [
@@ -50,15 +50,19 @@ def cheapest_matching(nodes: int, costs: Mapping[Edge, Costs]) -> list[Edge]:
 
 def _fitting(widths: list[int]) -> list[int]:
     """Return as many of the first widths as fit together."""
-    bits = accumulate(widths, mul)
-    return [width for width, all_before in zip(widths, bits, strict=True) if all_before.bit_length() <= _MOST_BITS]
+    products = accumulate(widths, mul)
+    return [width for width, product in zip(widths, products, strict=True) if product.bit_length() <= _MOST_BITS]
 
 
-def _largest_sum(layer: Mapping[Edge, int], pairs: int) -> int:
+def _largest_sum(edges: Iterable[Edge], layer: Sequence[int], pairs: int) -> int:
     """Return what the costs of a layer can't exceed in a matching; pairs that share a node are not both in it."""
-    at_some_cost = (set(edge) for edge, cost in layer.items() if cost)
-    shared = set.intersection(*chain([set(next(at_some_cost, ()))], at_some_cost))
-    return max(layer.values(), default=0) * (1 if shared else pairs)
+    shared: set[int] | None = None
+    for edge, cost in zip(edges, layer, strict=True):
+        if cost:
+            shared = set(edge) if shared is None else shared.intersection(edge)
+            if not shared:
+                return max(layer) * pairs
+    return max(layer, default=0)
 
 
 def _weight(layers: Costs, widths: list[int]) -> int:
