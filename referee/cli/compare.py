@@ -13,7 +13,7 @@ from ..net.launch import PlayerError
 from ..net.venue import Venue
 from ..plugins import PluginError
 from ..record.kept import BadFounding
-from ..record.programs import read_programs
+from ..record.programs import Programs, read_programs
 from ..tournament.charter import Charter, Participant, TimeControl
 from ..tournament.duel import Duel, State
 from ..tournament.machine import Tournament
@@ -143,6 +143,7 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
     state: State = tournament.state
     progress = Duel().progress(state)
     elo_a, elo_b = elo_ratings(tournament.table)
+    over_at = (read_programs(folder) or Programs()).over_at
     told = {
         "a": charter.entrants[0].name,
         "b": charter.entrants[1].name,
@@ -158,14 +159,14 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
         "is_stopped": not conducted.is_over,
         "not_starting": _not_starting(tournament),
         "was_over": conducted.was_over,
-        "over_at": _over_at(folder),
+        "over_at": over_at,
     }
     if as_json:
         print_json(told)
         return state.verdict is not Verdict.CONTINUE
     out.print(f"[bold]{escape(_verdict(conducted, told))}[/]", highlight=False, soft_wrap=True)
     if conducted.was_over:
-        out.print(_earlier(conducted, folder), markup=False, highlight=False, soft_wrap=True)
+        out.print(_earlier(conducted, folder, over_at), markup=False, highlight=False, soft_wrap=True)
     out.print(f"pairs in which {told['b']} got 0, ½, 1, 1½ and 2 points: {told['outcomes_of_b']}", highlight=False)
     out.print(
         f"log-likelihood ratio {progress.llr:.2f}, decided below {progress.lower:.2f} or above {progress.upper:.2f};"
@@ -202,17 +203,11 @@ def _not_starting(tournament: Tournament) -> dict[str, str]:
     return found
 
 
-def _earlier(conducted: Conducted, folder: Path) -> str:
+def _earlier(conducted: Conducted, folder: Path, at: str | None) -> str:
     """Return when a comparison was over that was taken up again, and how it is played anew."""
     state: State = conducted.tournament.state
-    at = _over_at(folder)
     unseen = [one.player for one in conducted.charter.entrants if one.player.startswith("cmd:")]
     what = "ended" if state.verdict is Verdict.CONTINUE else "decided"
     when = f" on {at[:10]}" if at else " before"
     but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""
     return f"{what}{when} with the same programs{but}; nothing was played. To play it anew, remove {folder}"
-
-
-def _over_at(folder: Path) -> str | None:
-    programs = read_programs(folder)
-    return None if programs is None else programs.over_at

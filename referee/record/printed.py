@@ -57,7 +57,11 @@ def last_printed(record: Path, seat: int, name: str) -> Printed | None:
     return Printed(path=str(path), lines=tuple(map(_shown, text.rstrip().split("\n")[-LAST_LINES:])))
 
 
+def visible(text: str) -> str:
+    """Return a text with what is not printable (control characters, overrides of direction) as visible escapes."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
 def _shown(line: str) -> str:
-    line = line.rstrip("\r").expandtabs(4)
-    shown = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in line)
+    shown = visible(line.rstrip("\r").expandtabs(4))
     return shown if len(shown) <= LINE_CHARS else f"{shown[: LINE_CHARS - 3]}..."

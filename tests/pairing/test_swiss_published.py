@@ -5,6 +5,7 @@ The tournament of 14 is the example of M. Held's guide to FIDE's Dutch system (2
 """
 
 import pytest
+from msgspec.structs import replace
 
 from referee.pairing.swiss_rules import Card, noted, pair
 
@@ -38,12 +39,12 @@ def tables(text: str) -> list[tuple[int, ...]]:
 def marked(card: Card, table: tuple[int, ...], entrant: int, *, is_played: bool) -> Card:
     """Return an entrant's card after a pairing, but for its points."""
     if len(table) == 1:
-        return Card(used=card.used, byes=card.byes + 1, last=card.last, floats=card.floats)
+        return replace(card, byes=card.byes + 1)
     if not is_played:
         return card
     seat = table.index(entrant)
     used = tuple(times + (one == seat) for one, times in enumerate(card.used))
-    return Card(used=used, byes=card.byes, last=(seat, *card.last[:1]), floats=card.floats)
+    return replace(card, used=used, last=(seat, *card.last[:1]))
 
 
 def before(number: int) -> tuple[list[Card], list[list[int]]]:
@@ -63,10 +64,7 @@ def before(number: int) -> tuple[list[Card], list[list[int]]]:
 
 def scored(cards: list[Card], number: int) -> list[Card]:
     """Return cards with the points before a round."""
-    return [
-        Card(used=card.used, points=points, byes=card.byes, last=card.last, floats=card.floats)
-        for card, points in zip(cards, SCORES[number], strict=True)
-    ]
+    return [replace(card, points=points) for card, points in zip(cards, SCORES[number], strict=True)]
 
 
 @pytest.mark.parametrize("number", range(len(ROUNDS)))
