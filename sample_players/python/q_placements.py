@@ -7,10 +7,11 @@ looked up once, and only the line itself is looked at again when a tile is added
 from collections import Counter
 from typing import NamedTuple
 
-from referee.games.q_tiles import Board, Cell, Tile, frontier
+from referee.games.q_tiles import KINDS, Board, Cell, Tile, open_spots, touches
 
 Placed = tuple[tuple[Cell, Tile], ...]
 _Q_LENGTH = 6
+_ALL_KINDS = (1 << KINDS) - 1
 _ALONG = ((0, 1), (1, 0))
 """(rows, columns) of one step along a row and along a column."""
 
@@ -42,17 +43,18 @@ class Placements:
     """
 
     def __init__(self, board: Board, hand: tuple[Tile, ...], q_bonus: int, finish_bonus: int, width: int) -> None:
+        self._before = board
         self._board = dict(board)
         self._hand = hand
         self._q_bonus = q_bonus
         self._finish_bonus = finish_bonus
         self._width = width
-        self._free = sorted(frontier(board))
+        self._spots = dict(open_spots(board, set(hand)))
         self._lines: tuple[dict[int, list[Cell]], dict[int, list[Cell]]] = ({}, {})
-        for cell in self._free:
+        for cell in self._spots:
             for axis in (0, 1):
                 self._lines[axis].setdefault(cell[axis], []).append(cell)
-        self._known: dict[tuple[Cell, Tile, int], int | None] = {}
+        self._known: dict[tuple[Cell, Tile, int], int] = {}
 
     def all(self) -> list[Rated]:
         """Return the placements that were found, those with the most points first."""
@@ -82,14 +84,13 @@ class Placements:
     def _singles(self) -> list[_Partial]:
         """Return what single tiles score, each once for its row and once for its column, as they can be extended."""
         singles: list[_Partial] = []
-        for cell in self._free:
-            for tile in sorted(set(self._hand)):
-                runs = self._run_points(cell, tile, 0), self._run_points(cell, tile, 1)
-                if runs[0] is None or runs[1] is None:
-                    continue
-                rest = _without(self._hand, tile)
-                points = 1 + runs[0] + runs[1] + (0 if rest else self._finish_bonus)
-                singles += (_Partial(points, ((cell, tile),), rest, axis) for axis in (0, 1))
+        rests = [(tile, _without(self._hand, tile)) for tile in sorted(set(self._hand))]
+        for cell, kinds in self._spots.items():
+            for tile, rest in rests:
+                if kinds >> tile & 1:
+                    points = 1 + self._run_points(cell, tile, 0) + self._run_points(cell, tile, 1)
+                    points += 0 if rest else self._finish_bonus
+                    singles += (_Partial(points, ((cell, tile),), rest, axis) for axis in (0, 1))
         return singles
 
     def _extended(self, partial: _Partial) -> list[_Partial]:
@@ -97,19 +98,18 @@ class Placements:
         axis, board = partial.axis, self._board
         board.update(partial.placed)
         found = []
-        for cell in self._cells(partial):
+        rests = [(tile, _without(partial.rest, tile)) for tile in dict.fromkeys(partial.rest)]
+        held = sum(1 << tile for tile, _ in rests)
+        for cell, kinds in self._cells(partial):
+            if not kinds & held:
+                continue
             before, after = _runs(board, cell, axis)
             joined = self._counted(partial, cell, before, after)
-            for tile in dict.fromkeys(partial.rest):
-                if not _fits(tile, before, after):
-                    continue
-                across = self._run_points(cell, tile, 1 - axis)
-                if across is None:
-                    continue
-                rest = _without(partial.rest, tile)
-                points = partial.points + 1 + across + self._points([*before, tile, *after]) - joined
-                points += 0 if rest else self._finish_bonus
-                found.append(_Partial(points, (*partial.placed, (cell, tile)), rest, axis))
+            for tile, rest in rests:
+                if kinds >> tile & 1 and _fits(tile, before, after):
+                    points = partial.points + 1 + self._points([*before, tile, *after]) - joined
+                    points += self._run_points(cell, tile, 1 - axis) + (0 if rest else self._finish_bonus)
+                    found.append(_Partial(points, (*partial.placed, (cell, tile)), rest, axis))
         for cell, _ in partial.placed:
             del board[cell]
         return found
@@ -124,23 +124,28 @@ class Placements:
             points += self._points(after)
         return points
 
-    def _cells(self, partial: _Partial) -> list[Cell]:
-        """Return the free cells of the line that touch a tile, the placed ones included."""
+    def _cells(self, partial: _Partial) -> list[tuple[Cell, int]]:
+        """Return the free cells of the line that touch a tile, each with the kinds that fit but for the new tiles."""
         axis = partial.axis
         down, right = _ALONG[axis]
-        cells = {*self._lines[axis].get(partial.placed[0][0][axis], ())}
+        board, spots = self._board, self._spots
+        cells = [(cell, spots[cell]) for cell in self._lines[axis].get(partial.placed[0][0][axis], ())]
         for (row, column), _ in partial.placed:
-            cells.add((row - down, column - right))
-            cells.add((row + down, column + right))
-        return [cell for cell in cells if cell not in self._board]
+            cells += (
+                (cell, _ALL_KINDS)
+                for cell in ((row - down, column - right), (row + down, column + right))
+                if not touches(self._before, cell)
+            )
+        return [(cell, kinds) for cell, kinds in dict(cells).items() if cell not in board]
 
-    def _run_points(self, cell: Cell, tile: Tile, axis: int) -> int | None:
-        """Return what the run through a new tile along an axis scores, before any other; None if it does not fit."""
+    def _run_points(self, cell: Cell, tile: Tile, axis: int) -> int:
+        """Return what the run through a new tile that fits scores along an axis, before any other."""
         key = (cell, tile, axis)
-        if key not in self._known:
+        points = self._known.get(key)
+        if points is None:
             before, after = _runs(self._board, cell, axis)
-            self._known[key] = self._points([*before, tile, *after]) if _fits(tile, before, after) else None
-        return self._known[key]
+            points = self._known[key] = self._points([*before, tile, *after])
+        return points
 
     def _points(self, run: list[Tile]) -> int:
         if len(run) < 2:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from referee.games.quincala import Leg, Move, Stop
 from referee.games.quincala_board import (
     MAX_SIZES,
+    NAMES,
     OWN,
     Board,
     ends,
@@ -18,7 +19,6 @@ from referee.games.quincala_board import (
     knocked,
     lifted_further,
     mixed,
-    mixed_counts,
     pieces,
 )
 from referee.games.quincala_turns import State
@@ -27,8 +27,11 @@ WON = 1000.0
 _MIXED, _OTHERS_MIXED = 100.0, 90.0
 _IN_MIXED, _OTHERS_IN_MIXED = 6.0, 5.0
 _TOWER = 3.0
-_OWN_IN_HAND = 4.0
+_OTHERS_IN_HAND, _OWN_IN_HAND = 1.0, -4.0
 _REACHES, _IS_REACHED = 4.0, 5.0
+_TOWERS = range(1 << len(NAMES))
+"""All there can be, as bits. A tally of them has an octal digit for each piece: how many mixed towers it stands in;
+no colour has more than five towers."""
 
 
 class End(NamedTuple):
@@ -36,15 +39,18 @@ class End(NamedTuple):
 
     worth: float
     """To the seat whose turn it is."""
-    moves: tuple[Move, ...]
+    board: Board
+    path: tuple[int, ...]
+    """Where the first leg begins and where each ends; of a turn under way, from where its last leg ended."""
 
 
 class _Reached(NamedTuple):
     board: Board
-    hand: tuple[int, ...]
-    """Of the other seat, with what was knocked."""
     path: tuple[int, ...]
-    """Where the first leg began and where each ended; empty before it."""
+    """As in an End; empty before the first leg."""
+    tally: int
+    points: float
+    """All worth but that of the tally."""
 
 
 def turn_ends(state: State, most_steps: int) -> list[End]:
@@ -54,41 +60,57 @@ def turn_ends(state: State, most_steps: int) -> list[End]:
         state: of a game that is not over.
         most_steps: how many legs are looked at; the ends of all of them are returned.
     """
-    here = _Reached(state.board, state.hands[1 - state.seat], state.path[-1:] if state.phase == "continue" else ())
-    found = [End(worth(state.sizes, here.board, here.hand, state.seat), (Stop(),))] if here.path else []
-    waiting, seen, steps = deque([here]), {(here.path, here.board)}, 0
+    seat, board = state.seat, state.board
+    tally, points = sum(_TALLIES[tower] for tower in board), sum(_POINTS[seat][tower] for tower in board)
+    points += sum(_IN_HAND[seat][1 << piece] for piece in state.hands[1 - seat])
+    here = _Reached(board, state.path[-1:] if state.phase == "continue" else (), tally, points)
+    found = [_end(state, here)] if here.path else []
+    waiting, seen, steps = deque([here]), {(here.path, board)}, 0
     while waiting and steps < most_steps:
         for after in _legs(state, waiting.popleft()):
             steps += 1
             key = after.path[-1:], after.board
-            if key in seen:
-                continue
-            seen.add(key)
-            waiting.append(after)
-            found.append(End(worth(state.sizes, after.board, after.hand, state.seat), _moves(state, after)))
+            if key not in seen:
+                seen.add(key)
+                waiting.append(after)
+                found.append(_end(state, after))
     return found
 
 
-def worth(sizes: int, board: Board, hand: tuple[int, ...], seat: int) -> float:
-    """Return what a board at the end of a turn is worth to the seat that had it.
+def turn_steps(state: State, end: End) -> tuple[Move, ...]:
+    """Return the steps to an end of the turn, with the stop that it needs unless no further leg is possible.
 
     Args:
-        sizes: how many are played with.
-        board: the towers.
-        hand: what the other seat has to place.
-        seat: whose turn it was.
+        state: where the turn stands.
+        end: one of its `turn_ends`.
     """
-    counts = mixed_counts(board)
-    if max(counts) == sizes:  # with both aims reached, who did not have the turn wins
-        return -WON if counts[1 - seat] == sizes else WON
-    points = _MIXED * counts[seat] - _OTHERS_MIXED * counts[1 - seat]
-    own, other = OWN[seat], OWN[1 - seat]
-    for tower in filter(None, board):
-        if tower & own and tower & other:
-            points += _IN_MIXED * (tower & own).bit_count() - _OTHERS_IN_MIXED * (tower & other).bit_count()
-        elif tower & own and tower & (tower - 1):
-            points += _TOWER
-    return points + sum(1 if piece // MAX_SIZES != seat else -_OWN_IN_HAND for piece in hand)
+    places, path = state.field.places, end.path
+    legs = tuple(Leg(places[start], places[stop]) for start, stop in pairwise(path))
+    moving = lifted_further(end.board[path[-1]], state.seat)
+    goes_on = not legs or any(True for _ in ends(state.field, end.board, state.immune, path[-1], moving))
+    return (*legs, Stop()) if goes_on else legs
+
+
+def board_worth(state: State, seat: int) -> float:
+    """Return what the board and the hand of the other seat are worth to a seat at the end of its turn."""
+    board = state.board
+    points = sum(_POINTS[seat][tower] for tower in board)
+    points += sum(_IN_HAND[seat][1 << piece] for piece in state.hands[1 - seat])
+    return _worth(state.sizes, sum(_TALLIES[tower] for tower in board), points, seat)
+
+
+def _end(state: State, reached: _Reached) -> End:
+    return End(_worth(state.sizes, reached.tally, reached.points, state.seat), reached.board, reached.path)
+
+
+def _worth(sizes: int, tally: int, points: float, seat: int) -> float:
+    """Return what an end of a seat's turn is worth to it: with both aims reached, who did not have the turn wins."""
+    found = (tally | tally >> 1 | tally >> 2) & _ONES
+    both = (found & _ONES_OF_WHITE).bit_count(), (found & ~_ONES_OF_WHITE).bit_count()
+    own, other = both[seat], both[1 - seat]
+    if sizes in (own, other):
+        return -WON if other == sizes else WON
+    return points + _MIXED * own - _OTHERS_MIXED * other
 
 
 def place_worth(state: State, piece: int, dot: int) -> float:
@@ -116,6 +138,7 @@ def place_worth(state: State, piece: int, dot: int) -> float:
 def _legs(state: State, reached: _Reached) -> Iterator[_Reached]:
     """Yield what every next leg leads to."""
     board, seat = reached.board, state.seat
+    tower_points, in_hand = _POINTS[seat], _IN_HAND[seat]
     legs: Iterator[tuple[int, int]]
     if reached.path:
         here = reached.path[-1]
@@ -124,20 +147,42 @@ def _legs(state: State, reached: _Reached) -> Iterator[_Reached]:
     else:
         legs = first_legs(state.field, board, state.immune, seat)
     for start, end in legs:
-        tower = board[start]
-        moving = lifted_further(tower, seat) if reached.path else tower
-        gone = knocked(board[end], moving)
+        left, met = board[start], board[end]
+        moving = lifted_further(left, seat) if reached.path else left
+        gone = knocked(met, moving)
+        leaving, arrived = left & ~moving, met & ~gone | moving
         changed = list(board)
-        changed[start] = tower & ~moving
-        changed[end] = board[end] & ~gone | moving
-        path = (*reached.path, end) if reached.path else (start, end)
-        yield _Reached(tuple(changed), (*reached.hand, *pieces(gone)), path)
+        changed[start], changed[end] = leaving, arrived
+        yield _Reached(
+            tuple(changed),
+            (*reached.path, end) if reached.path else (start, end),
+            reached.tally + _TALLIES[leaving] + _TALLIES[arrived] - _TALLIES[left] - _TALLIES[met],
+            reached.points
+            + (tower_points[leaving] + tower_points[arrived] - tower_points[left] - tower_points[met])
+            + in_hand[gone],
+        )
 
 
-def _moves(state: State, reached: _Reached) -> tuple[Move, ...]:
-    """Return the steps of a turn, with the stop that it needs unless no further leg is possible."""
-    places, path = state.field.places, reached.path
-    legs = tuple(Leg(places[start], places[end]) for start, end in pairwise(path))
-    moving = lifted_further(reached.board[path[-1]], state.seat)
-    goes_on = any(True for _ in ends(state.field, reached.board, state.immune, path[-1], moving))
-    return (*legs, Stop()) if goes_on else legs
+def _tally(tower: int) -> int:
+    is_mixed = tower & OWN[0] and tower & OWN[1]
+    return sum(1 << 3 * piece for piece in pieces(tower)) if is_mixed else 0
+
+
+def _points(tower: int, seat: int) -> float:
+    own, other = tower & OWN[seat], tower & OWN[1 - seat]
+    if own and other:
+        return _IN_MIXED * own.bit_count() - _OTHERS_IN_MIXED * other.bit_count()
+    return _TOWER if own.bit_count() > 1 else 0.0
+
+
+def _in_hand(knocked_pieces: int, seat: int) -> float:
+    own = knocked_pieces & OWN[seat]
+    return _OWN_IN_HAND * own.bit_count() + _OTHERS_IN_HAND * (knocked_pieces ^ own).bit_count()
+
+
+_ONES = _tally(_TOWERS[-1])
+_ONES_OF_WHITE = sum(1 << 3 * piece for piece in range(MAX_SIZES))
+_TALLIES = tuple(map(_tally, _TOWERS))
+_POINTS = tuple(tuple(_points(tower, seat) for tower in _TOWERS) for seat in (0, 1))
+_IN_HAND = tuple(tuple(_in_hand(gone, seat) for gone in _TOWERS) for seat in (0, 1))
+"""By seat and by what was knocked: what it is worth that the other seat has it in hand."""

@@ -1,5 +1,7 @@
 """What the search knows of Quincala Mixing: whole turns as plans, and what the next turn can make of a position."""
 
+from heapq import nlargest
+from operator import attrgetter
 from typing import Any
 
 from referee.games.base import Game
@@ -7,7 +9,7 @@ from referee.games.quincala import Move, Place
 from referee.games.quincala_board import MAX_SIZES, NAMES
 from referee.games.quincala_turns import State
 
-from .quincala_ends import place_worth, turn_ends, worth
+from .quincala_ends import board_worth, place_worth, turn_ends, turn_steps
 from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
 
 _MOST_PLANS = 12
@@ -37,7 +39,8 @@ class QuincalaKnowledge(Knowledge[State, Move]):
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the best ends of the turn, or the best dots for the first piece to be placed."""
         if state.phase != "place":
-            return weighed([(end.worth, end.moves) for end in turn_ends(state, _STEPS)], _HEAT, _MOST_PLANS)
+            best = nlargest(_MOST_PLANS, turn_ends(state, _STEPS), key=attrgetter("worth"))
+            return weighed([(end.worth, turn_steps(state, end)) for end in best], _HEAT, _MOST_PLANS)
         places, piece = state.field.places, state.hands[state.seat][0]
         free = [dot for dot in state.field.areas[state.seat] if not state.board[dot]]
         rated = [(place_worth(state, piece, dot), (Place(NAMES[piece], places[dot]),)) for dot in free]
@@ -47,7 +50,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
         """Return what the best end of the turn leaves, or what the board is worth before placing."""
         seat = state.seat
         if state.phase == "place":
-            lead = -worth(state.sizes, state.board, state.hands[seat], 1 - seat)
+            lead = -board_worth(state, 1 - seat)
         else:
             lead = max(end.worth for end in turn_ends(state, _ANSWER_STEPS))
         chance = sigmoid(lead / _LEAD)

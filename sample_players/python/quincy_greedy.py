@@ -11,18 +11,18 @@ import msgspec
 
 from referee.games.base import Game
 from referee.games.quincy import State
-from referee.games.quincy_board import BITS, LINE, SQUARES, Squares, survey
+from referee.games.quincy_board import BITS, LINE, SQUARES, Domino, Squares, survey
 from referee.games.quincy_forms import Add, Move, Remove
 
 T = TypeVar("T")
 
-_WORTH = (0, 1, 6, 36, 36)
+WORTH = (0, 1, 6, 36, 36)
 """Of four squares that only one team has stones on, by their number; a whole line counts for itself."""
-_LINE_WORTH = 200
-_WIN = 100_000
-_DEFENCE = 0.9
+LINE_WORTH = 200
+WIN = 100_000
+DEFENCE = 0.9
 """To spoil a four of the opponents, compared with a four of one's own."""
-_LAST_DEFENCE = 3.0
+LAST_DEFENCE = 3.0
 """The same once they have their first line: the next one wins."""
 _WILD_COST = 12
 """A blank is kept for when it is needed; the double blank twice as much."""
@@ -30,7 +30,7 @@ _DOUBLE_GAIN = 2
 """A double is easily spoilt: it is played early."""
 
 
-def _fours() -> dict[Squares, tuple[Squares, ...]]:
+def _all_fours() -> dict[Squares, tuple[Squares, ...]]:
     """Return, by square, each four squares side by side that it is one of."""
     found: dict[Squares, list[Squares]] = {bit: [] for bit in BITS.values()}
     for row, column in SQUARES:
@@ -43,7 +43,7 @@ def _fours() -> dict[Squares, tuple[Squares, ...]]:
     return {bit: tuple(fours) for bit, fours in found.items()}
 
 
-_FOURS = _fours()
+FOURS = _all_fours()
 
 
 class InOrder:
@@ -67,46 +67,51 @@ def rating(state: State, move: Move) -> float:
     """
     team = state.order[0] % 2
     own, other = state.stones[team], state.stones[1 - team]
-    low, high = move.domino
-    worth = -_WILD_COST * ((low == 0) + (high == 0)) + _DOUBLE_GAIN * (low == high)
+    worth = domino_worth(move.domino)
     if isinstance(move, Add):
         return worth + _adding(own, other, BITS[move.square])
     if isinstance(move, Remove):
         return worth + _removing(own, other, BITS[move.square])
-    return _WIN if state.pile else -_WIN  # a new domino for nothing; without a pile, nothing for a domino
+    return WIN if state.pile else -WIN  # a new domino for nothing; without a pile, nothing for a domino
+
+
+def domino_worth(domino: Domino) -> float:
+    """Return what it is worth to play a domino, wherever its stone goes."""
+    low, high = domino
+    return _DOUBLE_GAIN * (low == high) - _WILD_COST * ((low == 0) + (high == 0))
 
 
 def _adding(own: Squares, other: Squares, bit: Squares) -> float:
     """Return what an own stone on a square is worth."""
     lines = survey(own | bit)[1]
     if lines >= 2:
-        return _WIN
-    gain: float = _LINE_WORTH * (lines - survey(own)[1])
+        return WIN
+    gain: float = LINE_WORTH * (lines - survey(own)[1])
     defence = _defence(other)
-    for four in _FOURS[bit]:
+    for four in FOURS[bit]:
         mine, theirs = (own & four).bit_count(), (other & four).bit_count()
         if not theirs:
-            gain += _WORTH[mine + 1] - _WORTH[mine]
+            gain += WORTH[mine + 1] - WORTH[mine]
         elif not mine:
-            gain += defence * _WORTH[theirs]
+            gain += defence * WORTH[theirs]
     return gain
 
 
 def _removing(own: Squares, other: Squares, bit: Squares) -> float:
     """Return what it is worth to take a stone of the opponents."""
     gain, defence = 0.0, _defence(other)
-    for four in _FOURS[bit]:
+    for four in FOURS[bit]:
         mine, theirs = (own & four).bit_count(), (other & four).bit_count()
         if not mine:
-            gain += defence * (_WORTH[theirs] - _WORTH[theirs - 1])
+            gain += defence * (WORTH[theirs] - WORTH[theirs - 1])
         elif theirs == 1:
-            gain += _WORTH[mine]
+            gain += WORTH[mine]
     return gain
 
 
 def _defence(other: Squares) -> float:
     """Return what it is worth to spoil a four of the opponents."""
-    return _LAST_DEFENCE if survey(other)[1] else _DEFENCE
+    return LAST_DEFENCE if survey(other)[1] else DEFENCE
 
 
 def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:

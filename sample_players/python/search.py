@@ -20,6 +20,7 @@ from .quadominos_search import QuadominosKnowledge
 from .quincala_search import QuincalaKnowledge
 from .quincy_search import QuincyKnowledge
 from .search_knowledge import Knowledge, NoKnowledge, Teams
+from .search_race import Race
 from .search_tree import Tree
 
 BUDGET_VARIABLE = "SEARCH_BUDGET_S"
@@ -33,7 +34,7 @@ _MORE_STEPS = 0.5
 MakeKnowledge = Callable[[Game[Any, Any, Any], Any, Teams, random.Random], Knowledge[Any, Any]]
 KNOWLEDGE: dict[str, MakeKnowledge] = {
     "q": lambda game, options, teams, chance: QKnowledge(game, options),
-    "quincy": lambda game, options, teams, chance: QuincyKnowledge(game, teams),
+    "quincy": lambda game, options, teams, chance: QuincyKnowledge(game),
     "quincala": lambda game, options, teams, chance: QuincalaKnowledge(game),
     "quadominos": lambda game, options, teams, chance: QuadominosKnowledge(game, options),
 }
@@ -76,24 +77,25 @@ class Search:
 
     def choose(self, view: Any) -> Any:
         """Return a move, plain, for a plain view."""
-        end_s = self._clock()
+        begun_s = self._clock()
         game, seen = self._game, view_of(self._game, view)
         state = self._imagined(seen)
         self._share = self._share * _MORE_STEPS if game.is_same_turn(state) else 1.0
-        end_s += self._budget.seconds * self._share
         teams = game.teams(self._options, game.seat_count(state))
-        tree = Tree(game, self._knowledge(teams), lambda: self._imagined(seen), teams)
-        if not tree.is_decided:
-            self._run(tree, end_s)
-        return plain(tree.best())
+        knowledge = self._knowledge(teams)
+        make = Race if knowledge.is_race else Tree
+        search = make(game, knowledge, lambda: self._imagined(seen), teams)
+        if not search.is_decided:
+            self._run(search, begun_s)
+        return plain(search.best())
 
-    def _run(self, tree: Tree, end_s: float) -> None:
-        done = 0
-        while self._budget.iterations is None or done < self._budget.iterations:
-            tree.iterate()
+    def _run(self, search: Race | Tree, begun_s: float) -> None:
+        done, spent = 0, 0.0
+        seconds, iterations = self._budget.seconds * self._share, self._budget.iterations
+        while spent < 1:
+            search.iterate(spent)
             done += 1
-            if self._clock() >= end_s:
-                return
+            spent = max((self._clock() - begun_s) / seconds, done / iterations if iterations else 0.0)
 
     def _imagined(self, seen: Any) -> Any:
         return self._game.imagine(self._options, seen, Shuffler(self._chance))

@@ -40,9 +40,9 @@ class Knowledge(ABC, Generic[S, M]):
     """What a plan loses in value for a weight below 1, for each unit of its logarithm: it must do so much better."""
     is_open: ClassVar[bool] = False
     """Whether nothing is hidden and there is no chance, so that a position of the tree is always the same one."""
-    is_deep: ClassVar[bool] = True
-    """Whether the tree grows below the own plans. Where much is hidden and there is little time, it tells more to look
-    at each own plan in many worlds, and to leave what follows to `values`."""
+    is_race: ClassVar[bool] = False
+    """Whether own plans are looked at in as many worlds as there is time for, and what follows is left to `values`,
+    instead of growing a tree."""
 
     @abstractmethod
     def plans(self, state: S) -> list[Plan[M]]:
@@ -84,6 +84,13 @@ class NoKnowledge(Knowledge[Any, Any]):
                 return outcome_values(outcome, self._teams)
             state = game.deliver(game.play(state, self._chance.choice(game.legal_moves(state))))
         return (0.5,) * game.seat_count(state)
+
+
+def carried_out(game: Game[S, Any, M], state: S, plan: Plan[M]) -> S:
+    """Return the state after all moves of a plan, their draws delivered."""
+    for move in plan.moves:
+        state = game.deliver(game.play(state, move))
+    return state
 
 
 def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:

@@ -18,7 +18,7 @@ import msgspec
 
 from referee.games.base import Game
 
-from .search_knowledge import Knowledge, Plan, Teams, Values, outcome_values
+from .search_knowledge import Knowledge, Plan, Teams, Values, carried_out, outcome_values
 
 _key = msgspec.msgpack.Encoder().encode
 """A plan's moves as bytes: not every move is hashable."""
@@ -69,16 +69,17 @@ class Tree:
         """Whether there is but one plan."""
         return len(self._root.listed or ()) == 1
 
-    def iterate(self) -> None:
-        """Go down the tree once, and up again."""
+    def iterate(self, _spent: float) -> None:
+        """Go down the tree once, and up again, however much of the time is over."""
         node = self._selected(self._root, self._root.listed or [])
         state = self._world(node.visits)
         way: list[tuple[int, Node]] = []
         while True:
             way.append((self._game.to_move(state), node))
-            state = self._after(state, node)
+            assert node.plan is not None
+            state = carried_out(self._game, state, node.plan)
             outcome = self._game.outcome(state)
-            if outcome is not None or not (node.visits and self._knowledge.is_deep):
+            if outcome is not None or not node.visits:
                 break
             node = self._selected(node, self._plans(node, state))
         values = self._knowledge.values(state) if outcome is None else outcome_values(outcome, self._teams)
@@ -133,12 +134,6 @@ class Tree:
             return mean + trusting * math.log(weight) + exploring * weight * doubt
 
         return max(nodes, key=_bound)[0]
-
-    def _after(self, state: Any, node: Node) -> Any:
-        assert node.plan is not None
-        for move in node.plan.moves:
-            state = self._game.deliver(self._game.play(state, move))
-        return state
 
     @staticmethod
     def _settle(way: list[tuple[int, Node]], values: Values) -> None:

@@ -20,7 +20,7 @@ from referee.games.quincy import QuincyGame
 from referee.plugins import load
 from referee.testing import plain
 from sample_players.python.q_placements import Placements
-from sample_players.python.quincala_ends import turn_ends
+from sample_players.python.quincala_ends import board_worth, turn_ends, turn_steps
 from sample_players.python.search import BUDGET_VARIABLE, Budget, Search, make_search
 from sample_players.python.search_knowledge import NoKnowledge, lead_values, outcome_values
 
@@ -244,10 +244,11 @@ def test_ends_of_turns_are_reached_as_they_say(number: int) -> None:
     state = next(one for one in states if one is not None and one.phase != "place")
     for end in turn_ends(state, 60):
         after = state
-        for move in end.moves:
+        for move in turn_steps(state, end):
             assert after is state or QUINCALA.is_same_turn(after)
             after = QUINCALA.play(after, move)
         assert QUINCALA.outcome(after) is not None or not QUINCALA.is_same_turn(after)
+        assert (after.board, board_worth(after, state.seat)) == (end.board, end.worth)
 
 
 def test_it_plays_over_the_protocol(tmp_path: Path) -> None:

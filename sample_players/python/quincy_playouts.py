@@ -1,0 +1,217 @@
+"""The rest of a game of Quincy as greedy players would play it, quickly. Knows their ratings; refuses to choose moves.
+
+What a stone is worth on each square is kept up with every stone, instead of being worked out for every domino: a stone
+changes sixteen fours at most. The ratings are the greedy player's; a test holds the two against each other.
+"""
+
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from referee.games.quincy import State
+from referee.games.quincy_board import BITS, DOMINOES, IS_WILD, LINES_TO_WIN, REACH, Pair, survey
+
+from .quincy_greedy import DEFENCE, FOURS, LAST_DEFENCE, LINE_WORTH, WIN, WORTH, domino_worth
+
+_BIT = tuple(BITS.values())
+"""By square, which is a number here, row by row; so is a four, and a domino."""
+_FOUR_BITS = tuple(dict.fromkeys(four for fours in FOURS.values() for four in fours))
+_SQUARES_OF = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & four) for four in _FOUR_BITS)
+_FOURS_OF = tuple(tuple(n for n, four in enumerate(_FOUR_BITS) if bit & four) for bit in _BIT)
+_REACHED = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & reach) for reach in REACH)
+_EMPTY = 2
+_OWN_WORTH = tuple(domino_worth(domino) for domino in DOMINOES)
+_STEPS = (5, 1)
+"""By team: what a stone adds to the code of a four, 5 * (stones of team 0) + (stones of team 1)."""
+_CODES = range(25)
+_Action = Literal["add", "remove", "discard"]
+
+
+class Choice(NamedTuple):
+    """What a greedy player does."""
+
+    rating: float
+    action: _Action
+    domino: int
+    square: int
+    """0 for a discard."""
+
+
+def _of_a_four(code: int) -> tuple[float, ...]:
+    """Return what a four means for each of its squares: gain for each team, spoiling for each, a line for each."""
+    first, second = divmod(code, 5)
+    gains, spoils = [more - less for less, more in pairwise((*WORTH, WORTH[-1]))], WORTH
+    return (
+        gains[first] if not second else 0,
+        gains[second] if not first else 0,
+        spoils[second] if not first else 0,
+        spoils[first] if not second else 0,
+        (first, second) == (3, 0),
+        (first, second) == (0, 3),
+    )
+
+
+def _changes(code: int, step: int) -> tuple[tuple[int, float], ...]:
+    """Return what changes for each square of a four with a stone more or less: (which of the sums, by how much)."""
+    if code + step not in _CODES:
+        return ()
+    before, after = _of_a_four(code), _of_a_four(code + step)
+    return tuple((n, new - old) for n, (old, new) in enumerate(zip(before, after, strict=True)) if new != old)
+
+
+def _spoilt(code: int, team: int) -> tuple[float, float]:
+    """Return what it means for a four that a team removes a stone from it: spoiling, which defence weighs, and gain."""
+    own, other = divmod(code, 5) if team == 0 else divmod(code, 5)[::-1]
+    if not own:
+        return (WORTH[other] - WORTH[other - 1] if other else 0), 0
+    return 0, WORTH[own] if other == 1 else 0
+
+
+_CHANGES = {step: tuple(_changes(code, step) for code in _CODES) for step in (*_STEPS, *(-step for step in _STEPS))}
+_SPOILT = tuple(tuple(_spoilt(code, team) for code in _CODES) for team in (0, 1))
+
+
+class Stones:
+    """A board, with what every square is worth to each team.
+
+    Args:
+        stones: by team.
+    """
+
+    def __init__(self, stones: Pair) -> None:
+        self.bits = [0, 0]
+        self.lines = [0, 0]
+        self._unbreakable = [0, 0]
+        self._owner = [_EMPTY] * len(_BIT)
+        self._codes = [0] * len(_SQUARES_OF)
+        none = _of_a_four(0)
+        self._sums = [[each * len(fours) for fours in _FOURS_OF] for each in none]
+        for team, own in enumerate(stones):
+            for square, bit in enumerate(_BIT):
+                if bit & own:
+                    self.add(team, square)
+
+    def copy(self) -> "Stones":
+        """Return another one that changes by itself."""
+        other = object.__new__(Stones)
+        other.bits, other.lines, other._unbreakable = self.bits[:], self.lines[:], self._unbreakable[:]
+        other._owner, other._codes = self._owner[:], self._codes[:]
+        other._sums = [each[:] for each in self._sums]
+        return other
+
+    def add(self, team: int, square: int) -> None:
+        """Add a stone of a team on an empty square."""
+        self.bits[team] |= _BIT[square]
+        if self._sums[4 + team][square]:
+            self._unbreakable[team], self.lines[team] = survey(self.bits[team])
+        self._owner[square] = team
+        self._change(square, _STEPS[team])
+
+    def remove(self, team: int, square: int) -> None:
+        """Remove a stone of a team that is no part of a line."""
+        self.bits[team] ^= _BIT[square]
+        self._owner[square] = _EMPTY
+        self._change(square, -_STEPS[team])
+
+    def choice(self, team: int, hand: list[int], *, can_draw: bool) -> Choice:
+        """Return what a greedy player would do with a hand of at least one domino.
+
+        Args:
+            team: the player's.
+            hand: dominoes.
+            can_draw: whether there is a pile.
+        """
+        best = Choice(-2.0 * WIN, "discard", hand[0], 0)
+        for domino in hand:
+            own, square = self._best_add(team, domino)
+            if own > best.rating:
+                best = Choice(own, "add", domino, square)
+            is_playable = own > -WIN
+            if IS_WILD[domino]:
+                removing, square = self._best_removal(team, domino)
+                is_playable |= removing > -WIN
+                if removing > best.rating:
+                    best = Choice(removing, "remove", domino, square)
+            discarding = WIN if can_draw else -WIN
+            if not is_playable and discarding > best.rating:
+                best = Choice(discarding, "discard", domino, 0)
+        return best
+
+    def _best_add(self, team: int, domino: int) -> tuple[float, int]:
+        """Return the rating of the best square that a domino can add a stone on, below -WIN if there is none."""
+        owner, gains, spoils, lines = self._owner, self._sums[team], self._sums[2 + team], self._sums[4 + team]
+        defence = LAST_DEFENCE if self.lines[1 - team] else DEFENCE
+        best, at = -2.0 * WIN, 0
+        for square in _REACHED[domino]:
+            if owner[square] == _EMPTY:
+                rating = gains[square] + defence * spoils[square]
+                if lines[square]:
+                    count = survey(self.bits[team] | _BIT[square])[1]
+                    rating = WIN if count >= LINES_TO_WIN else rating + LINE_WORTH * (count - self.lines[team])
+                if rating > best:
+                    best, at = rating, square
+        return best + _OWN_WORTH[domino], at
+
+    def _best_removal(self, team: int, domino: int) -> tuple[float, int]:
+        """Return the rating of the best stone that a domino can remove, below -WIN if there is none."""
+        other, spoilt, codes = 1 - team, _SPOILT[team], self._codes
+        defence = LAST_DEFENCE if self.lines[other] else DEFENCE
+        best, at = -2.0 * WIN, 0
+        for square in _REACHED[domino]:
+            if self._owner[square] == other and not _BIT[square] & self._unbreakable[other]:
+                rating = 0.0
+                for four in _FOURS_OF[square]:
+                    spoiling, gain = spoilt[codes[four]]
+                    rating += defence * spoiling + gain
+                if rating > best:
+                    best, at = rating, square
+        return best + _OWN_WORTH[domino], at
+
+    def _change(self, square: int, step: int) -> None:
+        codes, sums, changes = self._codes, self._sums, _CHANGES[step]
+        for four in _FOURS_OF[square]:
+            code = codes[four]
+            codes[four] = code + step
+            for which, change in changes[code]:
+                one, two, three, last = _SQUARES_OF[four]
+                worth = sums[which]
+                worth[one] += change
+                worth[two] += change
+                worth[three] += change
+                worth[last] += change
+
+
+def winner(state: State, stones: Stones) -> int | None:
+    """Play on, greedily, until the game is over.
+
+    Args:
+        state: nothing in it is hidden.
+        stones: its board; it is left as it is.
+
+    Returns:
+        The team that wins, or None for a wash.
+    """
+    stones, order = stones.copy(), list(state.order)
+    hands, pile = [list(hand) for hand in state.hands], list(reversed(state.pile))
+    skipped = 0
+    while skipped < len(order):
+        seat = order[0]
+        team, hand = seat % 2, hands[seat]
+        choice = stones.choice(team, hand, can_draw=bool(pile)) if hand else None
+        if choice is None or (choice.action == "discard" and not pile):
+            hand.clear()
+            skipped += 1
+        else:
+            skipped = 0
+            hand.remove(choice.domino)
+            if choice.action == "add":
+                stones.add(team, choice.square)
+                if stones.lines[team] >= LINES_TO_WIN:
+                    return team
+            if pile:
+                hand.append(pile.pop())
+            if choice.action == "discard":
+                continue
+            if choice.action == "remove":
+                stones.remove(1 - team, choice.square)
+        order.append(order.pop(0))
+    return None
