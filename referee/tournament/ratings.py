@@ -27,7 +27,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from .cholesky import Matrix, Vector, dot, factor, inverse, solve
+from .cholesky import Matrix, Vector, dot, factor, inverse
+from .likelihood import most_likely, prior_matrix, prior_value
 from .table import Table
 
 ELO = 400 / log(10)
@@ -36,9 +37,8 @@ PRIOR_ELO = 600.0
 """Standard deviation of strengths before any match: 95 % lie within 1,200 of the mean. A guess, and a wide one."""
 NORMAL_95 = 1.959964
 """Of a normal distribution, 95 % lies within so many standard deviations of its mean."""
-_PRECISION = (ELO / PRIOR_ELO) ** 2
-_STEPS = 100
-_SMALL = 1e-10
+PRECISION = (ELO / PRIOR_ELO) ** 2
+"""Of the prior, on the logistic scale."""
 
 
 class Rating(Struct, frozen=True, kw_only=True):
@@ -104,10 +104,12 @@ def elo_ratings(table: Table, mean: float = 1500.0) -> tuple[Rating, ...]:
         played[one] += times
         played[other] += times
     groups = connected(met)
-    strengths = _most_likely(size, pairs)
-    errors = _errors(strengths, pairs, groups)
+    strengths = most_likely([0.0] * size, _Pairs(pairs))
+    half_widths = _errors(strengths, pairs, groups)
     return tuple(
-        Rating(entrant=i, rating=mean + ELO * strengths[i], error=ELO * errors[i], played=played[i], group=groups[i])
+        Rating(
+            entrant=i, rating=mean + ELO * strengths[i], error=ELO * half_widths[i], played=played[i], group=groups[i]
+        )
         for i in range(size)
     )
 
@@ -127,86 +129,75 @@ def _logistic(x: float) -> float:
     return 1 / (1 + exp(-x)) if x >= 0 else 1 - 1 / (1 + exp(x))
 
 
-def _most_likely(size: int, pairs: Sequence[Pair]) -> Vector:
-    """Return the strengths under which the results are likeliest, by Newton's method.
+class _Pairs:
+    """The likelihood of pairs' results, together with the prior."""
 
-    The prior makes the likelihood strictly concave, and its pull adds up to nothing over a group: the mean is 0 by
-    itself.
-    """
-    strengths = [0.0] * size
-    value = _log_likelihood(strengths, pairs)
-    for _ in range(_STEPS):
-        step = solve(factor(_information(strengths, pairs)), _gradient(strengths, pairs))
-        nearer = [x + y for x, y in zip(strengths, step, strict=True)]
-        # A whole step can go too far where nearly everything was won; half of one, often enough, cannot.
-        while (gained := _log_likelihood(nearer, pairs)) < value and max(map(abs, step)) > _SMALL:
-            step = [y / 2 for y in step]
-            nearer = [x + y for x, y in zip(strengths, step, strict=True)]
-        strengths, value = nearer, gained
-        if max(map(abs, step), default=0.0) <= _SMALL:
-            break
-    return strengths
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._pairs = pairs
 
+    def value(self, strengths: Vector) -> float:
+        """Return the logarithm of the likelihood times the prior."""
+        total = prior_value(PRECISION, strengths)
+        for one, other, score, played, _ in self._pairs:
+            lead = strengths[one] - strengths[other]
+            # log E = -log(1 + exp(-lead)) and log(1 - E) = -lead + log E, neither overflows from the better side.
+            surely = -log(1 + exp(-abs(lead)))
+            total += played * surely - abs(lead) * (played - score if lead > 0 else score)
+        return total
 
-def _log_likelihood(strengths: Vector, pairs: Sequence[Pair]) -> float:
-    """Return the logarithm of the likelihood times the prior."""
-    total = -_PRECISION / 2 * dot(strengths, strengths)
-    for one, other, score, played, _ in pairs:
-        lead = strengths[one] - strengths[other]
-        # log E = -log(1 + exp(-lead)) and log(1 - E) = -lead + log E, neither of which overflows from the better side.
-        surely = -log(1 + exp(-abs(lead)))
-        total += played * surely - abs(lead) * (played - score if lead > 0 else score)
-    return total
+    def gradient(self, strengths: Vector) -> Vector:
+        """Return how much more each entrant has scored than expected, less the pull of the prior."""
+        slope = [-PRECISION * strength for strength in strengths]
+        for one, other, score, played, _ in self._pairs:
+            more = score - played * _logistic(strengths[one] - strengths[other])
+            slope[one] += more
+            slope[other] -= more
+        return slope
 
+    def information(self, strengths: Vector) -> Matrix:
+        """Return the information matrix of results and prior."""
+        weights = []
+        for one, other, _, played, _ in self._pairs:
+            expected = _logistic(strengths[one] - strengths[other])
+            weights.append(played * expected * (1 - expected))
+        return self.laplacian(len(strengths), weights)
 
-def _gradient(strengths: Vector, pairs: Sequence[Pair]) -> Vector:
-    """Return how much more each entrant has scored than expected, less the pull of the prior."""
-    slope = [-_PRECISION * strength for strength in strengths]
-    for one, other, score, played, _ in pairs:
-        more = score - played * _logistic(strengths[one] - strengths[other])
-        slope[one] += more
-        slope[other] -= more
-    return slope
-
-
-def _information(strengths: Vector, pairs: Sequence[Pair]) -> Matrix:
-    """Return the information matrix of results and prior."""
-    weights = []
-    for one, other, _, played, _ in pairs:
-        expected = _logistic(strengths[one] - strengths[other])
-        weights.append(played * expected * (1 - expected))
-    return _laplacian(len(strengths), pairs, weights)
-
-
-def _laplacian(size: int, pairs: Sequence[Pair], weights: Sequence[float]) -> Matrix:
-    """Return the matrix that belongs to the sum of weight times (x_one - x_other) squared, and the prior."""
-    matrix = [[0.0] * size for _ in range(size)]
-    for i in range(size):
-        matrix[i][i] = _PRECISION
-    for (one, other, *_), weight in zip(pairs, weights, strict=True):
-        matrix[one][one] += weight
-        matrix[other][other] += weight
-        matrix[one][other] -= weight
-        matrix[other][one] -= weight
-    return matrix
+    def laplacian(self, size: int, weights: Sequence[float]) -> Matrix:
+        """Return the matrix that belongs to the sum of weight times (x_one - x_other) squared, and the prior."""
+        matrix = prior_matrix(PRECISION, size)
+        for (one, other, *_), weight in zip(self._pairs, weights, strict=True):
+            matrix[one][one] += weight
+            matrix[other][other] += weight
+            matrix[one][other] -= weight
+            matrix[other][one] -= weight
+        return matrix
 
 
 def _errors(strengths: Vector, pairs: Sequence[Pair], groups: Sequence[int]) -> Vector:
     """Return half the width of each 95 % interval, on the logistic scale.
 
     The variance of the estimate is I^-1 V I^-1, where I is the information and V the variance of the scores, the prior
-    being counted as an observation in both. The mean of a group, which no result tells, is taken out of it: with the
-    prior alone holding it, its variance is that of the prior over the size of the group.
+    being counted as an observation in both.
     """
-    size = len(strengths)
-    inverted = inverse(factor(_information(strengths, pairs)))
-    varied = _laplacian(size, pairs, _variances(strengths, pairs))
+    likelihood = _Pairs(pairs)
+    inverted = inverse(factor(likelihood.information(strengths)))
+    varied = likelihood.laplacian(len(strengths), _variances(strengths, pairs))
+    return errors([dot(row, [dot(row, column) for column in varied]) for row in inverted], groups)
+
+
+def errors(variances: Sequence[float], groups: Sequence[int]) -> Vector:
+    """Return half the width of each 95 % interval, on the logistic scale, against the mean of the group.
+
+    Args:
+        variances: of the strengths; what is unknown of the mean, which no result tells, is still in them: with the
+            prior alone holding it, that is the variance of the prior over the size of the group.
+        groups: of the entrants, by number.
+    """
     found = []
-    for i, row in enumerate(inverted):
-        members = groups.count(groups[i])
-        variance = dot(row, [dot(row, column) for column in varied])
+    for variance, group in zip(variances, groups, strict=True):
+        members = groups.count(group)
         # Alone, an entrant is its group's mean: the prior is all that there is to say.
-        unknown = 0.0 if members == 1 else 1 / (_PRECISION * members)
+        unknown = 0.0 if members == 1 else 1 / (PRECISION * members)
         found.append(NORMAL_95 * sqrt(variance - unknown))
     return found
 

@@ -1,55 +1,55 @@
-"""Ratings of fields with more than two seats, result by result. Knows rankings; refuses to know who scored what.
+"""Ratings of fields with more than two seats. Knows rankings; refuses to know who scored what.
 
-The model is that of Plackett and Luce, as openskill follows it: of the seats that have no place yet, each one takes
-the next place with a chance in proportion to its strength. Of any two at a table, one comes before the other as often
-as Elo says for two alone, so ratings and errors are given in points of Elo.
+The model is that of Plackett and Luce: of the seats that have no place yet, each one takes the next place with a chance
+in proportion to its strength. Of any two at a table, one comes before the other as often as Elo says for two alone, so
+ratings and errors are given in points of Elo.
+
+openskill works in result after result, which is quick, and depends on their order: in simulated tournaments its errors
+were a tenth to a half larger than results allow, the more so the more results there were, and its intervals held the
+truth 90 to 99 times of 100. So its estimates are where the search for the likeliest strengths starts, and those are
+reported: every result counts alike, as it does for two seats.
 
 Decisions of ours, each with its reason:
 - `skill.still` Strength does not drift (`tau` is 0): programs do not learn between matches.
-- `skill.whole` A result narrows the interval by all that it tells (`gamma` is 1). openskill's default holds back, and
-  its intervals then were a quarter too wide after many matches.
-- `skill.order` Results are worked in one after the other, so their order shows in the last digits. Where every result
-  must count alike, and seats are two, there is `ratings`.
-- `skill.prior` openskill's: a standard deviation of twice the spread of one performance, which is 246 points of Elo
-  for two seats and 174 for four. A wider one makes the first results count for too much, and intervals far too
-  narrow.
-- `skill.width` Intervals are a tenth wider than the model's. In simulated tournaments of 3, 4 and 6 seats the model's
-  own held the truth 90 to 98 times of 100, least often after many matches: the steps of an approximation add up.
+- `skill.prior` That of Elo, for the same reason.
+- `skill.ties` Seats that share a place have drawn. Intervals take ties for as uncertain as other results, and are a
+  little too wide where there are many.
+- `skill.fouls` Seats that fouled come last; which of them is the strongest, nobody has shown.
 
-`python -m tests.benchmarks ratings` measures how they hold now: in 200 tournaments of each kind, 92 to 99.5 times of
-100, most often after few matches, least often after 200 matches of six seats each.
+`python -m tests.benchmarks ratings` measures how the intervals hold.
 
 Source: R. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking, Journal of Machine Learning
-Research 12 (2011), algorithm 4; R. Plackett, The Analysis of Permutations, Applied Statistics 24 (1975).
+Research 12 (2011), algorithm 4, for openskill's estimates; for the model, see rankings.
 """
 
+from collections import Counter
 from math import sqrt
-from typing import Any
 
 from openskill.models import PlackettLuce
 
 from ..pairing.base import Field, Played
+from .cholesky import Vector, factor, inverse
+from .likelihood import most_likely
 from .points import groups_of
-from .ratings import ELO, NORMAL_95, Rating, connected
-
-WIDER = 1.1
-"""`skill.width`"""
+from .rankings import Ranking, Rankings
+from .ratings import ELO, PRECISION, Rating, connected, errors
 
 
 class SkillBook:
-    """Takes results one by one, in the order in which they are to count.
+    """Takes results one by one.
 
     Args:
         field: who takes part, and how many to a match.
     """
 
     def __init__(self, field: Field) -> None:
-        self._model = PlackettLuce(tau=0.0, gamma=_all_of_it)
+        self._model = PlackettLuce(tau=0.0)
         self._skills = [self._model.rating() for _ in field.entrants]
+        self._rankings: Counter[Ranking] = Counter()
         self._met: list[set[int]] = [set() for _ in field.entrants]
         self._played = [0] * len(field.entrants)
         # After many matches, a match of n draws on a spread of the square root of n performances.
-        self._elo = ELO / (self._model.beta * sqrt(field.seats))
+        self._performance = self._model.beta * sqrt(field.seats)
 
     def add(self, played: Played) -> None:
         """Work in a result; byes, void matches and those in which everybody fouled tell nothing.
@@ -60,10 +60,12 @@ class SkillBook:
         seats, groups = played.pairing.seats, groups_of(played)
         if len(seats) < 2 or not groups or len(played.fouls) == len(seats):
             return
-        place = {seat: float(index) for index, group in enumerate(groups) for seat in group}
-        teams = [[self._skills[entrant]] for entrant in seats]
-        rated = self._model.rate(teams, ranks=[place[seat] for seat in range(len(seats))])
-        for entrant, (skill,) in zip(seats, rated, strict=True):
+        ranked = tuple(tuple(sorted(seats[seat] for seat in group)) for group in groups)
+        self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not played.fouls)] += 1
+        teams = [[self._skills[entrant]] for group in ranked for entrant in group]
+        ranks = [float(place) for place, group in enumerate(ranked) for _ in group]
+        rated = self._model.rate(teams, ranks=ranks)
+        for entrant, (skill,) in zip((one for group in ranked for one in group), rated, strict=True):
             self._skills[entrant] = skill
             self._met[entrant].update(seats)
             self._played[entrant] += 1
@@ -78,21 +80,21 @@ class SkillBook:
             A rating for each entrant, in the order of the field.
         """
         groups = connected(self._met)
-        total: dict[int, float] = {}
-        for group, skill in zip(groups, self._skills, strict=True):
-            total[group] = total.get(group, 0.0) + skill.mu
+        likelihood = Rankings(self._rankings, PRECISION)
+        strengths = most_likely(self._guess(), likelihood)
+        inverted = inverse(factor(likelihood.information(strengths)))
+        half_widths = errors([row[entrant] for entrant, row in enumerate(inverted)], groups)
         return tuple(
             Rating(
                 entrant=entrant,
-                rating=mean + self._elo * (skill.mu - total[group] / groups.count(group)),
-                error=NORMAL_95 * WIDER * self._elo * skill.sigma,
+                rating=mean + ELO * strengths[entrant],
+                error=ELO * half_widths[entrant],
                 played=self._played[entrant],
                 group=group,
             )
-            for entrant, (group, skill) in enumerate(zip(groups, self._skills, strict=True))
+            for entrant, group in enumerate(groups)
         )
 
-
-def _all_of_it(*_: Any) -> float:
-    """Return which part of what a result tells is believed."""
-    return 1.0
+    def _guess(self) -> Vector:
+        """Return openskill's estimates, on the logistic scale."""
+        return [(skill.mu - self._model.mu) / self._performance for skill in self._skills]

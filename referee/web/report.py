@@ -139,8 +139,9 @@ def _crosstable(summary: Summary) -> Markup:
 
 
 def _ratings(summary: Summary) -> Markup:
-    model = "Elo by maximum likelihood" if summary.charter.seats == 2 else "openskill's Plackett-Luce model, in Elo"
-    note = f"{model}, the mean of the field at 1500; the line is the interval that holds the true rating with 95 %."
+    model = "Elo" if summary.charter.seats == 2 else "The Plackett-Luce model, in Elo"
+    found = f"{model} by maximum likelihood, the mean of the field at 1500"
+    note = f"{found}; the line is the interval that holds the true rating with 95 %."
     return joined((charts.ratings_table(summary), _note(note)))
 
 

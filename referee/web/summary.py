@@ -54,7 +54,7 @@ class Summary:
 
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
-        """By entrant: Elo for matches of two, openskill's for larger ones."""
+        """By entrant: Elo for matches of two, the Plackett-Luce model's for larger ones."""
         tournament = self.chronicle.tournament
         return elo_ratings(tournament.table) if tournament.skills is None else tournament.skills.ratings()
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from referee.pairing.base import Played
 from referee.tournament.cholesky import factor, inverse, solve
 from referee.tournament.points import Scoring
+from referee.tournament.rankings import Ranking, Rankings
 from referee.tournament.ratings import PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
 from referee.tournament.skill import SkillBook
 from referee.tournament.table import Table
@@ -180,6 +181,49 @@ def test_equal_seats_move_alike_and_fouls_lose() -> None:
     assert one.rating > last.rating
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**9))
+def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
+    """Ties, fouls and void matches included: openskill's guess does, and nothing is left of it."""
+    random = Random(seed)
+    results, _ = swiss(random, 9, 4, 12)
+    before = skill(9, results, 4)
+    after = skill(9, random.sample(results, len(results)), 4)
+    assert [one.rating for one in before] == pytest.approx([one.rating for one in after], abs=1e-4)
+    assert [one.error for one in before] == pytest.approx([one.error for one in after], abs=1e-4)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**9))
+def test_skill_of_two_is_elo(seed: int) -> None:
+    """The same model, with draws as half wins; only the interval is not narrower for them."""
+    random = Random(seed)
+    results, _ = swiss(random, 8, 2, 12)
+    plain, many = elo_ratings(table_of(8, results)), skill(8, results, 2)
+    assert [one.rating - 1500 for one in plain] == pytest.approx([one.rating for one in many], abs=1e-4)
+    assert all(one.error <= other.error + 1e-4 for one, other in zip(plain, many, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_slopes_are_those_of_the_likelihood(seed: int) -> None:
+    """By differences, over rankings with ties, in the last place too."""
+    random = Random(seed)
+    told = [
+        Ranking(((0, 3), (1,), (2,))),
+        Ranking(((2,), (0, 1, 3)), is_last_told=True),
+        Ranking(((2,), (0, 1))),
+        Ranking(((0, 2),), is_last_told=True),
+    ]
+    likelihood = Rankings({ranking: random.randint(1, 5) for ranking in told}, 0.1)
+    at = [random.gauss(0, 1) for _ in range(4)]
+    slope, bend = likelihood.gradient(at), likelihood.information(at)
+    for i in range(4):
+        nearer, farther = ([x + step * (i == j) for j, x in enumerate(at)] for step in (1e-5, -1e-5))
+        assert slope[i] == pytest.approx((likelihood.value(nearer) - likelihood.value(farther)) / 2e-5, abs=1e-6)
+        changed = zip(likelihood.gradient(nearer), likelihood.gradient(farther), strict=True)
+        assert bend[i] == pytest.approx([(less - more) / 2e-5 for more, less in changed], abs=1e-6)
+
+
 def test_skill_knows_groups_that_never_met() -> None:
     """Each has the mean asked for."""
     results = [match(1, (0, 2, 4), ((0,), (1,), (2,))), match(1, (1, 3, 5), ((0,), (1,), (2,)))]
@@ -202,9 +246,9 @@ def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
 
 @pytest.mark.parametrize(
     ("rater", "spread_elo", "tournaments"),
-    [(elo_by(6, 0.0), 200.0, 60), (elo_by(6, 0.4), 200.0, 60), (skill_by(4, 60), 150.0, 15)],
+    [(elo_by(6, 0.0), 200.0, 60), (elo_by(6, 0.4), 200.0, 60), (skill_by(4, 20), 150.0, 60)],
 )
 def test_intervals_hold_the_truth_as_often_as_they_say(rater: Rater, spread_elo: float, tournaments: int) -> None:
     """Nearly 95 of 100; `python -m tests.benchmarks ratings` plays enough tournaments to say it more exactly."""
     held, _ = coverage(rater, spread_elo, tournaments)
-    assert 0.92 <= held <= 0.99
+    assert 0.93 <= held <= 0.97
