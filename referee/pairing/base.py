@@ -44,6 +44,8 @@ class Pairing(Struct, frozen=True, kw_only=True):
     table: str = ""
     """Where in the format it belongs, if that is worth a word: `final`, `losers' round 2`; of a bye `walkover`, if an
     opponent withdrew."""
+    against: int | None = None
+    """Of a walkover in a format where everybody's opponents are settled from the start: the entrant that withdrew."""
 
     @property
     def is_bye(self) -> bool:

@@ -103,7 +103,10 @@ def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
     pairing = state.timetable.pairing(entrant, index)
     if pairing is None or state.withdrawn.isdisjoint(pairing.seats):
         return pairing
-    return replace(pairing, seats=(entrant,), table="walkover") if len(pairing.seats) == 2 else None
+    if len(pairing.seats) > 2:
+        return None
+    (other,) = set(pairing.seats) - {entrant}
+    return replace(pairing, seats=(entrant,), table="walkover", against=other)
 
 
 def _moved_on(state: State, entrants: Iterable[int]) -> State:

@@ -106,6 +106,7 @@ class Table:
         """Results, byes included, of who has most."""
         self._scale: Scale | None = None
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
+        self._walkovers: list[Counter[int]] = [Counter() for _ in field.entrants]
 
     def add(self, played: Played) -> None:
         """Count a result; a void match counts as not played.
@@ -124,7 +125,10 @@ class Table:
             sums.weighted_by[points.denominator] += points.numerator * round_
             sums.last_round = max(sums.last_round, round_)
         if played.pairing.is_bye:
-            self._sums[played.pairing.seats[0]].byes += 1
+            (entrant,) = played.pairing.seats
+            self._sums[entrant].byes += 1
+            if played.pairing.against is not None:
+                self._walkovers[entrant][played.pairing.against] += 1
         else:
             self._add_match(played)
         self._most = max(self._most, *(self._sums[one].played + self._sums[one].byes for one in played.pairing.seats))
@@ -141,6 +145,10 @@ class Table:
     def opponents(self, entrant: int) -> Mapping[int, HeadToHead]:
         """Return how an entrant fared against everyone whom it met."""
         return self._met[entrant]
+
+    def walkovers(self, entrant: int) -> Mapping[int, int]:
+        """Return which entrants it was to meet that withdrew, and how often; of all others a bye is just a bye."""
+        return self._walkovers[entrant]
 
     def head_to_head(self, entrant: int, opponent: int) -> HeadToHead:
         """Return how an entrant fared against another; all zeros if they never met."""

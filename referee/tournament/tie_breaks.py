@@ -7,6 +7,9 @@ Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), art
 - `buchholz.foul` A foul is a match lost at the table, not an unplayed round (16.2.2, 16.2.4): the programs did meet.
 - `buchholz.bye` A bye counts as a match against a virtual opponent with the entrant's own points, though at most half a
   first place for each round (16.4); in a format of more seats, as many virtual opponents as a match has real ones.
+- `sonneborn-berger.walkover` Where everybody's opponents are settled from the start, in round robins and gauntlets, a
+  walkover counts as much as the same win over the one who withdrew, not as one over a virtual opponent: who had met it
+  before is not to be worse off.
 - `buchholz.withdrawn` Rounds after a withdrawal count half a first place each where the opponents' tie-breaks ask for
   the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). There are no other
   rounds that one may sit out. The rule is for Swiss tournaments; here it holds for every format.
@@ -52,7 +55,9 @@ def sonneborn_berger(table: Table, entrant: int) -> Fraction:
     adjusted = table.scale().adjusted
     met = table.opponents(entrant).items()
     doubled = sum((2 * versus.wins + versus.draws) * adjusted[opponent] for opponent, versus in met)
-    byes = table.sums(entrant).byes * (table.field.seats - 1) * _virtual(table, entrant)
+    walkovers = table.walkovers(entrant)
+    byes = (table.sums(entrant).byes - sum(walkovers.values())) * (table.field.seats - 1) * _virtual(table, entrant)
+    byes += sum(times * adjusted[opponent] for opponent, times in walkovers.items())
     return (Fraction(doubled, 2) + table.bye_share() * byes) / table.scale().unit
 
 

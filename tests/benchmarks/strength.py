@@ -20,7 +20,7 @@ from referee.games.base import Game, Outcome
 from referee.plugins import load
 from referee.testing import plain
 from sample_players.python.plugin import GREEDY, RANDOM
-from sample_players.python.search import Budget, Search
+from sample_players.python.search import BUDGET_S, Budget, Search
 
 AnyGame = Game[Any, Any, Any]
 GAMES = ("q", "quincy", "quincala", "quadominos")
@@ -121,7 +121,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("game", nargs="?", choices=GAMES, help="one game; all if none is named")
     parser.add_argument("--games", type=int, default=200, help="games of each pairing, two for each deal")
     parser.add_argument(
-        "--budget", type=float, default=0.1, help="seconds of processor time that search has for a move"
+        "--budget", type=float, default=BUDGET_S, help="seconds of processor time that search has for a move"
     )
     options = parser.parse_args(arguments)
     if options.games < 4:

@@ -99,7 +99,7 @@ def test_who_was_to_meet_somebody_who_withdrew_has_a_walkover() -> None:
     _, pairings = played_out(form, state)
     assert {one for one in whole if 2 not in one.seats} == {one for one in pairings if not one.is_bye}
     expected = {
-        replace(one, seats=tuple(seat for seat in one.seats if seat != 2), table="walkover")
+        replace(one, seats=tuple(seat for seat in one.seats if seat != 2), table="walkover", against=2)
         for one in whole
         if 2 in one.seats
     }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import Played
+from referee.pairing.base import Pairing, Played, bye
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, Standing, UnknownTieBreak, standings
 from referee.tournament.table import HeadToHead
@@ -54,6 +54,13 @@ def test_a_bye_counts_as_a_virtual_opponent_with_ones_own_points() -> None:
     # Points 2, 1, 2 after three rounds: the virtual opponent has 1 1/2, the cap.
     assert [F(3, 2) + 1 + 2, 2 + 2, F(3, 2) + 1 + 2] == values("buchholz", 3, results)
     assert [F(3, 2) + 1, 2, F(3, 2) + 2] == values("sonneborn-berger", 3, results)
+
+
+def test_a_walkover_over_somebody_who_was_to_be_met_counts_like_the_win_over_it() -> None:
+    """Entrant 2 lost to 0, beat 1 and withdrew; 3 was still to meet it, and is not ahead of 0 for that."""
+    walkover = bye(Pairing(number=9, round=3, seats=(3,), table="walkover", against=2))
+    results = [duel(1, 0, 2, "1-0"), duel(2, 2, 1, "1-0"), walkover]
+    assert values("sonneborn-berger", 4, results, gone=(2,)) == [1, 0, 0, 1]
 
 
 def test_rounds_after_a_withdrawal_are_draws_for_the_opponents_and_cut_first() -> None:
