@@ -18,6 +18,9 @@ _STEPS = 250
 _ANSWER_STEPS = 120
 """The same for the value of a position."""
 _HEAT = 60.0
+_TURN = 80.0
+"""Half of what the best end of a turn gains, in the mean: so positions of both seats can be compared, of which one has
+its turn before it and the other has not."""
 _LEAD = 120.0
 """Points of a lead that wins with 73 %."""
 
@@ -50,8 +53,8 @@ class QuincalaKnowledge(Knowledge[State, Move]):
         """Return what the best end of the turn leaves, or what the board is worth before placing."""
         seat = state.seat
         if state.phase == "place":
-            lead = -board_worth(state, 1 - seat)
+            lead = -board_worth(state, 1 - seat) + _TURN
         else:
-            lead = max(end.worth for end in turn_ends(state, _ANSWER_STEPS))
+            lead = max(end.worth for end in turn_ends(state, _ANSWER_STEPS)) - _TURN
         chance = sigmoid(lead / _LEAD)
         return (chance, 1 - chance) if seat == 0 else (1 - chance, chance)

@@ -26,8 +26,8 @@ from .search_tree import Tree
 BUDGET_VARIABLE = "SEARCH_BUDGET_S"
 """Seconds for each move, in the environment of the player's program; launched house players have the default, as a
 referee passes no variables on."""
-BUDGET_S = 0.3
-"""A twentieth of the default limit for a move: what is left is for slow machines and for several players on one."""
+BUDGET_S = 0.5
+"""A twelfth of the default limit for a move: what is left is for slow machines and for several players on one."""
 _MORE_STEPS = 0.5
 """Of the budget, for each further step of a turn: together they never take more than one budget more."""
 
