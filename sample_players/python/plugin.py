@@ -23,6 +23,9 @@ RANDOM: dict[str, Make] = {
 }
 
 
+_SEARCH = f"Looks ahead from what it knows; {search.BUDGET_S} s a move."
+
+
 def _by_game(makers: dict[str, Make]) -> Make:
     return lambda game, options, seed: makers[game.name](game, options, seed)
 
@@ -33,9 +36,7 @@ def referee_house_players() -> Iterable[HousePlayer]:
     return [
         HousePlayer("random", tuple(RANDOM), _by_game(RANDOM), "Anything legal, by chance."),
         HousePlayer("greedy", tuple(GREEDY), _by_game(GREEDY), "What looks best this turn."),
-        HousePlayer(
-            "search", tuple(search.KNOWLEDGE), search.make_search, "Looks ahead from what it knows; 0.3 s a move."
-        ),
+        HousePlayer("search", tuple(search.KNOWLEDGE), search.make_search, _SEARCH),
         HousePlayer("dag", ("q",), q_simple.make_dag, "The smallest tile that fits, on its first spot; repeated."),
         HousePlayer("ldasg", ("q",), q_simple.make_ldasg, "As dag, but on the tile's spot with the most neighbours."),
     ]
