@@ -7,6 +7,8 @@ from .cholesky import Matrix, Vector, dot, factor, solve
 
 _STEPS = 100
 _SMALL = 1e-10
+_FARTHEST = 10.0
+"""Of one step: farther off, an exponential may overflow, and what the slope says from here is not true there."""
 
 
 class Likelihood(Protocol):
@@ -34,7 +36,7 @@ def most_likely(start: Sequence[float], likelihood: Likelihood) -> Vector:
     strengths = list(start)
     value = likelihood.value(strengths)
     for _ in range(_STEPS):
-        step = solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths))
+        step = _capped(solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths)))
         nearer = [x + y for x, y in zip(strengths, step, strict=True)]
         # A whole step can go too far where nearly everything was won; half of one, often enough, cannot.
         while (gained := likelihood.value(nearer)) < value and max(map(abs, step)) > _SMALL:
@@ -44,6 +46,12 @@ def most_likely(start: Sequence[float], likelihood: Likelihood) -> Vector:
         if max(map(abs, step), default=0.0) <= _SMALL:
             break
     return strengths
+
+
+def _capped(step: Vector) -> Vector:
+    """Return a step in the same direction that changes nothing by more than the farthest."""
+    longest = max(map(abs, step), default=0.0)
+    return step if longest <= _FARTHEST else [y * _FARTHEST / longest for y in step]
 
 
 def prior_value(precision: float, strengths: Vector) -> float:

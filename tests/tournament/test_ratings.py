@@ -234,6 +234,15 @@ def test_skill_knows_groups_that_never_met() -> None:
     assert ratings[6].rating == 0
 
 
+def test_who_loses_everything_for_long_and_then_wins_is_rated() -> None:
+    """However far off the guess is, and however much weighs against it."""
+    lost = [match(1, (0, 1, 2), ((1,), (2,), (0,)))] * 1500
+    won = [match(1, (0, 1, 2), ((0,), (2,), (1,)))] * 4500
+    ratings = skill(4, [*lost, *won], 3)
+    assert all(isfinite(one.rating) and one.error > 0 for one in ratings)
+    assert ratings[0].rating > max(ratings[1].rating, ratings[2].rating)
+
+
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
     """Over random results with ties, fouls and void matches."""
