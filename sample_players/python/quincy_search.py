@@ -22,7 +22,6 @@ class QuincyKnowledge(Knowledge[State, Move]):
         game: the rules.
     """
 
-    exploring = 0.0
     trusting = 0.02
     is_race = True
 

@@ -34,8 +34,8 @@ class Plan(NamedTuple, Generic[M]):
 class Knowledge(ABC, Generic[S, M]):
     """What is known of one game beside its rules."""
 
-    exploring: ClassVar[float]
-    """Weight of what was tried seldom against what did well; the square root of a half is the theory's."""
+    exploring: ClassVar[float] = 0.0
+    """Weight of what was tried seldom against what did well, in a tree; the square root of a half is the theory's."""
     trusting: ClassVar[float] = 0.0
     """What a plan loses in value for a weight below 1, for each unit of its logarithm: it must do so much better."""
     is_open: ClassVar[bool] = False

@@ -32,7 +32,6 @@ class Naming:
 class Noted(Knowledge[Any, int]):
     """Plans by number, worth what a table says; notes who met which world."""
 
-    exploring = 0.0
     is_race = True
 
     def __init__(self, worth: dict[int, float], weights: dict[int, float] | None = None) -> None:
