@@ -36,25 +36,29 @@ class Choice(NamedTuple):
     """0 for a discard."""
 
 
-def _of_a_four(code: int) -> tuple[float, ...]:
-    """Return what a four means for each of its squares: gain for each team, spoiling for each, a line for each."""
+def _of_a_four(code: int, has_line: tuple[bool, bool]) -> tuple[float, ...]:
+    """Return what a four means for its squares: what a stone of each team is worth, and whether it makes each a line.
+
+    Args:
+        code: of the four.
+        has_line: by team, for the others defend the more.
+    """
     first, second = divmod(code, 5)
-    gains, spoils = [more - less for less, more in pairwise((*WORTH, WORTH[-1]))], WORTH
+    gains = [more - less for less, more in pairwise((*WORTH, WORTH[-1]))]
+    defences = [LAST_DEFENCE if other else DEFENCE for other in reversed(has_line)]
     return (
-        gains[first] if not second else 0,
-        gains[second] if not first else 0,
-        spoils[second] if not first else 0,
-        spoils[first] if not second else 0,
+        (gains[first] if not second else 0) + (defences[0] * WORTH[second] if not first else 0),
+        (gains[second] if not first else 0) + (defences[1] * WORTH[first] if not second else 0),
         (first, second) == (3, 0),
         (first, second) == (0, 3),
     )
 
 
-def _changes(code: int, step: int) -> tuple[tuple[int, float], ...]:
+def _changes(code: int, step: int, has_line: tuple[bool, bool]) -> tuple[tuple[int, float], ...]:
     """Return what changes for each square of a four with a stone more or less: (which of the sums, by how much)."""
     if code + step not in _CODES:
         return ()
-    before, after = _of_a_four(code), _of_a_four(code + step)
+    before, after = _of_a_four(code, has_line), _of_a_four(code + step, has_line)
     return tuple((n, new - old) for n, (old, new) in enumerate(zip(before, after, strict=True)) if new != old)
 
 
@@ -66,7 +70,12 @@ def _spoilt(code: int, team: int) -> tuple[float, float]:
     return 0, WORTH[own] if other == 1 else 0
 
 
-_CHANGES = {step: tuple(_changes(code, step) for code in _CODES) for step in (*_STEPS, *(-step for step in _STEPS))}
+_LINES = ((False, False), (False, True), (True, False), (True, True))
+_OF_FOURS = {has_line: tuple(_of_a_four(code, has_line) for code in _CODES) for has_line in _LINES}
+_CHANGES = {
+    has_line: {step: tuple(_changes(code, step, has_line) for code in _CODES) for step in (5, 1, -5, -1)}
+    for has_line in _LINES
+}
 _SPOILT = tuple(tuple(_spoilt(code, team) for code in _CODES) for team in (0, 1))
 
 
@@ -83,8 +92,8 @@ class Stones:
         self._unbreakable = [0, 0]
         self._owner = [_EMPTY] * len(_BIT)
         self._codes = [0] * len(_SQUARES_OF)
-        none = _of_a_four(0)
-        self._sums = [[each * len(fours) for fours in _FOURS_OF] for each in none]
+        self._changes = _CHANGES[self._has_line()]
+        self._sums = [self._values(which) for which in range(4)]
         for team, own in enumerate(stones):
             for square, bit in enumerate(_BIT):
                 if bit & own:
@@ -95,16 +104,21 @@ class Stones:
         other = object.__new__(Stones)
         other.bits, other.lines, other._unbreakable = self.bits[:], self.lines[:], self._unbreakable[:]
         other._owner, other._codes = self._owner[:], self._codes[:]
-        other._sums = [each[:] for each in self._sums]
+        other._sums, other._changes = [each[:] for each in self._sums], self._changes
         return other
 
     def add(self, team: int, square: int) -> None:
         """Add a stone of a team on an empty square."""
         self.bits[team] |= _BIT[square]
-        if self._sums[4 + team][square]:
-            self._unbreakable[team], self.lines[team] = survey(self.bits[team])
+        is_line = self._sums[2 + team][square]
         self._owner[square] = team
         self._change(square, _STEPS[team])
+        if is_line:
+            has_none = not self.lines[team]
+            self._unbreakable[team], self.lines[team] = survey(self.bits[team])
+            if has_none:  # from now on the others defend the more
+                self._changes = _CHANGES[self._has_line()]
+                self._sums[1 - team] = self._values(1 - team)
 
     def remove(self, team: int, square: int) -> None:
         """Remove a stone of a team that is no part of a line."""
@@ -138,12 +152,11 @@ class Stones:
 
     def _best_add(self, team: int, domino: int) -> tuple[float, int]:
         """Return the rating of the best square that a domino can add a stone on, below -WIN if there is none."""
-        owner, gains, spoils, lines = self._owner, self._sums[team], self._sums[2 + team], self._sums[4 + team]
-        defence = LAST_DEFENCE if self.lines[1 - team] else DEFENCE
+        owner, worth, lines = self._owner, self._sums[team], self._sums[2 + team]
         best, at = -2.0 * WIN, 0
         for square in _REACHED[domino]:
             if owner[square] == _EMPTY:
-                rating = gains[square] + defence * spoils[square]
+                rating = worth[square]
                 if lines[square]:
                     count = survey(self.bits[team] | _BIT[square])[1]
                     rating = WIN if count >= LINES_TO_WIN else rating + LINE_WORTH * (count - self.lines[team])
@@ -166,8 +179,17 @@ class Stones:
                     best, at = rating, square
         return best + _OWN_WORTH[domino], at
 
+    def _has_line(self) -> tuple[bool, bool]:
+        return self.lines[0] > 0, self.lines[1] > 0
+
+    def _values(self, which: int) -> list[float]:
+        """Return one of the sums for every square, from the fours as they are."""
+        of_code = [each[which] for each in _OF_FOURS[self._has_line()]]
+        of_four = [of_code[code] for code in self._codes].__getitem__
+        return [sum(map(of_four, fours)) for fours in _FOURS_OF]
+
     def _change(self, square: int, step: int) -> None:
-        codes, sums, changes = self._codes, self._sums, _CHANGES[step]
+        codes, sums, changes = self._codes, self._sums, self._changes[step]
         for four in _FOURS_OF[square]:
             code = codes[four]
             codes[four] = code + step

@@ -10,7 +10,7 @@ from .quincy_greedy import rating
 from .quincy_playouts import Stones, winner
 from .search_knowledge import Knowledge, Plan, Values, weighed
 
-_MOST_PLANS = 8
+_MOST_PLANS = 6
 _HEAT = 20.0
 """Points of the greedy player's rating."""
 
@@ -22,7 +22,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
         game: the rules.
     """
 
-    trusting = 0.02
+    trusting = 0.01
     is_race = True
 
     def __init__(self, game: Game[Any, Any, Any]) -> None:
