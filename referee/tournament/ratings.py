@@ -105,13 +105,7 @@ def elo_ratings(table: Table, mean: float = 1500.0) -> tuple[Rating, ...]:
         played[other] += times
     groups = connected(met)
     strengths = most_likely([0.0] * size, _Pairs(pairs))
-    half_widths = _errors(strengths, pairs, groups)
-    return tuple(
-        Rating(
-            entrant=i, rating=mean + ELO * strengths[i], error=ELO * half_widths[i], played=played[i], group=groups[i]
-        )
-        for i in range(size)
-    )
+    return rated(strengths, _uncertain(strengths, pairs), groups, played, mean)
 
 
 def pairs_of(table: Table) -> list[Pair]:
@@ -173,33 +167,46 @@ class _Pairs:
         return matrix
 
 
-def _errors(strengths: Vector, pairs: Sequence[Pair], groups: Sequence[int]) -> Vector:
-    """Return half the width of each 95 % interval, on the logistic scale.
+def _uncertain(strengths: Vector, pairs: Sequence[Pair]) -> Vector:
+    """Return the variances of the strengths, on the logistic scale.
 
-    The variance of the estimate is I^-1 V I^-1, where I is the information and V the variance of the scores, the prior
-    being counted as an observation in both.
+    That of the estimate is I^-1 V I^-1, where I is the information and V the variance of the scores, the prior being
+    counted as an observation in both.
     """
     likelihood = _Pairs(pairs)
     inverted = inverse(factor(likelihood.information(strengths)))
     varied = likelihood.laplacian(len(strengths), _variances(strengths, pairs))
-    return errors([dot(row, [dot(row, column) for column in varied]) for row in inverted], groups)
+    return [dot(row, [dot(row, column) for column in varied]) for row in inverted]
 
 
-def errors(variances: Sequence[float], groups: Sequence[int]) -> Vector:
-    """Return half the width of each 95 % interval, on the logistic scale, against the mean of the group.
+def rated(
+    strengths: Vector, variances: Vector, groups: Sequence[int], played: Sequence[int], mean: float
+) -> tuple[Rating, ...]:
+    """Return ratings, with the half-widths of their 95 % intervals.
 
     Args:
+        strengths: by entrant, on the logistic scale; around 0 in each group.
         variances: of the strengths; what is unknown of the mean, which no result tells, is still in them: with the
             prior alone holding it, that is the variance of the prior over the size of the group.
         groups: of the entrants, by number.
+        played: matches of each entrant.
+        mean: of the ratings of each group.
     """
     found = []
-    for variance, group in zip(variances, groups, strict=True):
+    for entrant, (strength, variance, group) in enumerate(zip(strengths, variances, groups, strict=True)):
         members = groups.count(group)
         # Alone, an entrant is its group's mean: the prior is all that there is to say.
         unknown = 0.0 if members == 1 else 1 / (PRECISION * members)
-        found.append(NORMAL_95 * sqrt(variance - unknown))
-    return found
+        found.append(
+            Rating(
+                entrant=entrant,
+                rating=mean + ELO * strength,
+                error=ELO * NORMAL_95 * sqrt(variance - unknown),
+                played=played[entrant],
+                group=group,
+            )
+        )
+    return tuple(found)
 
 
 def _variances(strengths: Vector, pairs: Sequence[Pair]) -> list[float]:

@@ -32,7 +32,7 @@ from .cholesky import Vector, factor, inverse
 from .likelihood import most_likely
 from .points import groups_of
 from .rankings import Ranking, Rankings
-from .ratings import ELO, PRECISION, Rating, connected, errors
+from .ratings import PRECISION, Rating, connected, rated
 
 
 class SkillBook:
@@ -62,10 +62,11 @@ class SkillBook:
             return
         ranked = tuple(tuple(sorted(seats[seat] for seat in group)) for group in groups)
         self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not played.fouls)] += 1
-        teams = [[self._skills[entrant]] for group in ranked for entrant in group]
-        ranks = [float(place) for place, group in enumerate(ranked) for _ in group]
-        rated = self._model.rate(teams, ranks=ranks)
-        for entrant, (skill,) in zip((one for group in ranked for one in group), rated, strict=True):
+        places = [(entrant, float(place)) for place, group in enumerate(ranked) for entrant in group]
+        estimates = self._model.rate(
+            [[self._skills[entrant]] for entrant, _ in places], ranks=[place for _, place in places]
+        )
+        for (entrant, _), (skill,) in zip(places, estimates, strict=True):
             self._skills[entrant] = skill
             self._met[entrant].update(seats)
             self._played[entrant] += 1
@@ -79,21 +80,11 @@ class SkillBook:
         Returns:
             A rating for each entrant, in the order of the field.
         """
-        groups = connected(self._met)
         likelihood = Rankings(self._rankings, PRECISION)
         strengths = most_likely(self._guess(), likelihood)
         inverted = inverse(factor(likelihood.information(strengths)))
-        half_widths = errors([row[entrant] for entrant, row in enumerate(inverted)], groups)
-        return tuple(
-            Rating(
-                entrant=entrant,
-                rating=mean + ELO * strengths[entrant],
-                error=ELO * half_widths[entrant],
-                played=self._played[entrant],
-                group=group,
-            )
-            for entrant, group in enumerate(groups)
-        )
+        variances = [row[entrant] for entrant, row in enumerate(inverted)]
+        return rated(strengths, variances, connected(self._met), self._played, mean)
 
     def _guess(self) -> Vector:
         """Return openskill's estimates, on the logistic scale."""

@@ -60,12 +60,9 @@ def turn_ends(state: State, most_steps: int) -> list[End]:
         state: of a game that is not over.
         most_steps: how many legs are looked at; the ends of all of them are returned.
     """
-    seat, board = state.seat, state.board
-    tally, points = sum(_TALLIES[tower] for tower in board), sum(_POINTS[seat][tower] for tower in board)
-    points += sum(_IN_HAND[seat][1 << piece] for piece in state.hands[1 - seat])
-    here = _Reached(board, state.path[-1:] if state.phase == "continue" else (), tally, points)
+    here = _Reached(state.board, state.path[-1:] if state.phase == "continue" else (), *_counted(state, state.seat))
     found = [_end(state, here)] if here.path else []
-    waiting, seen, steps = deque([here]), {(here.path, board)}, 0
+    waiting, seen, steps = deque([here]), {(here.path, here.board)}, 0
     while waiting and steps < most_steps:
         for after in _legs(state, waiting.popleft()):
             steps += 1
@@ -93,10 +90,14 @@ def turn_steps(state: State, end: End) -> tuple[Move, ...]:
 
 def board_worth(state: State, seat: int) -> float:
     """Return what the board and the hand of the other seat are worth to a seat at the end of its turn."""
-    board = state.board
-    points = sum(_POINTS[seat][tower] for tower in board)
+    return _worth(state.sizes, *_counted(state, seat), seat)
+
+
+def _counted(state: State, seat: int) -> tuple[int, float]:
+    """Return the tally of the board, and what else counts for a seat, the other one's hand included."""
+    points = sum(_POINTS[seat][tower] for tower in state.board)
     points += sum(_IN_HAND[seat][1 << piece] for piece in state.hands[1 - seat])
-    return _worth(state.sizes, sum(_TALLIES[tower] for tower in board), points, seat)
+    return sum(_TALLIES[tower] for tower in state.board), points
 
 
 def _end(state: State, reached: _Reached) -> End:

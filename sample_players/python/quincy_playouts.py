@@ -73,7 +73,9 @@ def _spoilt(code: int, team: int) -> tuple[float, float]:
 _LINES = ((False, False), (False, True), (True, False), (True, True))
 _OF_FOURS = {has_line: tuple(_of_a_four(code, has_line) for code in _CODES) for has_line in _LINES}
 _CHANGES = {
-    has_line: {step: tuple(_changes(code, step, has_line) for code in _CODES) for step in (5, 1, -5, -1)}
+    has_line: {
+        step: tuple(_changes(code, step, has_line) for code in _CODES) for step in (*_STEPS, *(-one for one in _STEPS))
+    }
     for has_line in _LINES
 }
 _SPOILT = tuple(tuple(_spoilt(code, team) for code in _CODES) for team in (0, 1))

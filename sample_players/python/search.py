@@ -20,6 +20,7 @@ from .quadominos_search import QuadominosKnowledge
 from .quincala_search import QuincalaKnowledge
 from .quincy_search import QuincyKnowledge
 from .search_knowledge import Knowledge, NoKnowledge, Teams
+from .search_move import MoveSearch
 from .search_race import Race
 from .search_tree import Tree
 
@@ -83,13 +84,13 @@ class Search:
         self._share = self._share * _MORE_STEPS if game.is_same_turn(state) else 1.0
         teams = game.teams(self._options, game.seat_count(state))
         knowledge = self._knowledge(teams)
-        make = Race if knowledge.is_race else Tree
+        make: type[MoveSearch] = Race if knowledge.is_race else Tree
         search = make(game, knowledge, lambda: self._imagined(seen), teams)
         if not search.is_decided:
             self._run(search, begun_s)
         return plain(search.best())
 
-    def _run(self, search: Race | Tree, begun_s: float) -> None:
+    def _run(self, search: MoveSearch, begun_s: float) -> None:
         done, spent = 0, 0.0
         seconds, iterations = self._budget.seconds * self._share, self._budget.iterations
         while spent < 1:

@@ -86,13 +86,6 @@ class NoKnowledge(Knowledge[Any, Any]):
         return (0.5,) * game.seat_count(state)
 
 
-def carried_out(game: Game[S, Any, M], state: S, plan: Plan[M]) -> S:
-    """Return the state after all moves of a plan, their draws delivered."""
-    for move in plan.moves:
-        state = game.deliver(game.play(state, move))
-    return state
-
-
 def outcome_values(outcome: Outcome, teams: Teams) -> list[float]:
     """Return what an end is worth: the share of the others that are ranked behind, those of the same rank half.
 

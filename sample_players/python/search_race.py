@@ -15,7 +15,8 @@ from typing import Any
 
 from referee.games.base import Game
 
-from .search_knowledge import Knowledge, Plan, Teams, carried_out, outcome_values
+from .search_knowledge import Knowledge, Plan, Teams
+from .search_move import MoveSearch
 
 
 @dataclass(slots=True)
@@ -30,7 +31,7 @@ class _Runner:
         return mean + trusting * math.log(self.plan.weight)
 
 
-class Race:
+class Race(MoveSearch):
     """The search of one move.
 
     Args:
@@ -47,10 +48,7 @@ class Race:
         imagine: Callable[[], Any],
         teams: Teams,
     ) -> None:
-        self._game = game
-        self._knowledge = knowledge
-        self._imagine = imagine
-        self._teams = teams
+        super().__init__(game, knowledge, imagine, teams)
         self._world = imagine()
         self._seat = game.to_move(self._world)
         self._runners = [_Runner(plan) for plan in knowledge.plans(self._world)]
@@ -70,10 +68,8 @@ class Race:
             spent: share of what there is to spend on the race, 0 to 1.
         """
         runner = self._runners[self._next]
-        state = carried_out(self._game, self._world, runner.plan)
-        outcome = self._game.outcome(state)
-        values = self._knowledge.values(state) if outcome is None else outcome_values(outcome, self._teams)
-        runner.total += values[self._seat]
+        state = self._after(self._world, runner.plan)
+        runner.total += self._values(state, self._game.outcome(state))[self._seat]
         runner.worlds += 1
         self._next += 1
         if self._next == len(self._runners):

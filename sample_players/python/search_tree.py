@@ -18,7 +18,8 @@ import msgspec
 
 from referee.games.base import Game
 
-from .search_knowledge import Knowledge, Plan, Teams, Values, carried_out, outcome_values
+from .search_knowledge import Knowledge, Plan, Teams, Values
+from .search_move import MoveSearch
 
 _key = msgspec.msgpack.Encoder().encode
 """A plan's moves as bytes: not every move is hashable."""
@@ -40,7 +41,7 @@ class Node:
     """The plans from here, if they are always the same."""
 
 
-class Tree:
+class Tree(MoveSearch):
     """The search of one move.
 
     Args:
@@ -57,10 +58,7 @@ class Tree:
         imagine: Callable[[], Any],
         teams: Teams,
     ) -> None:
-        self._game = game
-        self._knowledge = knowledge
-        self._imagine = imagine
-        self._teams = teams
+        super().__init__(game, knowledge, imagine, teams)
         self._worlds = [imagine()]
         self._root = Node(listed=knowledge.plans(self._worlds[0]))
 
@@ -69,7 +67,7 @@ class Tree:
         """Whether there is but one plan."""
         return len(self._root.listed or ()) == 1
 
-    def iterate(self, _spent: float) -> None:
+    def iterate(self, spent: float) -> None:
         """Go down the tree once, and up again, however much of the time is over."""
         node = self._selected(self._root, self._root.listed or [])
         state = self._world(node.visits)
@@ -77,13 +75,12 @@ class Tree:
         while True:
             way.append((self._game.to_move(state), node))
             assert node.plan is not None
-            state = carried_out(self._game, state, node.plan)
+            state = self._after(state, node.plan)
             outcome = self._game.outcome(state)
             if outcome is not None or not node.visits:
                 break
             node = self._selected(node, self._plans(node, state))
-        values = self._knowledge.values(state) if outcome is None else outcome_values(outcome, self._teams)
-        self._settle(way, values)
+        self._settle(way, self._values(state, outcome))
 
     def _world(self, number: int) -> Any:
         """Return a state of the root; every plan meets the same ones in turn, so that luck does not tell them apart."""
