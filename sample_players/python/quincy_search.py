@@ -1,4 +1,4 @@
-"""What the search knows of Quincy: which moves the greedy player rates highest, and who wins if all go on like it."""
+"""What the search knows of Quincy: which moves are the most promising, and who wins if all go on greedily."""
 
 from typing import Any
 
@@ -6,13 +6,13 @@ from referee.games.base import Game
 from referee.games.quincy import State
 from referee.games.quincy_forms import Move
 
-from .quincy_greedy import rating
+from .quincy_judgement import rating
 from .quincy_playouts import Stones, winner
 from .search_knowledge import Knowledge, Plan, Values, weighed
 
 _MOST_PLANS = 6
 _HEAT = 20.0
-"""Points of the greedy player's rating."""
+"""Points of a rating."""
 
 
 class QuincyKnowledge(Knowledge[State, Move]):
@@ -22,7 +22,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
         game: the rules.
     """
 
-    trusting = 0.01
+    trusting = 0.02
     is_race = True
 
     def __init__(self, game: Game[Any, Any, Any]) -> None:
@@ -31,7 +31,7 @@ class QuincyKnowledge(Knowledge[State, Move]):
         """Those that were met after own moves: the same few in all worlds."""
 
     def plans(self, state: State) -> list[Plan[Move]]:
-        """Return the moves that the greedy player rates highest."""
+        """Return the moves with the highest ratings."""
         rated = [(rating(state, move), (move,)) for move in self._game.legal_moves(state)]
         return weighed(rated, _HEAT, _MOST_PLANS)
 
