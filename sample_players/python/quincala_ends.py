@@ -24,10 +24,12 @@ from referee.games.quincala_board import (
 from referee.games.quincala_turns import State
 
 WON = 1000.0
-_MIXED, _OTHERS_MIXED = 100.0, 90.0
-_IN_MIXED, _OTHERS_IN_MIXED = 6.0, 5.0
-_TOWER = 3.0
-_OTHERS_IN_HAND, _OWN_IN_HAND = 1.0, -4.0
+_MIXED = (0.0, 85.0, 190.0, 310.0, 455.0)
+"""By how many sizes of a colour stand in mixed towers; this and what follows comes from many games of single turns."""
+_IN_MIXED, _OTHERS_IN_MIXED = 10.0, 7.0
+_TOWER = 6.0
+_OTHERS_IN_HAND, _OWN_IN_HAND = -5.0, -9.0
+"""Of a piece that the other seat is to place: it has the choice of where."""
 _REACHES, _IS_REACHED = 4.0, 5.0
 _TOWERS = range(1 << len(NAMES))
 """All there can be, as bits. A tally of them has an octal digit for each piece: how many mixed towers it stands in;
@@ -111,7 +113,7 @@ def _worth(sizes: int, tally: int, points: float, seat: int) -> float:
     own, other = both[seat], both[1 - seat]
     if sizes in (own, other):
         return -WON if other == sizes else WON
-    return points + _MIXED * own - _OTHERS_MIXED * other
+    return points + _MIXED[own] - _MIXED[other]
 
 
 def place_worth(state: State, piece: int, dot: int) -> float:
