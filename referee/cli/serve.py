@@ -100,6 +100,8 @@ def serve(
     rules = find_game(game)
     if dialect is not None:
         _check_dialect(dialect, rules.name, players_file, come_back_s, resume)
+    if resume is not None and players_file is not None:
+        raise click.UsageError("--resume takes each player back by the token of its offer; leave --players out")
     fewest, most = _numbers(rules, min_players, max_players)
     players = None if players_file is None else _players(players_file, fewest)
     if players is not None:
@@ -109,8 +111,6 @@ def serve(
     played: Played | None
     with watched(values["diagnostics"], values["metrics"]) as telling:
         around = Surroundings(sealer=sealer, watched=telling, is_quiet=as_json)
-        if resume is not None and players_file is not None:
-            raise click.UsageError("--resume takes each player back by the token of its offer; leave --players out")
         if resume is not None:
             resumed = _reopened(resume, rules.name, sealer)
             played, moves = play_on(resumed, around, (), listen, come_back_s=come_back_s)
@@ -119,12 +119,17 @@ def serve(
             settings = settings if dialect is None else DIALECTS[dialect].settle(settings)
             played, moves = run_table(rules, settings, around, lambda table: table.play_signed_up(listen, policy))
     if played is None:
-        console.print(f"fewer than {fewest} players signed up; no match was played")
-        if as_json:
-            print_json({"match": None, "game": game, "names": [], "result": None, "record": None, "moves": []})
+        _show_nothing(rules.name, fewest, as_json=as_json)
         sys.exit(FAILED)
     show_played(played, moves, as_json=as_json)
     sys.exit(FAILED if played.result.void else 0)
+
+
+def _show_nothing(game: str, fewest: int, *, as_json: bool) -> None:
+    """Say that no match was played."""
+    console.print(f"fewer than {fewest} players signed up; no match was played")
+    if as_json:
+        print_json({"match": None, "game": game, "names": [], "result": None, "record": None, "moves": []})
 
 
 def _numbers(rules: Game[Any, Any, Any], least: int | None, most: int | None) -> tuple[int, int]:
