@@ -25,7 +25,8 @@ from referee.games.quincala_turns import State
 
 WON = 1000.0
 _MIXED = (0.0, 85.0, 190.0, 310.0, 455.0)
-"""By how many sizes of a colour stand in mixed towers; this and what follows comes from many games of single turns."""
+"""By how many sizes of a colour stand in mixed towers. These numbers come from many games of players that look at their
+own turn alone."""
 _IN_MIXED, _OTHERS_IN_MIXED = 10.0, 7.0
 _TOWER = 6.0
 _OTHERS_IN_HAND, _OWN_IN_HAND = -5.0, -9.0

@@ -1,8 +1,8 @@
 """What a move of Quincy is worth to who remembers the dominoes: knows which squares can still be had, and by whom.
 
-There is one domino for a square, beside those with a blank. So a four squares side by side that lack a square whose
-domino is in the own hand are worth more than if anybody may have it, and little once it is gone. The numbers come from
-many quick games against the greedy player, which does not ask for dominoes. Refuses to look ahead.
+Beside those with a blank there is one domino for a square. So it matters whether the squares that a line still lacks
+can be had: best if their dominoes are in the own hand, hardly any more once they are gone. The numbers come from many
+quick games against the greedy player, which does not ask for dominoes. Refuses to look ahead.
 """
 
 from collections.abc import Iterable
