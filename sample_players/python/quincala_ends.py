@@ -4,8 +4,8 @@ It leaves out what a single turn needs not know: which pieces become immune in t
 """
 
 from collections import deque
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from referee.games.quincala import Leg, Move, Stop
@@ -32,6 +32,8 @@ _TOWER = 6.0
 _OTHERS_IN_HAND, _OWN_IN_HAND = -5.0, -9.0
 """Of a piece that the other seat is to place: it has the choice of where."""
 _REACHES, _IS_REACHED = 4.0, 5.0
+_TOWER_COST, _EMPTY_COST = 1, 4
+"""Of a leg that ends on a tower or on an empty dot: the cheaper a turn, the sooner it is looked at."""
 _TOWERS = range(1 << len(NAMES))
 """All there can be, as bits. A tally of them has an octal digit for each piece: how many mixed towers it stands in;
 no colour has more than five towers."""
@@ -56,8 +58,33 @@ class _Reached(NamedTuple):
     """All worth but that of the tally."""
 
 
+class _Waiting:
+    """Legs that were not looked at yet: iterating takes them out, the cheapest turns first, and more may be added."""
+
+    def __init__(self) -> None:
+        self._by_cost: list[deque[tuple[_Reached, int, int]]] = [deque()]
+
+    def add(self, cost: int, reached: _Reached, legs: Iterable[tuple[int, int]]) -> None:
+        """Add the legs that go on from what was reached at a cost."""
+        while len(self._by_cost) <= cost + _EMPTY_COST:
+            self._by_cost.append(deque())
+        to_tower, to_empty = self._by_cost[cost + _TOWER_COST], self._by_cost[cost + _EMPTY_COST]
+        board = reached.board
+        for start, end in legs:
+            (to_tower if board[end] else to_empty).append((reached, start, end))
+
+    def __iter__(self) -> Iterator[tuple[int, _Reached, int, int]]:
+        """Yield the cost of the turn with each leg, what it goes on from, and where it begins and ends."""
+        for cost, waiting in enumerate(self._by_cost):  # which grows meanwhile
+            while waiting:
+                yield cost, *waiting.popleft()
+
+
 def turn_ends(state: State, most_steps: int) -> list[End]:
-    """Return ends of the turn of the seat to move, which has nothing to place, the shortest first.
+    """Return ends of the turn of the seat to move, which has nothing to place.
+
+    Many legs to other towers can be tried in place of few to empty dots, and they are what most of the best turns are
+    made of: so those are looked at first, of short turns before long ones.
 
     Args:
         state: of a game that is not over.
@@ -65,15 +92,15 @@ def turn_ends(state: State, most_steps: int) -> list[End]:
     """
     here = _Reached(state.board, state.path[-1:] if state.phase == "continue" else (), *_counted(state, state.seat))
     found = [_end(state, here)] if here.path else []
-    waiting, seen, steps = deque([here]), {(here.path, here.board)}, 0
-    while waiting and steps < most_steps:
-        for after in _legs(state, waiting.popleft()):
-            steps += 1
-            key = after.path[-1:], after.board
-            if key not in seen:
-                seen.add(key)
-                waiting.append(after)
-                found.append(_end(state, after))
+    seen, waiting = {(here.path[-1] if here.path else -1, here.board)}, _Waiting()
+    waiting.add(0, here, _legs(state, here))
+    for cost, before, start, end in islice(waiting, most_steps):
+        after = _after(state, before, start, end)
+        key = end, after.board
+        if key not in seen:
+            seen.add(key)
+            found.append(_end(state, after))
+            waiting.add(cost, after, _legs(state, after))
     return found
 
 
@@ -139,32 +166,35 @@ def place_worth(state: State, piece: int, dot: int) -> float:
     return points
 
 
-def _legs(state: State, reached: _Reached) -> Iterator[_Reached]:
-    """Yield what every next leg leads to."""
-    board, seat = reached.board, state.seat
-    tower_points, in_hand = _POINTS[seat], _IN_HAND[seat]
-    legs: Iterator[tuple[int, int]]
-    if reached.path:
-        here = reached.path[-1]
-        moving = lifted_further(board[here], seat)
-        legs = ((here, end) for end in ends(state.field, board, state.immune, here, moving))
-    else:
-        legs = first_legs(state.field, board, state.immune, seat)
-    for start, end in legs:
-        left, met = board[start], board[end]
-        moving = lifted_further(left, seat) if reached.path else left
-        gone = knocked(met, moving)
-        leaving, arrived = left & ~moving, met & ~gone | moving
-        changed = list(board)
-        changed[start], changed[end] = leaving, arrived
-        yield _Reached(
-            tuple(changed),
-            (*reached.path, end) if reached.path else (start, end),
-            reached.tally + _TALLIES[leaving] + _TALLIES[arrived] - _TALLIES[left] - _TALLIES[met],
-            reached.points
-            + (tower_points[leaving] + tower_points[arrived] - tower_points[left] - tower_points[met])
-            + in_hand[gone],
-        )
+def _legs(state: State, reached: _Reached) -> Iterator[tuple[int, int]]:
+    """Yield where every next leg begins and ends."""
+    board = reached.board
+    if not reached.path:
+        yield from first_legs(state.field, board, state.immune, state.seat)
+        return
+    here = reached.path[-1]
+    moving = lifted_further(board[here], state.seat)
+    for end in ends(state.field, board, state.immune, here, moving):
+        yield here, end
+
+
+def _after(state: State, reached: _Reached, start: int, end: int) -> _Reached:
+    """Return what a leg leads to."""
+    board, tower_points = reached.board, _POINTS[state.seat]
+    left, met = board[start], board[end]
+    moving = lifted_further(left, state.seat) if reached.path else left
+    gone = knocked(met, moving)
+    leaving, arrived = left & ~moving, met & ~gone | moving
+    changed = list(board)
+    changed[start], changed[end] = leaving, arrived
+    return _Reached(
+        tuple(changed),
+        (*reached.path, end) if reached.path else (start, end),
+        reached.tally + _TALLIES[leaving] + _TALLIES[arrived] - _TALLIES[left] - _TALLIES[met],
+        reached.points
+        + (tower_points[leaving] + tower_points[arrived] - tower_points[left] - tower_points[met])
+        + _IN_HAND[state.seat][gone],
+    )
 
 
 def _tally(tower: int) -> int:

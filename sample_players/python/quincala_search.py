@@ -4,21 +4,26 @@ from heapq import nlargest
 from operator import attrgetter
 from typing import Any
 
+from msgspec.structs import replace
+
 from referee.games.base import Game
 from referee.games.quincala import Move, Place
 from referee.games.quincala_board import MAX_SIZES, NAMES
 from referee.games.quincala_turns import State
 
-from .quincala_ends import board_worth, place_worth, turn_ends, turn_steps
+from .quincala_ends import WON, board_worth, place_worth, turn_ends, turn_steps
 from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
 
-_MOST_PLANS = 12
+_MOST_PLANS = 30
+"""Many: the end with the most worth may be the one that lets the other seat win."""
+_OWN_STEPS = 2000
+"""Legs that are looked at for the own next turn: some of the best take four or five, and one may win."""
 _STEPS = 250
-"""Legs that are looked at for plans."""
+"""The same for the plans of later turns."""
 _ANSWER_STEPS = 120
 """The same for the value of a position."""
-_HEAT = 60.0
-_TURN = 80.0
+_HEAT = 120.0
+_TURN = 130.0
 """Half of what the best end of a turn gains, in the mean: so positions of both seats can be compared, of which one has
 its turn before it and the other has not."""
 _LEAD = 120.0
@@ -38,11 +43,15 @@ class QuincalaKnowledge(Knowledge[State, Move]):
 
     def __init__(self, game: Game[Any, Any, Any]) -> None:
         self._game = game
+        self._steps = _OWN_STEPS
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the best ends of the turn, or the best dots for the first piece to be placed."""
         if state.phase != "place":
-            best = nlargest(_MOST_PLANS, turn_ends(state, _STEPS), key=attrgetter("worth"))
+            best = nlargest(_MOST_PLANS, turn_ends(state, self._steps), key=attrgetter("worth"))
+            self._steps = _STEPS  # only the root's plans are looked for with care
+            if best[0].worth == WON:
+                best = best[:1]
             return weighed([(end.worth, turn_steps(state, end)) for end in best], _HEAT, _MOST_PLANS)
         places, piece = state.field.places, state.hands[state.seat][0]
         free = [dot for dot in state.field.areas[state.seat] if not state.board[dot]]
@@ -50,11 +59,9 @@ class QuincalaKnowledge(Knowledge[State, Move]):
         return weighed(rated, _HEAT / MAX_SIZES, _MOST_PLANS)
 
     def values(self, state: State) -> Values:
-        """Return what the best end of the turn leaves, or what the board is worth before placing."""
+        """Return what the best end of the turn leaves; what is to be placed before is left out."""
         seat = state.seat
-        if state.phase == "place":
-            lead = -board_worth(state, 1 - seat) + _TURN
-        else:
-            lead = max(end.worth for end in turn_ends(state, _ANSWER_STEPS)) - _TURN
+        ends = turn_ends(replace(state, phase="move") if state.phase == "place" else state, _ANSWER_STEPS)
+        lead = max((end.worth for end in ends), default=-board_worth(state, 1 - seat)) - _TURN
         chance = sigmoid(lead / _LEAD)
         return (chance, 1 - chance) if seat == 0 else (1 - chance, chance)

@@ -176,6 +176,16 @@ def test_it_sees_wins_and_losses_of_quincala() -> None:
         assert is_mixed == (mixing == QUINCALA.parse_move(chosen))
 
 
+def test_it_does_not_think_where_a_turn_of_quincala_wins() -> None:
+    """It looks at the clock once, and begins the turn that mixes its last size."""
+    state, looks = quincala_position(NEAR, options={"sizes": 3}), itertools.count()
+    options, budget = QUINCALA.parse_options({"sizes": 3}), Budget(seconds=10.0)
+    search = Search(QUINCALA, options, bytes(32), budget, clock=lambda: next(looks))
+    chosen = search.choose(plain(QUINCALA.view(state, 0)))
+    assert QUINCALA.parse_move(plain(leg(5, 5, 6, 5))) == QUINCALA.parse_move(chosen)
+    assert next(looks) == 1
+
+
 def test_it_goes_out_where_that_wins_quadominos() -> None:
     """Two additional tiles that end the last round ahead go before 25 points."""
     state = state_of(["2223", "0000", "0001"], ["1111", "0015", "0025"], board=CORNER, rounds=1)
@@ -234,6 +244,23 @@ def test_placements_score_what_the_rules_say(number: int) -> None:
         tiles = [[row_, column_, NAMES[tile]] for (row_, column_), tile in placed]
         after = Q.play(state, Q.parse_move({"action": "place", "tiles": tiles}))
         assert points == after.scores[mover] - state.scores[mover]
+
+
+@pytest.mark.parametrize("board", [NEAR, LOSING, {(6, 5): "w1 w2 w3", (7, 6): "b1 b2", (8, 8): "w2 b3"}])
+def test_all_ends_of_a_turn_are_found(board: dict[tuple[int, int], str]) -> None:
+    """With enough steps these are the boards that the rules lead to, whatever the order of the legs."""
+    state = quincala_position(board, options={"sizes": 3})
+    waiting, reached, ended = [state], set(), set()
+    for one in waiting:
+        for move in QUINCALA.legal_moves(one):
+            after = QUINCALA.play(one, move)
+            place = after.board, after.path[-1:]
+            if QUINCALA.outcome(after) is not None or not QUINCALA.is_same_turn(after):
+                ended.add(after.board)
+            elif place not in reached:
+                reached.add(place)
+                waiting.append(after)
+    assert ended == {end.board for end in turn_ends(state, 10**6)}
 
 
 @pytest.mark.parametrize("number", range(4))
