@@ -5,13 +5,14 @@ the more stones they have. The numbers are guesses.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, TypeVar
 
 import msgspec
 
 from referee.games.base import Game
 from referee.games.quincy import State
-from referee.games.quincy_board import BITS, LINE, SQUARES, Domino, Squares, survey
+from referee.games.quincy_board import BITS, LINE, LINES_TO_WIN, SQUARES, Domino, Squares, survey
 from referee.games.quincy_forms import Add, Move, Remove
 
 T = TypeVar("T")
@@ -44,6 +45,8 @@ def _all_fours() -> dict[Squares, tuple[Squares, ...]]:
 
 
 FOURS = _all_fours()
+ALL_FOURS = tuple(dict.fromkeys(chain.from_iterable(FOURS.values())))
+"""Each once."""
 
 
 class InOrder:
@@ -84,7 +87,7 @@ def domino_worth(domino: Domino) -> float:
 def _adding(own: Squares, other: Squares, bit: Squares) -> float:
     """Return what an own stone on a square is worth."""
     lines = survey(own | bit)[1]
-    if lines >= 2:
+    if lines >= LINES_TO_WIN:
         return WIN
     gain: float = LINE_WORTH * (lines - survey(own)[1])
     defence = _defence(other)

@@ -6,20 +6,19 @@ quick games against the greedy player, which does not ask for dominoes. Refuses 
 """
 
 from collections.abc import Iterable
-from itertools import chain
 
 from referee.games.quincy import State
-from referee.games.quincy_board import BITS, IS_WILD, NUMBERS, REACH, Squares, survey
+from referee.games.quincy_board import BITS, IS_WILD, LINES_TO_WIN, NUMBERS, REACH, Squares, survey
 from referee.games.quincy_forms import Discard, Move, Remove
 
-from .quincy_greedy import FOURS, WIN
+from .quincy_greedy import ALL_FOURS, WIN
 from .quincy_greedy import rating as greedy_rating
 
 _WORTH = (0.0, 0.6, 6.0, 36.0, 0.0)
 """Of a four by the own stones on it, if the others have none there; a whole line counts for itself."""
 _THEIRS = (0.0, 1.2, 4.8, 43.0, 0.0)
 """What such a four of the others costs."""
-_AFTER_A_LINE = (1.4, 1.5)
+_AFTER_A_LINE, _AFTER_THEIRS = 1.4, 1.5
 """So much more are own fours worth, and those of the others, to who has a line: the next one wins."""
 _LINE_WORTH = 350.0
 _BLANK_COST = 35.0
@@ -28,7 +27,6 @@ _HELD, _GONE = 1.7, 0.4
 """Factors for each square a four lacks: its domino is in the own hand, or only a blank can add a stone there."""
 _OUT_OF_REACH = 0.45
 """The same for a four of the others: the domino is gone or in the own hand."""
-_ALL_FOURS = tuple(dict.fromkeys(chain.from_iterable(FOURS.values())))
 
 
 def rating(state: State, move: Move) -> float:
@@ -48,12 +46,16 @@ def rating(state: State, move: Move) -> float:
     else:
         own |= BITS[move.square]
     lines = survey(own)[1]
-    if lines >= 2:
+    if lines >= LINES_TO_WIN:
         return WIN
     held = _squares(domino for domino in state.hands[seat] if domino != played)
     gone = _squares((played, *state.face_up))
-    blanks = move.domino.count(0)
-    return _fours(own, other, held, gone) + _LINE_WORTH * lines - _BLANK_COST * blanks
+    worth, cost = _fours(own, other, held, gone)
+    if lines:
+        worth *= _AFTER_A_LINE
+    if survey(other)[1]:
+        cost *= _AFTER_THEIRS
+    return worth - cost + _LINE_WORTH * lines - _BLANK_COST * move.domino.count(0)
 
 
 def _squares(dominoes: Iterable[int]) -> Squares:
@@ -65,8 +67,8 @@ def _squares(dominoes: Iterable[int]) -> Squares:
     return found
 
 
-def _fours(own: Squares, other: Squares, held: Squares, gone: Squares) -> float:
-    """Return what all fours on a board are worth, less what those of the others are.
+def _fours(own: Squares, other: Squares, held: Squares, gone: Squares) -> tuple[float, float]:
+    """Return what the own fours on a board are worth, and what those of the others cost.
 
     Args:
         own: stones.
@@ -77,13 +79,11 @@ def _fours(own: Squares, other: Squares, held: Squares, gone: Squares) -> float:
     empty = ~(own | other)
     held, gone = held & empty, gone & empty
     out_of_reach = held | gone
-    more = _AFTER_A_LINE[0] if survey(own)[1] else 1.0
-    theirs_more = _AFTER_A_LINE[1] if survey(other)[1] else 1.0
     worth = cost = 0.0
-    for four in _ALL_FOURS:
+    for four in ALL_FOURS:
         mine, theirs = (own & four).bit_count(), (other & four).bit_count()
         if mine and not theirs:
             worth += _WORTH[mine] * _HELD ** (held & four).bit_count() * _GONE ** (gone & four).bit_count()
         elif theirs and not mine:
             cost += _THEIRS[theirs] * _OUT_OF_REACH ** (out_of_reach & four).bit_count()
-    return more * worth - theirs_more * cost
+    return worth, cost

@@ -10,13 +10,12 @@ from typing import Literal, NamedTuple
 from referee.games.quincy import State
 from referee.games.quincy_board import BITS, DOMINOES, IS_WILD, LINES_TO_WIN, REACH, Pair, survey
 
-from .quincy_greedy import DEFENCE, FOURS, LAST_DEFENCE, LINE_WORTH, WIN, WORTH, domino_worth
+from .quincy_greedy import ALL_FOURS, DEFENCE, LAST_DEFENCE, LINE_WORTH, WIN, WORTH, domino_worth
 
 _BIT = tuple(BITS.values())
 """By square, which is a number here, row by row; so is a four, and a domino."""
-_FOUR_BITS = tuple(dict.fromkeys(four for fours in FOURS.values() for four in fours))
-_SQUARES_OF = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & four) for four in _FOUR_BITS)
-_FOURS_OF = tuple(tuple(n for n, four in enumerate(_FOUR_BITS) if bit & four) for bit in _BIT)
+_SQUARES_OF = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & four) for four in ALL_FOURS)
+_FOURS_OF = tuple(tuple(n for n, four in enumerate(ALL_FOURS) if bit & four) for bit in _BIT)
 _REACHED = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & reach) for reach in REACH)
 _EMPTY = 2
 _OWN_WORTH = tuple(domino_worth(domino) for domino in DOMINOES)

@@ -30,6 +30,17 @@ class MoveSearch(ABC):
         self._knowledge = knowledge
         self._imagine = imagine
         self._teams = teams
+        world = imagine()
+        self._begin(world, knowledge.plans(world))
+
+    @abstractmethod
+    def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
+        """Set up what the search keeps.
+
+        Args:
+            world: the first one.
+            plans: of the seat to move, the most promising one first.
+        """
 
     @property
     @abstractmethod

@@ -9,13 +9,10 @@ halving. That plans share their worlds is our own.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from referee.games.base import Game
-
-from .search_knowledge import Knowledge, Plan, Teams
+from .search_knowledge import Plan
 from .search_move import MoveSearch
 
 
@@ -32,26 +29,12 @@ class _Runner:
 
 
 class Race(MoveSearch):
-    """The search of one move.
+    """The search of one move, a race of its plans."""
 
-    Args:
-        game: the rules.
-        knowledge: of the game; its plans begin the race, the most promising one in front.
-        imagine: returns a state that the seat to move may be in, another one each time.
-        teams: as the game says.
-    """
-
-    def __init__(
-        self,
-        game: Game[Any, Any, Any],
-        knowledge: Knowledge[Any, Any],
-        imagine: Callable[[], Any],
-        teams: Teams,
-    ) -> None:
-        super().__init__(game, knowledge, imagine, teams)
-        self._world = imagine()
-        self._seat = game.to_move(self._world)
-        self._runners = [_Runner(plan) for plan in knowledge.plans(self._world)]
+    def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
+        self._world = world
+        self._seat = self._game.to_move(world)
+        self._runners = [_Runner(plan) for plan in plans]
         self._laps = math.ceil(math.log2(len(self._runners)))
         self._lap = 0
         self._next = 0

@@ -10,15 +10,12 @@ follows the predictor of C. Rosin, Multi-armed bandits with episode context (201
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from referee.games.base import Game
-
-from .search_knowledge import Knowledge, Plan, Teams, Values
+from .search_knowledge import Plan, Values
 from .search_move import MoveSearch
 
 _key = msgspec.msgpack.Encoder().encode
@@ -42,25 +39,11 @@ class Node:
 
 
 class Tree(MoveSearch):
-    """The search of one move.
+    """The search of one move, down a tree of plans."""
 
-    Args:
-        game: the rules.
-        knowledge: of the game.
-        imagine: returns a state that the seat to move may be in, another one each time.
-        teams: as the game says.
-    """
-
-    def __init__(
-        self,
-        game: Game[Any, Any, Any],
-        knowledge: Knowledge[Any, Any],
-        imagine: Callable[[], Any],
-        teams: Teams,
-    ) -> None:
-        super().__init__(game, knowledge, imagine, teams)
-        self._worlds = [imagine()]
-        self._root = Node(listed=knowledge.plans(self._worlds[0]))
+    def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
+        self._worlds = [world]
+        self._root = Node(listed=plans)
 
     @property
     def is_decided(self) -> bool:
