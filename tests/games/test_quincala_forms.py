@@ -1,6 +1,7 @@
 """What Quincala Mixing takes from outside: moves, options, layouts and positions as plain values. Knows no rules."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from referee.games.quincala_board import RECONSTRUCTION, field_of
 from .quincala_positions import GAME, broken_rule, leg, place, played, position, towers
 
 FAR = 2**31 - 1
+SPEC = Path(__file__).parents[2] / "protocol" / "SPEC.md"
 
 
 @pytest.mark.parametrize(
@@ -82,10 +84,11 @@ def test_bad_options_are_refused(raw: dict[str, Any], says: str) -> None:
 
 
 def test_the_board_is_called_a_reconstruction() -> None:
-    """Whoever reads the layout or the modules is told that nobody has seen the figures."""
+    """Whoever reads the layout, the modules or the protocol is told that nobody has seen the figures."""
     assert "reconstruction" in RECONSTRUCTION.note
     assert "reconstruction" in (quincala.__doc__ or "")
     assert "reconstruction" in (quincala_board.__doc__ or "")
+    assert "reconstruction" in SPEC.read_text(encoding="utf-8")
 
 
 def test_the_reconstruction_keeps_to_the_text() -> None:
