@@ -9,12 +9,14 @@ The client speaks to the referee, and the rules that come with it list the legal
 import os
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from protocol.client import run
+from protocol.messages import Terms
 from referee.games.base import Game, IllegalMove
 from referee.games.q import Place, QGame
 from referee.games.quadominos import QuadOminos
@@ -29,6 +31,9 @@ STRATEGY = sys.argv[1] if len(sys.argv) > 1 else STRATEGIES[0]
 CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
 """The same in every match of the same seed: so a match can be played again."""
 
+OPTIONS: dict[str, Any] = {}
+"""What the organiser set for the match that is played; `referee list GAME --schema` has all options of a game."""
+
 
 class Shuffle:
     """The player's own chance, for what the view does not show: other hands, and what is left to draw."""
@@ -42,23 +47,22 @@ class Shuffle:
         return self
 
 
-def choose(name: str, options: dict[str, Any], view: dict[str, Any]) -> Any:
+def choose(game: str, view: dict[str, Any]) -> Any:
     """Return the move to play. This is the function to replace.
 
     Args:
-        name: of the game: `q`, `quincy`, `quincala` or `quadominos`.
-        options: that the organiser set; `referee list NAME --schema` has them all, and what a view and a move are.
+        game: its name: `q`, `quincy`, `quincala` or `quadominos`.
         view: all that this seat may know, as the referee sent it.
     """
-    game = GAMES[name]
-    typed = msgspec.convert(view, game.view_type)
-    state = game.imagine(game.parse_options(options), typed, Shuffle())  # whatever is hidden is dealt at random
-    moves = game.legal_moves(state)
+    rules = GAMES[game]
+    options, typed = rules.parse_options(OPTIONS), msgspec.convert(view, rules.view_type)
+    state = rules.imagine(options, typed, Shuffle())  # whatever is hidden is dealt at random
+    moves = rules.legal_moves(state)
     if STRATEGY == "random":
         return msgspec.to_builtins(CHANCE.choice(moves))
-    values = [value(game, state, move) for move in moves]
+    values = [value(rules, state, move) for move in moves]
     best = CHANCE.choice([move for move, worth in zip(moves, values, strict=True) if worth == max(values)])
-    return msgspec.to_builtins(longer(game, state, best) if isinstance(best, Place) else best)
+    return msgspec.to_builtins(longer(rules, state, best) if isinstance(best, Place) else best)
 
 
 def value(game: Game[Any, Any, Any], state: Any, move: Any) -> int:
@@ -98,7 +102,14 @@ def longer(game: Game[Any, Any, Any], state: Any, move: Place) -> Place:
     return move
 
 
+def begin(offer: Terms) -> Callable[[Any], Any]:
+    """Return what chooses the moves of a match that is offered."""
+    OPTIONS.clear()
+    OPTIONS.update(offer.options)
+    return partial(choose, offer.game)
+
+
 if __name__ == "__main__":
     if STRATEGY not in STRATEGIES:
         sys.exit(f"the strategy is {' or '.join(STRATEGIES)}, not {STRATEGY!r}")
-    run(make=lambda offer: lambda view: choose(offer.game, offer.options, view))
+    run(make=begin)

@@ -19,7 +19,7 @@ CHANCE = random.Random(os.environ.get("REFEREE_PLAYER_SEED"))
 """The same in every match of the same seed: so a match can be played again."""
 
 
-def choose(game: str, view: Any) -> Any:
+def choose(game: str, view: dict[str, Any]) -> Any:
     """Return the move to play. This is the function to replace.
 
     Args:

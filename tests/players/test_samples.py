@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import protocol
-from referee.cli.new import SAMPLES
+from referee.cli.new import SAMPLES, sample_files
 from referee.games.base import seats_text
 from referee.net.launch import Launch
 from referee.net.launch.players import resolved
@@ -38,6 +38,16 @@ AS_BYTES = {"c": {"invalid UTF-8", "half of a surrogate pair"}}
 """What a language reads all the same: a string of C is bytes."""
 WITHOUT_CODEC = {"python"}
 """Its codec is the library's, which has tests of its own."""
+CHOOSE = {
+    "c": "void choose(const char *game, const struct value *view, struct buffer *move) {",
+    "go": "func choose(game string, view Map) Map {",
+    "java": "Map<String, Object> choose(String game, Map<String, Object> view) {",
+    "javascript": "function choose(game, view) {",
+    "python": "def choose(game: str, view: dict[str, Any]) -> Any:",
+    "python-socket": "def choose(game: str, view: dict[str, Any]) -> Any:",
+    "rust": "fn choose(game: &str, view: &Value) -> Value {",
+}
+"""By language: the one function that an author replaces."""
 MOST_MOVES = 25
 """Of the sample, in a match at the desk: as many as show every kind of move."""
 
@@ -80,6 +90,14 @@ def test_every_vector_is_read_and_written(sample: Sample, language: str) -> None
     assert [meaning(vector["hex"]) for vector in good] == [meaning(frame) for frame in back]
     told = echoed(launch, [vector["hex"] for vector in bad])
     assert [vector["name"] for vector, line in zip(bad, told, strict=True) if not line.startswith("error: ")] == []
+
+
+@pytest.mark.parametrize("language", sorted(SAMPLES))
+def test_the_function_to_replace_is_the_same_in_every_language(language: str) -> None:
+    """It gets the name of the game and the view, and returns the move; in C, through a third argument."""
+    with sample_files(SAMPLES[language]) as files:
+        assert CHOOSE[language] in files[SAMPLES[language].edit].read_text()
+        assert "replace the function `choose(game, view)`" in files["README.md"].read_text()
 
 
 @pytest.mark.parametrize("strategy", ["heuristic", "random"])

@@ -7,37 +7,44 @@
 mod games;
 mod wire;
 
+use std::cell::Cell;
 use std::time::SystemTime;
 use std::{env, io, process};
 use wire::Value;
 
-/// Chance that is the same in every match of the same seed: so a match can be played again.
-struct Chance(u64);
+thread_local! {
+    /// The same in every match of the same seed: so a match can be played again.
+    static CHANCE: Cell<u64> = Cell::new(seed());
+}
 
-impl Chance {
-    fn new() -> Chance {
-        let seed = env::var("REFEREE_PLAYER_SEED").unwrap_or_default();
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64);
-        Chance(seed.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(now) | 1)
-    }
+fn seed() -> u64 {
+    let digits = env::var("REFEREE_PLAYER_SEED").unwrap_or_default();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64);
+    digits.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(now) | 1
+}
 
-    /// A number from 0 up to, and without, `bound`: xorshift64, by George Marsaglia.
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
+/// A number from 0 up to, and without, `bound`: xorshift64, by George Marsaglia.
+fn chance(bound: usize) -> usize {
+    let mut state = CHANCE.with(Cell::get);
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    CHANCE.with(|chance| chance.set(state));
+    (state % bound as u64) as usize
+}
+
+fn strategy() -> String {
+    env::args().nth(1).unwrap_or_else(|| "heuristic".to_string())
 }
 
 /// Returns the move to play. This is the function to replace.
 ///
 /// `game` is its name: "q", "quincy", "quincala" or "quadominos"; `view` is all that this seat may know.
-fn choose(game: &str, view: &Value, is_random: bool, chance: &mut Chance) -> Value {
+fn choose(game: &str, view: &Value) -> Value {
     let mut moves = games::moves(game, view);
     let best = moves.iter().map(|(value, _)| *value).max();
-    moves.retain(|(value, _)| is_random || Some(*value) == best);
-    let chosen = chance.below(moves.len());
+    moves.retain(|(value, _)| strategy() == "random" || Some(*value) == best);
+    let chosen = chance(moves.len());
     moves.swap_remove(chosen).1
 }
 
@@ -54,8 +61,7 @@ fn echo(line: &str) -> Result<String, String> {
 }
 
 fn main() {
-    let strategy = env::args().nth(1).unwrap_or_else(|| "heuristic".to_string());
-    let mut chance = Chance::new();
+    let strategy = strategy();
     let ended = match &strategy[..] {
         "echo" => {
             for line in io::stdin().lines().map_while(Result::ok) {
@@ -63,7 +69,7 @@ fn main() {
             }
             Ok(())
         }
-        "heuristic" | "random" => wire::play(|game, view| choose(game, view, strategy == "random", &mut chance)),
+        "heuristic" | "random" => wire::play(choose),
         _ => Err(format!("the strategy is heuristic or random, not {strategy:?}")),
     };
     if let Err(error) = ended {
