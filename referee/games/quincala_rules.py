@@ -59,6 +59,11 @@ _ROWS = (
         f"{_SOURCE}, the immunity rule",
     ),
     (
+        "quincala.knock.lost",
+        "A piece that its own side knocks off the board before that turn loses its immunity.",
+        f"{_SOURCE}, the immunity rule, is silent; a ruling: in the hand, pieces have no identity",
+    ),
+    (
         "quincala.end.aim",
         "A player wins who alone has a piece of each size of its colour in mixed towers at the end of a turn.",
         f"{_AIM}; that the towers may differ is a ruling",

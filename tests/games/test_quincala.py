@@ -211,7 +211,7 @@ def test_immunity_travels_with_the_piece() -> None:
 
 
 def test_a_knocked_piece_loses_its_immunity() -> None:
-    """The mover may knock its own knocker in the same move; the equal piece that comes in its place is not immune."""
+    """The mover may knock its own knocker in the same move; neither what takes its place nor it, placed anew, is immune."""
     board = {(5, 5): "w1 w2", (5, 6): "b2", (5, 7): "w2 w3", (11, 1): "b4"}
     state = played(position(board), leg(5, 5, 5, 6), leg(5, 6, 5, 7))
     assert [((spot.row, spot.column), spot.pieces) for spot in GAME.view(state, 0).fresh] == [((5, 6), ("w2",))]
@@ -219,6 +219,8 @@ def test_a_knocked_piece_loses_its_immunity() -> None:
     assert towers(state) == {(5, 6): "w1 w2", (5, 7): "w3", (11, 1): "b4"}
     assert hands(state) == ["", "w2 b2"]
     assert GAME.view(state, 1).immune == ()
+    state = played(state, place("w2", 8, 1), place("b2", 9, 1), leg(9, 1, 8, 1))
+    assert (towers(state)[8, 1], hands(state)) == ("b2", ["w2", ""])
 
 
 def test_the_start_has_full_towers() -> None:
@@ -249,6 +251,6 @@ def test_both_seats_see_the_same() -> None:
 def test_every_verdict_has_an_example() -> None:
     """Each rule that a move can break is broken in a table above, and kept beside it."""
     shown = {row[-1] for table in (LEGS, PLACINGS, IMMUNITY) for row in table}
-    effects = {"place.surplus", "leg.sowing", "leg.cap", "knock.hand", "turn.skip"}
+    effects = {"place.surplus", "leg.sowing", "leg.cap", "knock.hand", "knock.lost", "turn.skip"}
     verdicts = {rule for rule in RULES if not rule.startswith("quincala.end.")} - {f"quincala.{e}" for e in effects}
     assert {None, *verdicts} == shown
