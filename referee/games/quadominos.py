@@ -2,7 +2,8 @@
 
 Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); quadominos_rules names every rule
 and says where the article was silent. A move is one tile or one choice: who earns a bonus is asked again, with what it
-has just done on the table. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile.
+has just done on the table. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
+opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ from .quadominos_drawing import draw_svg, draw_text
 from .quadominos_forms import Done, FixedDeals, Lay, Move, Points, View, read_position, read_table, read_tiles
 from .quadominos_rounds import MIDDLE, PENALTY, Options, State, Step
 from .quadominos_rules import RULES
-from .quadominos_tiles import BY_NAME, FACE_BY_NAME, FACES, QUAD_ZERO, TILE_OF, TILES, Cell, Face, Table, Tile
+from .quadominos_tiles import BY_NAME, FACE_BY_NAME, FACES, TILE_OF, TILES, Cell, Face, Table, Tile
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -119,8 +120,7 @@ class QuadOminos(Game[State, View, Move]):
             face = _judged_lay(state, move)
             begun = _begun(state)
             if state.step == "open":
-                tile = TILE_OF[face]
-                return rounds.opened_with(begun, tile, is_instead=tile == QUAD_ZERO)
+                return rounds.opened_with(begun, TILE_OF[face])
             return rounds.laid(begun, (move.row, move.column), face)
         _judge_choice(state, move)
         return rounds.took_points(_begun(state)) if isinstance(move, Points) else rounds.stopped(_begun(state))
@@ -149,8 +149,7 @@ class QuadOminos(Game[State, View, Move]):
         """Return all legal moves; a tile that looks the same in several rotations is listed once."""
         hand, table = state.hands[state.order[0]], state.table
         if state.step == "open":
-            quads = (rounds.opening_quad(hand), QUAD_ZERO)
-            return [Lay(*MIDDLE, TILES[tile]) for tile in quads]
+            return [Lay(*MIDDLE, TILES[tile]) for tile in rounds.opening_quads(hand)]
         if state.step == "bonus":
             return [Points(), *_lays(tiles.firsts_of_two(table, hand))]
         found = _lays(tiles.lays(table, tiles.faces_of(hand)))
@@ -244,17 +243,18 @@ def _owned_face(state: State, name: str) -> Face:
 
 
 def _judge_opening(state: State, cell: Cell, tile: Tile) -> None:
-    quad = rounds.opening_quad(state.hands[state.order[0]])
-    if tile not in (quad, QUAD_ZERO):
-        raise IllegalMove("quadominos.open.highest", f"{TILES[tile]} is neither {TILES[quad]} nor 0000")
+    quads = rounds.opening_quads(state.hands[state.order[0]])
+    if tile not in quads:
+        due = " or ".join(TILES[quad] for quad in quads)
+        raise IllegalMove("quadominos.open.highest", f"{TILES[tile]}, while {due} is to open the round")
     if cell != MIDDLE:
         raise IllegalMove("quadominos.open.middle", f"row {cell[0]}, column {cell[1]}")
 
 
-def _needed(step: Step, table: Table, unseen: Sequence[Tile]) -> tuple[Tile, ...]:
+def _needed(step: Step, table: Table, unseen: Sequence[Tile]) -> Sequence[Tile]:
     """Return tiles with which a seat has something to do in its step, from those that it may hold."""
     if step == "open":
-        return rounds.opening_quad(tuple(unseen)), QUAD_ZERO
+        return rounds.opening_quads(unseen)[:1]
     if step != "bonus":
         return (next(tile for tile in unseen if tiles.can_lay(table, (tile,))),)
     cell, face = next(tiles.firsts_of_two(table, unseen))

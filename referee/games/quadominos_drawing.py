@@ -17,7 +17,7 @@ _LIGHT, _DARK = "#ffffff", "#10141c"
 _INKS = (_DARK, _DARK, _DARK, _DARK, _LIGHT, _LIGHT)
 """The digit on each tone."""
 _ASKED = {
-    "open": "open with the highest quad or the quad-zero",
+    "open": "open with a quad",
     "lay": "lay a tile",
     "bonus": "take 25 points or lay two more tiles",
     "second": "lay the second additional tile",

@@ -1,9 +1,10 @@
 """Rounds and turns of Quad-Ominos: what follows from a tile or a choice that was found legal. Refuses to judge moves.
 
-What the referee does for the players happens here: it deals, lays the opening tile, draws, skips, pays, deals again. So
-a state that is not over always waits for a seat that has something to choose.
+What the referee does for the players happens here: it deals, draws, skips, pays, deals again, and opens a round where no
+quad was dealt. So a state that is not over always waits for a seat that has a move.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -120,7 +121,9 @@ def dealt(state: State) -> State:
 
 
 def opened(state: State) -> State:
-    """Let the seat with the highest quad, or else with the tile of the highest total, open the round.
+    """Ask the seat with the highest quad to open the round; without any quad, lay the tile of the highest total.
+
+    Who holds a quad is asked even where it has no choice: else the others would see who holds the quad-zero, too.
 
     Source: Quad-Ominos, Gameplay, second paragraph; of equal totals, the greater number of four digits is higher.
     """
@@ -138,26 +141,25 @@ def opened(state: State) -> State:
         continues=False,
         fresh=(),
     )
-    if is_quad and tile != QUAD_ZERO and QUAD_ZERO in state.hands[seat]:
-        return state
-    return opened_with(state, tile)
+    return state if is_quad else opened_with(state, tile)
 
 
-def opening_quad(hand: tuple[Tile, ...]) -> Tile:
-    """Return the highest quad of a hand that holds one."""
-    return max(tile for tile in hand if IS_QUAD[tile])
+def opening_quads(hand: Iterable[Tile]) -> list[Tile]:
+    """Return the quads with which a hand that holds one may open: its highest, and the quad-zero if it is there."""
+    quads = [tile for tile in hand if IS_QUAD[tile]]
+    highest = max(quads)
+    return [highest, QUAD_ZERO] if QUAD_ZERO in quads and highest != QUAD_ZERO else [highest]
 
 
-def opened_with(state: State, tile: Tile, *, is_instead: bool = False) -> State:
+def opened_with(state: State, tile: Tile) -> State:
     """Lay the first tile of a round.
 
     Args:
         state: of an empty table.
         tile: of the hand of the seat to move.
-        is_instead: whether it is the quad-zero in place of a higher quad.
     """
     after = _one_laid(state, MIDDLE, tiles.FACE_BY_NAME[tiles.TILES[tile]])
-    if is_instead:
+    if tile == QUAD_ZERO:
         after = replace(_paid(after, 1), step="extra", additional=2)
     elif IS_QUAD[tile]:
         after = replace(after, bonuses=1)

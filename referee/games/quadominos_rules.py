@@ -28,14 +28,19 @@ _ROWS = (
         f"{_PLAY}, second paragraph; settled here: of equal totals, the greater number of four digits",
     ),
     (
+        "quadominos.open.asked",
+        "Who holds the highest quad is asked to open, even without a choice; a highest total is laid by the referee.",
+        f"{_PLAY}, second paragraph; settled here: so that the question tells nobody who holds the quad-zero",
+    ),
+    (
         "quadominos.open.middle",
         "The first tile of a round lies on row 0, column 0.",
         f"{_PLAY}, second paragraph: the center of the table",
     ),
     (
         "quadominos.open.zero",
-        "With the quad-zero in hand, too, it may open with that instead, for 25 points and up to two additional tiles.",
-        f"{_PLAY}, second paragraph",
+        "It may open with the quad-zero in place of a higher quad, for 25 points and up to two additional tiles.",
+        f"{_PLAY}, second paragraph; settled here: both are earned also where the quad-zero is the only quad",
     ),
     (
         "quadominos.turn.lay",
@@ -61,7 +66,7 @@ _ROWS = (
     ("quadominos.score.total", "A tile scores the sum of its four numbers.", f"{_PLAY}, third paragraph"),
     (
         "quadominos.bonus.choice",
-        "An opening quad, or a tile that meets others at 3 or 4 corners, earns 25 points or two additional tiles.",
+        "Any other opening quad, or a tile that meets others at 3 or 4 corners, earns 25 points or two additional tiles.",
         f"{_PLAY}, second and fourth paragraph",
     ),
     (

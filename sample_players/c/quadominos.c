@@ -64,14 +64,17 @@ static void add_lays(const struct value *view, struct moves *moves) {
 }
 
 void quadominos(const struct value *view, struct moves *moves) {
-    if (is(view, "step", "open")) { /* the highest quad, or the quad-zero for 25 points */
+    if (is(view, "step", "open")) { /* with the highest quad, or with the quad-zero, which takes points and two more tiles */
         const struct value *hand = get(view, "hand");
         const char *highest = "0000";
-        for (size_t i = 0; i < hand->count; i++)
+        for (size_t i = 0; i < hand->count; i++) {
+            if (strcmp(text(hand, i), "0000") == 0)
+                add_lay(moves, 25, 0, 0, "0000");
             if (text(hand, i)[0] == text(hand, i)[3] && strcmp(text(hand, i), highest) > 0)
                 highest = text(hand, i); /* the numbers of a tile ascend: so between equal ones all are equal */
-        add_lay(moves, total(highest), 0, 0, highest);
-        add_lay(moves, 25, 0, 0, "0000");
+        }
+        if (strcmp(highest, "0000") != 0)
+            add_lay(moves, total(highest), 0, 0, highest);
     } else if (is(view, "step", "bonus")) {
         add_move(moves, 25, 1, "points"); /* two more tiles may score more: try it */
     } else {

@@ -7,14 +7,20 @@ import "strings"
 func quadominos(view Map) (found []rated) {
 	hand, step := texts(view["hand"]), view["step"].(string)
 	switch step {
-	case "open": // the highest quad, or the quad-zero for 25 points
+	case "open": // with the highest quad, or with the quad-zero, which takes points and two more tiles
 		highest := ""
 		for _, tile := range hand {
 			if tile == strings.Repeat(tile[:1], 4) && tile > highest {
 				highest = tile
 			}
 		}
-		return []rated{{total(highest), lay(cell{0, 0}, highest)}, {25, lay(cell{0, 0}, "0000")}}
+		if contains(hand, "0000") {
+			found = append(found, rated{25, lay(cell{0, 0}, "0000")})
+		}
+		if highest != "0000" {
+			found = append(found, rated{total(highest), lay(cell{0, 0}, highest)})
+		}
+		return found
 	case "bonus":
 		return []rated{{25, Map{"action": "points"}}} // two more tiles may score more: try it
 	case "extra":

@@ -167,11 +167,12 @@ final class Games {
         List<String> hand = View.texts(view.get("hand"));
         String step = (String) view.get("step");
         List<Rated> found = new ArrayList<>();
-        if (step.equals("open")) { // the highest quad, or the quad-zero for 25 points
-            View.Cell middle = new View.Cell(0, 0);
-            String highest = hand.stream().filter(tile -> tile.chars().distinct().count() == 1)
-                    .max(String::compareTo).orElseThrow();
-            return List.of(new Rated(total(highest), lay(middle, highest)), new Rated(25, lay(middle, "0000")));
+        if (step.equals("open")) { // with the highest quad, or with the quad-zero, which takes points and two more tiles
+            List<String> quads = hand.stream().filter(tile -> tile.chars().distinct().count() == 1).sorted().toList();
+            String highest = quads.get(quads.size() - 1);
+            return quads.stream().filter(tile -> tile.equals(highest) || tile.equals("0000"))
+                    .map(tile -> new Rated(tile.equals("0000") ? 25 : total(tile), lay(new View.Cell(0, 0), tile)))
+                    .toList();
         } else if (step.equals("bonus")) { // two more tiles may score more: try it
             return List.of(new Rated(25, Wire.message("action", "points")));
         } else if (step.equals("extra")) {

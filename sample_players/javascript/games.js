@@ -164,9 +164,10 @@ const total = (tile) => [...tile].reduce((sum, digit) => sum + Number(digit), 0)
 const cornersOf = (row, column) => [[row, column], [row, column + 1], [row + 1, column + 1], [row + 1, column]];
 
 function quadominos(view) {
-  if (view.step === "open") { // the highest quad, or the quad-zero for 25 points
-    const highest = view.hand.filter((tile) => tile === tile[0].repeat(4)).sort().at(-1);
-    return [[total(highest), highest], [25, "0000"]].map(([value, tile]) => [value, lay(0, 0, tile)]);
+  if (view.step === "open") { // with the highest quad, or with the quad-zero, which takes points and two more tiles
+    const quads = view.hand.filter((tile) => tile === tile[0].repeat(4)).sort();
+    const due = quads.filter((tile) => tile === quads.at(-1) || tile === "0000");
+    return due.map((tile) => [total(tile) || 25, lay(0, 0, tile)]);
   }
   if (view.step === "bonus") return [[25, { action: "points" }]]; // two more tiles may score more: try it
   const numbers = new Map(); // at each corner of a tile on the table: cell (row, column) is at its bottom right

@@ -173,9 +173,9 @@ def mixed(board: Towers, color: str) -> int:
 
 def quadominos(view: View) -> list[Rated]:
     """Return every legal move, but the two additional tiles that a bonus may be taken in."""
-    if view["step"] == "open":  # the highest quad, or the quad-zero for 25 points
-        highest = max(tile for tile in view["hand"] if len(set(tile)) == 1)
-        return [(total(highest), lay((0, 0), highest)), (25, lay((0, 0), "0000"))]
+    if view["step"] == "open":  # with the highest quad, or with the quad-zero, which takes points and two more tiles
+        quads = [tile for tile in view["hand"] if len(set(tile)) == 1]
+        return [(total(tile) or 25, lay((0, 0), tile)) for tile in quads if tile in (max(quads), "0000")]
     if view["step"] == "bonus":
         return [(25, {"action": "points"})]  # two more tiles may score more: try it
     board = {(row, column): tile for row, column, tile in view["board"]}

@@ -188,9 +188,10 @@ def test_additional_tiles_earn_bonuses_by_option() -> None:
 
 
 def test_bonuses_of_additional_tiles_add_up() -> None:
-    """Each of two additional tiles may earn a bonus; the choices are made one after the other."""
+    """Each of two additional tiles may earn a bonus; what can't be chosen any more is paid, in one event."""
     state = state_of(["0015", "0005", "0033", "0133", "1333", "0013"], ["0002", "0055"], board=ARC, chain_bonus=True)
     again = played(state, *CHAIN, lay(-1, 1, "0133"))
     assert (again.step, again.additional, again.bonuses) == ("second", 1, 1)
+    assert {"event": "bonus", "seat": 0, "points": 50} in happened(again, lay(-1, 2, "1333"))
     end = played(again, lay(-1, 2, "1333"))
     assert (end.scores[0], GAME.to_move(end)) == (6 + 5 + 6 + 7 + 10 + 25 + 25, 1)

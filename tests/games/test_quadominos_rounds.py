@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from referee.games.base import Outcome
+from referee.games.base import IllegalMove, Outcome
 from referee.games.quadominos_rounds import State
 from referee.games.quadominos_tiles import TILE_OF, TILES
+from referee.testing import plain
 
 from .quadominos_states import (
     CORNER,
@@ -57,7 +58,7 @@ def test_hands_are_dealt(seats: int, size: int) -> None:
 
 @pytest.mark.parametrize("seats", SEATS)
 def test_the_highest_quad_opens_or_else_the_highest_total(seats: int) -> None:
-    """The highest quad of all hands, or else the tile of the highest total, lies on row 0, column 0."""
+    """The holder of the highest quad of all hands is asked; or else the highest total lies on row 0, column 0."""
     for number in range(30):
         state = dealt(number, seats)
         opened = [TILES[TILE_OF[face]] for face in state.table.board.values()]
@@ -66,11 +67,13 @@ def test_the_highest_quad_opens_or_else_the_highest_total(seats: int) -> None:
             name for seat in range(seats) for name in held(state, seat)[: len(state.hands[seat]) - state.drew[seat]]
         ]
         quads = [name for name in (*names, *opened) if len(set(name)) == 1]
-        if state.step == "open":
+        assert (state.step == "open") == bool(quads)
+        if quads:
             assert max(quads) in mine
-            assert {"0000"} < set(quads) & set(mine)
+            due = {max(quads), *({"0000"} & set(mine))}
+            assert sorted((0, 0, quad) for quad in due) == lays_of(state)
             continue
-        expected = max(quads or [*names, *opened], key=lambda name: (total([name]), name))
+        expected = max([*names, *opened], key=lambda name: (total([name]), name))
         assert [expected] == opened
         assert list(state.table.board) == [(0, 0)]
 
@@ -78,26 +81,62 @@ def test_the_highest_quad_opens_or_else_the_highest_total(seats: int) -> None:
 OPENINGS: tuple[tuple[str, list[list[str]], Spot, tuple[int, ...], str], ...] = (
     ("the highest quad", [["1111", "0123"], ["3333", "0133", "0333"]], (1, 0, "3333"), (0, 12), "bonus"),
     ("a quad before a total", [["4555", "0123"], ["1111", "0112", "1122"]], (1, 0, "1111"), (0, 4), "bonus"),
-    ("the only quad", [["0000", "0001", "0002"], ["0123", "3445"]], (0, 1, "0000"), (0, 0), "bonus"),
-    ("the highest total", [["2234", "0044"], ["3334", "0033"]], (0, 1, "3334"), (0, 13), "lay"),
-    ("of equal totals the greater", [["1445", "0014"], ["2444", "0024"]], (0, 1, "2444"), (0, 14), "lay"),
+    ("the only quad", [["0000", "0001", "0002"], ["0123", "3445"]], (0, 1, "0000"), (25, 0), "extra"),
 )
-"""Name, hands, (the order after it, the opening tile), scores, what is asked then."""
+"""Name, hands, (the order before and after it, the only tile to open with), scores, what is asked then."""
 
 
 @pytest.mark.parametrize(("_name", "hands", "opens", "scores", "step"), OPENINGS, ids=[row[0] for row in OPENINGS])
-def test_openings(_name: str, hands: list[list[str]], opens: Spot, scores: tuple[int, ...], step: str) -> None:
-    """The referee lays the opening tile, which scores its total; a quad earns its player the choice of a bonus."""
+def test_opening_with_a_quad(
+    _name: str, hands: list[list[str]], opens: Spot, scores: tuple[int, ...], step: str
+) -> None:
+    """Who holds the highest quad is asked to lay it, even without a choice; it scores its total, and earns a bonus."""
     state = state_of(*hands, board=())
-    assert {(0, 0): opens[2]} == {(row, column): tile for row, column, tile in GAME.view(state, 0).board}
-    assert (opens[:2], scores, step) == (state.order, state.scores, state.step)
+    assert (opens[:2], "open", [(0, 0, opens[2])]) == (state.order, state.step, lays_of(state))
+    after = played(state, lay(0, 0, opens[2]))
+    assert (opens[:2], scores, step) == (after.order, after.scores, after.step)
+
+
+LAID_OPENINGS: tuple[tuple[str, list[list[str]], str, int], ...] = (
+    ("the highest total", [["2234", "0044"], ["3334", "0033"]], "3334", 13),
+    ("of equal totals the greater", [["1445", "0014"], ["2444", "0024"]], "2444", 14),
+)
+
+
+@pytest.mark.parametrize(("_name", "hands", "tile", "points"), LAID_OPENINGS, ids=[row[0] for row in LAID_OPENINGS])
+def test_opening_without_a_quad(_name: str, hands: list[list[str]], tile: str, points: int) -> None:
+    """The referee lays the tile of the highest total for its holder, and the next seat is to move."""
+    state = state_of(*hands, board=())
+    assert GAME.view(state, 0).board == ((0, 0, tile),)
+    assert (state.order, state.scores, state.step) == ((0, 1), (0, points), "lay")
     assert not GAME.is_same_turn(state)
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_an_opening_yet_to_be_made_shows_the_others_who_is_to_open(seats: int) -> None:
+    """With the quad-zero beside the highest quad or without it, everybody else sees the same."""
+    others = [["1111", "0044"], ["0002", "0011"]][: seats - 1]
+    with_it = state_of(["5555", "0000", "0055"], *others, board=(), well=["0001", "0003"])
+    without_it = state_of(["5555", "0001", "0055"], *others, board=(), well=["0000", "0003"])
+    for seat in range(1, seats):
+        seen = GAME.view(with_it, seat)
+        assert seen == GAME.view(without_it, seat)
+        assert (seen.step, seen.order[0], seen.board) == ("open", 0, ())
+    assert len(lays_of(with_it)) == 2
+    assert lays_of(without_it) == [(0, 0, "5555")]
 
 
 def test_an_opening_quad_without_two_more_tiles() -> None:
     """Who opens with a quad and can't lay two additional tiles is paid 25 points."""
-    state = state_of(["0002", "0044"], ["4444", "0024"], board=())
+    state = played(state_of(["0002", "0044"], ["4444", "0024"], board=()), lay(0, 0, "4444"))
     assert (state.scores, state.order, state.step) == ((0, 16 + 25), (0, 1), "lay")
+
+
+def test_who_has_no_choice_opens_with_no_other_tile() -> None:
+    """The rule names the quad that is due, and no quad-zero that the seat does not hold."""
+    state = state_of(["5555", "1111"], ["0000"], board=())
+    with pytest.raises(IllegalMove, match=r"open\.highest: 1111, while 5555 is to open the round"):
+        GAME.play(state, GAME.parse_move(lay(0, 0, "1111")))
 
 
 TWO_QUADS = [["5555", "0000", "0001", "0055", "0555"], ["4444", "0002", "0011"]]
@@ -294,9 +333,9 @@ def test_a_new_round_is_dealt_anew() -> None:
 
 def test_the_news_tell_how_the_round_was_opened() -> None:
     """What the referee did before the first move is told with it."""
-    state = next(state for state in (dealt(number, 2) for number in range(50)) if state.step == "bonus")
-    events = happened(state, POINTS)
-    assert [event["event"] for event in events[:3]] == ["dealt", "laid", "bonus"]
+    state = dealt(0, 2)
+    events = happened(state, plain(GAME.legal_moves(state)[0]))
+    assert [event["event"] for event in events[:2]] == ["dealt", "laid"]
     assert events[0] == {"event": "dealt", "round": 1, "tiles": 30}
 
 
@@ -329,8 +368,8 @@ def test_who_leaves_loses_its_turn(step: str) -> None:
 def test_who_leaves_while_it_opens() -> None:
     """The round is opened once more, by those who stay."""
     after = GAME.drop(three("open"), 0)
-    assert (after.order, after.scores, after.step) == ((2, 1), (0, 16 + 25, 0), "lay")
-    assert GAME.view(after, 1).board == ((0, 0, "4444"),)
+    assert (after.order, after.scores, after.step) == ((1, 2), (0, 0, 0), "open")
+    assert lays_of(after) == [(0, 0, "4444")]
     GAME.check_invariants(after)
 
 
@@ -377,7 +416,7 @@ def test_the_next_round_is_for_those_who_stay() -> None:
     state = state_of(["0001"], ["0002"], ["0003"], ["1111"], board=ZEROS)
     after = played(GAME.drop(state, 2), STARTS)
     assert (after.round, after.hands[2], sorted(after.order)) == (2, (), [0, 1, 3])
-    assert 60 + sum(after.drew) == sum(map(len, after.hands)) + 1
+    assert (after.step, sum(map(len, after.hands)), len(after.well)) == ("open", 60, 65)
 
 
 def test_who_leaves_after_the_end_is_not_ranked() -> None:

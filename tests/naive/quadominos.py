@@ -118,7 +118,7 @@ class Table:
         self.open()
 
     def open(self) -> None:
-        """Find who starts, and lay its tile, if it has no choice."""
+        """Find who starts: the holder of the highest quad is asked, the highest total is laid for its holder."""
         self.board, self.step, self.additional, self.bonuses = {}, "lay", 0, 0
         held = [(tile, seat) for seat in self.order for tile in self.hands[seat]]
         quads = [(tile, seat) for tile, seat in held if len(set(tile)) == 1]
@@ -126,7 +126,7 @@ class Table:
         self.order.sort()
         while self.order[0] != seat:
             self.order.append(self.order.pop(0))
-        if quads and tile != "0000" and "0000" in self.hands[seat]:
+        if quads:
             self.step = "open"
         else:
             self.lay_first(tile)
@@ -134,9 +134,8 @@ class Table:
     def lay_first(self, tile: str) -> None:
         """Lay the first tile of a round."""
         seat = self.order[0]
-        is_zero_for_another = self.step == "open" and tile == "0000"
         self.lay(("lay", 0, 0, tile))
-        if is_zero_for_another:
+        if tile == "0000":
             self.scores[seat] += 25
             self.step, self.additional = "extra", 2
         elif len(set(tile)) == 1:
@@ -204,7 +203,7 @@ class Table:
         hand = self.hands[self.order[0]]
         if self.step == "open":
             quads = [tile for tile in hand if len(set(tile)) == 1]
-            return [("lay", 0, 0, tile) for tile in ("0000", max(quads))]
+            return [("lay", 0, 0, tile) for tile in quads if tile in ("0000", max(quads))]
         if self.step == "bonus":
             return [("points",), *firsts_of_two(self.board, hand)]
         if self.step == "extra":

@@ -256,9 +256,11 @@ fn quadominos(view: &Value) -> Vec<Rated> {
     let hand = texts(view.get("hand"));
     let step = view.get("step").text();
     if step == "open" {
-        let highest = hand.iter().copied().filter(|tile| tile.chars().all(|digit| tile.starts_with(digit))).max();
-        let highest = highest.expect("who opens and may choose holds two quads");
-        return vec![(total(highest), lay((0, 0), highest)), (25, lay((0, 0), "0000"))];
+        // with the highest quad, or with the quad-zero, which takes points and two more tiles
+        let quads: Vec<&str> =
+            hand.iter().copied().filter(|tile| tile.chars().all(|digit| tile.starts_with(digit))).collect();
+        let due = quads.iter().filter(|&tile| Some(tile) == quads.iter().max() || *tile == "0000");
+        return due.map(|tile| (if *tile == "0000" { 25 } else { total(tile) }, lay((0, 0), tile))).collect();
     }
     if step == "bonus" {
         return vec![(25, map([("action", "points".into())]))]; // two more tiles may score more: try it
