@@ -15,7 +15,7 @@ from . import quincy_board as b
 from .base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
 from .quincy_board import Domino, Pair, Square, Squares
 from .quincy_drawing import draw_svg, draw_text
-from .quincy_forms import Add, Discard, Event, Line, Move, Options, Position, Remove, View, check_ends
+from .quincy_forms import Add, Discard, Event, Line, Move, Options, Position, Remove, View
 from .quincy_rules import RULES
 
 HAND_SIZE = 5
@@ -370,13 +370,7 @@ def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
 
 
 def _numbers(dominoes: Any) -> tuple[int, ...]:
-    """Return dominoes by number.
-
-    Raises:
-        ValueError: the larger end of one comes first.
-    """
-    for domino in dominoes:
-        check_ends(domino)
+    """Return dominoes by number."""
     return tuple(b.NUMBERS[domino] for domino in dominoes)
 
 

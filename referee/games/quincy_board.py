@@ -31,7 +31,8 @@ STONES: tuple[Stone, Stone] = ("A", "B")
 
 DOMINOES: tuple[Domino, ...] = tuple((low, high) for low in range(10) for high in range(low, 10))
 """The double-nine set; elsewhere a domino is its number in here."""
-NUMBERS = {domino: number for number, domino in enumerate(DOMINOES)}
+NUMBERS = {ends: number for number, (low, high) in enumerate(DOMINOES) for ends in ((low, high), (high, low))}
+"""By domino, either way round."""
 ALL_DOMINOES = tuple(range(len(DOMINOES)))
 SQUARES: tuple[Square, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
 BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for row, column in SQUARES}

@@ -1,14 +1,14 @@
 """What goes in and out of Quincy as plain values: options, moves, views, positions. Knows forms; refuses to know rules.
 
 A square is `[row, column]`, both from 1 to 9: `[1, 1]` is the top left one, `[1, 9]` the top right one. A domino is
-`[end, end]`, the smaller end first and 0 for a blank: `[3, 5]`, never `[5, 3]`.
+`[end, end]`, 0 for a blank; it has no direction, so it may come in either way, and views have the smaller end first.
 """
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from .quincy_board import Domino, Stone
+from .quincy_board import Stone
 
 End = Annotated[int, Meta(ge=0, le=9)]
 """One end of a domino; 0 is a blank."""
@@ -20,16 +20,6 @@ BoardForm = Annotated[tuple[Annotated[str, Meta(pattern=r"^[.AB]{9}$(?!\n)")], .
 """Nine rows from the top, each of nine characters from the left: `.` for an empty square, else a stone."""
 
 
-def check_ends(domino: Domino) -> None:
-    """Check that a domino is written in its one way.
-
-    Raises:
-        ValueError: its larger end comes first.
-    """
-    if domino[0] > domino[1]:
-        raise ValueError(f"the smaller end of a domino comes first: {[domino[1], domino[0]]}")
-
-
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set: nothing."""
 
@@ -38,37 +28,25 @@ class Add(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", t
     """Play a domino and add a stone."""
 
     domino: DominoForm
-    """The domino, of the own hand."""
+    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
     square: SquareForm
-    """Where the stone goes."""
-
-    def __post_init__(self) -> None:
-        """Check the order of the domino's ends."""
-        check_ends(self.domino)
+    """`[row, column]` of where the stone goes, both from 1: row 1 is the top one, column 1 the left one."""
 
 
 class Remove(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="remove"):
     """Play a domino with a blank and remove a stone of the opponents."""
 
     domino: DominoForm
-    """The domino, of the own hand."""
+    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
     square: SquareForm
-    """Where the stone lies."""
-
-    def __post_init__(self) -> None:
-        """Check the order of the domino's ends."""
-        check_ends(self.domino)
+    """`[row, column]` of where the stone lies, both from 1: row 1 is the top one, column 1 the left one."""
 
 
 class Discard(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="discard"):
     """Discard an unplayable domino, draw another, and be asked again in the same turn."""
 
     domino: DominoForm
-    """The domino, of the own hand."""
-
-    def __post_init__(self) -> None:
-        """Check the order of the domino's ends."""
-        check_ends(self.domino)
+    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
 
 
 Move = Add | Remove | Discard
@@ -78,33 +56,33 @@ class Event(Struct, frozen=True):
     """One thing that everybody saw happen."""
 
     seat: int
-    """Who did it, or whom it happened to."""
+    """The seat, from 0, that did it, or that it happened to."""
     action: Literal["add", "remove", "discard", "skip", "expelled"]
     """One of the moves; or `skip`: the seat could do nothing; or `expelled`: it left, its hand face down."""
     dominoes: tuple[DominoForm, ...]
     """What went face up: one domino for a move; for `skip` all the seat had, none of them playable; else none."""
     square: SquareForm | None
-    """Where the stone was added or removed; null if there was none."""
+    """`[row, column]`, both from 1, of where the stone was added or removed; null if there was none."""
 
 
 class Line(Struct, frozen=True):
     """A line: 4 or more stones side by side, which nobody can remove any more. Two of them win."""
 
     stone: Stone
-    """Whose line it is."""
+    """Whose line it is: `A` is the stone of seats 0 and 2, `B` of seats 1 and 3."""
     squares: list[SquareForm]
-    """All its squares, from the top or left end to the other."""
+    """`[row, column]` of all its squares, from the top or left end to the other."""
 
 
 class View(Struct, frozen=True, kw_only=True):
     """What one seat may know."""
 
     seat: int
-    """The seat that this view is for."""
+    """The seat that this view is for, 0 to 3, in turn order at the start."""
     stone: Stone
-    """The seat's own stones, which are its partner's too."""
+    """The seat's own stones, which are its partner's too: `A` of seats 0 and 2, `B` of seats 1 and 3."""
     hand: list[DominoForm]
-    """Its own dominoes, the newest last."""
+    """Its own dominoes, the newest last: `[end, end]` each, from 0, a blank, to 9, the smaller end first."""
     drew: list[DominoForm]
     """What the seat drew after its last move, one domino or none: the end of the hand."""
     same_turn: bool
@@ -114,7 +92,7 @@ class View(Struct, frozen=True, kw_only=True):
     hand_sizes: list[int]
     """How many dominoes each seat has, by seat; 0 for an expelled one."""
     pile: int
-    """How many dominoes are left to draw."""
+    """How many dominoes are left to draw, 0 to 45."""
     board: BoardForm
     """Nine strings, the top row first, each from column 1 on: `.` for an empty square, `A` or `B` for a stone.
 

@@ -1,7 +1,7 @@
 """Quincy once more, written from its description alone. Knows no engine; slow and plain.
 
-A move is a dict, as a player sends it. A domino is a tuple of its ends, the smaller first; a square is (row, column),
-1 to 9 each; a team is 0 or 1, and a seat's team is the seat modulo 2.
+A move is a dict, as a player sends it, its domino either way round. Else a domino is a tuple, the smaller end first; a
+square is (row, column), 1 to 9 each; a team is 0 or 1, and a seat's team is the seat modulo 2.
 """
 
 from collections.abc import Iterator, Sequence
@@ -101,7 +101,7 @@ class Table:
     def play(self, move: Move) -> None:
         """Play a legal move to its end, drawing included."""
         seat = self.turn
-        low, high = move["domino"]
+        low, high = sorted(move["domino"])
         self.hands[seat].remove((low, high))
         self.face_up.append((low, high))
         if move["action"] == "add":
