@@ -34,6 +34,7 @@ class View(Struct, frozen=True):
     """What every seat sees: all there is."""
 
     seat: int
+    """The seat that this view is for."""
     said: int
     """The last number; 0 before the first."""
     order: list[int]
@@ -46,6 +47,7 @@ class Count(Struct, frozen=True, forbid_unknown_fields=True):
     """A move: the next number."""
 
     count: int
+    """One more than the last."""
 
 
 class State(Struct, frozen=True):

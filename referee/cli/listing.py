@@ -26,7 +26,7 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
         return
     rules = find_game(game)
     if schema:
-        print(json.dumps(_schema(rules), indent=2))
+        print(json.dumps(rules.schema(), indent=2))
     elif as_json:
         print_json(_described(rules))
     else:
@@ -45,11 +45,6 @@ def _outlined(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> dict[str, Any
         "seats": list(plugin.seats),
         "options": {field.name: field.default for field in msgspec.structs.fields(plugin.options_type)},
     }
-
-
-def _schema(game: Game[Any, Any, Any]) -> dict[str, Any]:
-    roots, components = msgspec.json.schema_components([game.view_type, game.move_type, game.options_type])
-    return {**dict(zip(("view", "move", "options"), roots, strict=True)), "$defs": components}
 
 
 def _list_all(as_json: bool) -> None:

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
+from .schema import schema_of
+
 S = TypeVar("S")
 V = TypeVar("V")
 M = TypeVar("M")
@@ -131,6 +133,10 @@ class Game(ABC, Generic[S, V, M]):
         super().__init_subclass__()
         if hasattr(cls, "move_type"):
             cls._boxed_move = msgspec.defstruct("Box", [("move", cls.move_type)])
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schemas of `view`, `move` and `options`: each field described by the docstring beneath it."""
+        return schema_of({"view": self.view_type, "move": self.move_type, "options": self.options_type})
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
         """Check options.

@@ -34,17 +34,20 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     q_bonus: Bonus = 6
-    """Points for completing a Q."""
+    """Points for a Q, a run of exactly six tiles of all six colours or of all six shapes; 0 to 1000."""
     finish_bonus: Bonus = 6
-    """Points for placing all tiles of the hand in one turn."""
+    """Points for placing all tiles of the hand in one turn; 0 to 1000."""
 
 
 class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One tile on the map: `[row, column, tile]`."""
 
     row: Coordinate
+    """Rows grow downwards; row 0 is that of the first tile."""
     column: Coordinate
+    """Columns grow to the right; column 0 is that of the first tile."""
     tile: TileName
+    """`colour-shape`: one of the 36 kinds."""
 
 
 class Pass(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="pass"):
@@ -56,9 +59,10 @@ class Exchange(Struct, frozen=True, forbid_unknown_fields=True, tag_field="actio
 
 
 class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="place"):
-    """Place tiles, one after the other."""
+    """Place tiles of the hand, one after the other."""
 
     tiles: list[Placement]
+    """`[row, column, tile]` of each, in the order in which they are laid: at least one, all in one row or column."""
 
 
 Move = Pass | Exchange | Place
@@ -68,17 +72,18 @@ class View(Struct, frozen=True, kw_only=True):
     """What one seat may know."""
 
     seat: int
-    """The seat that this view is for."""
+    """The seat that this view is for, 0 to 3, in turn order at the start."""
     hand: list[TileName]
-    """Its own tiles."""
+    """Its own tiles, each `colour-shape`; what was handed out last is in front."""
     scores: list[int]
-    """Points by seat, of eliminated seats too."""
+    """Points by seat, from 0, of eliminated seats too."""
     order: list[int]
     """The seats still in the game in the order of their turns, the one to move first."""
     tiles_left: int
-    """How many tiles the referee still has to hand out."""
+    """How many tiles the referee still has to hand out, from 0: a hand of more tiles can't be exchanged."""
     map: tuple[tuple[int, int, TileName], ...]
-    """`[row, column, tile]` of every tile on the map; the first tile lies on row 0, column 0."""
+    """`[row, column, tile]` of every tile on the map, in the order in which they were laid: rows grow downwards,
+    columns to the right, both can be negative, and the first tile lies on row 0, column 0."""
 
 
 class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):

@@ -28,11 +28,12 @@ class Lay(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", t
     """Lay one tile."""
 
     row: Coordinate
-    """Rows grow downwards."""
+    """Rows grow downwards; row 0 is that of the round's first tile."""
     column: Coordinate
-    """Columns grow to the right."""
+    """Columns grow to the right; column 0 is that of the round's first tile."""
     tile: Digits
-    """As it is to lie: a tile of the hand in one of its four rotations."""
+    """A tile of the hand as it is to lie, in one of its four rotations: its numbers clockwise from the top left corner.
+    A quarter turn clockwise takes the last digit to the front."""
 
 
 class Points(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="points"):
@@ -50,38 +51,40 @@ class View(Struct, frozen=True, kw_only=True):
     """What one seat may know."""
 
     seat: int
-    """The seat that this view is for."""
+    """The seat that this view is for, 0 to 11, in turn order at the start."""
     hand: list[Digits]
-    """Its own tiles as they are printed, what was drawn last at the end."""
+    """Its own tiles as they are printed, their numbers from 0 to 5 ascending; what was drawn last at the end."""
     step: Step
-    """What the seat to move is asked for. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after
-    which a second can be laid. `second`: the second additional tile. `open`: its highest quad or 0000, on row 0 and
-    column 0. `extra`: an additional tile after an opening 0000, or `done`."""
+    """What the seat to move is asked for. `open`: the first tile of the round, on row 0 and column 0: its highest quad
+    or, if it holds that, too, 0000. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after which
+    a second can be laid. `second`: the second additional tile. `extra`: an additional tile after an opening 0000, or
+    `done`."""
     additional: int
-    """How many additional tiles it may still lay in this turn."""
+    """How many additional tiles it may still lay in this turn, 0 to 2."""
     bonuses: int
-    """How many bonuses it still has to choose, the present one included; more than 1 only with chain_bonus."""
+    """How many bonuses it still has to choose, from 0, the present one included; more than 1 only with chain_bonus."""
     board: tuple[tuple[int, int, Digits], ...]
-    """`[row, column, tile]` of every tile on the table as it lies, in the order in which they were laid; the first of a
-    round lies on row 0, column 0."""
+    """`[row, column, tile]` of every tile on the table as it lies, in the order in which they were laid: rows grow
+    downwards, columns to the right, both can be negative, and the first of a round lies on row 0, column 0."""
     order: list[int]
     """The seats still in the game in the order of their turns, the one to move first."""
     scores: list[int]
-    """Points by seat; 0 for an eliminated seat."""
+    """Points by seat, which can be negative; 0 for an eliminated seat."""
     hand_sizes: list[int]
-    """How many tiles each seat holds."""
+    """By seat: how many tiles it holds; 0 for an eliminated seat."""
     well: int
-    """How many tiles are left to draw."""
+    """How many tiles are left to draw, from 0."""
     round: int
     """Number of the round, 1 for the first."""
     drawn: list[Digits]
-    """The tiles that the referee drew for this seat since its last move in this round: the last ones of its hand."""
+    """The tiles that the referee drew for this seat since its last move in this round, as they are printed: the last
+    ones of its hand."""
     drew: list[int]
     """By seat: how many tiles were drawn for it since its last move in this round."""
     skipped: list[int]
     """By seat: how many of its turns were skipped since its last move in this round, for want of a tile that fits."""
     lost: list[int]
-    """By seat: the points that these draws and skipped turns cost it."""
+    """By seat: the points that these draws and skipped turns cost it, 20 each; not negative."""
     passes: int
     """How many turns in a row were skipped just now; as many as there are seats in the game end the round."""
 

@@ -1,7 +1,7 @@
 """Rounds and turns of Quad-Ominos: what follows from a tile or a choice that was found legal. Refuses to judge moves.
 
-What the referee does for the players happens here: it deals, draws, skips, pays, deals again, and opens a round where no
-quad was dealt. So a state that is not over always waits for a seat that has a move.
+What the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips, pays, and deals
+again. So a state that is not over always waits for a seat that has a move.
 """
 
 from collections.abc import Iterable
@@ -31,12 +31,12 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     target: Annotated[int, Meta(ge=1, le=1_000_000)] = 800
-    """The game ends after the first round that leaves a player with so many points."""
+    """The game ends after the first round that leaves a player with so many points or more; 1 to 1,000,000."""
     rounds: Annotated[int, Meta(ge=1, le=1000)] | None = None
-    """The game ends after so many rounds, whatever the points; null: by `target`."""
+    """The game ends after so many rounds, 1 to 1000, whatever the points; null: by `target`."""
     max_rounds: Annotated[int, Meta(ge=1, le=1000)] = 100
-    """A game that is played by `target` ends after so many rounds at the latest: players who lose more than they gain
-    would never reach it."""
+    """A game that is played by `target` ends after so many rounds at the latest, 1 to 1000: players who lose more than
+    they gain would never reach it."""
     chain_bonus: bool = False
     """Whether an additional tile that meets three or four corners earns a bonus, too. It is chosen once both additional
     tiles are laid."""

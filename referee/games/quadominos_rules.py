@@ -66,7 +66,7 @@ _ROWS = (
     ("quadominos.score.total", "A tile scores the sum of its four numbers.", f"{_PLAY}, third paragraph"),
     (
         "quadominos.bonus.choice",
-        "Any other opening quad, or a tile that meets others at 3 or 4 corners, earns 25 points or two additional tiles.",
+        "Another opening quad, or a tile that meets others at 3 or 4 corners, earns 25 points or two additional tiles.",
         f"{_PLAY}, second and fourth paragraph",
     ),
     (

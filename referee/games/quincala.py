@@ -32,13 +32,13 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     sizes: Literal[3, 4, 5] = 5
-    """How many sizes there are; each player has as many towers at the start, of one piece of each size."""
+    """How many sizes there are, 3 to 5; each player has as many towers at the start, of one piece of each size."""
     layout: Layout | None = None
     """The board; if there is none, the one that comes with the game, which is a reconstruction: the figures of the
     rules could not be found. On the command line, the path of a TOML file like referee/games/quincala.toml."""
     max_turns: Annotated[int, Meta(ge=1, le=100_000)] = 400
-    """After so many turns of both players together the game is a draw. A turn is all that a player does until the
-    other's begins, however many steps; a skipped turn counts."""
+    """After so many turns of both players together, 1 to 100,000, the game is a draw. A turn is all that a player does
+    until the other's begins, however many steps; a skipped turn counts."""
 
     def __post_init__(self) -> None:
         """Refuse a layout that does not say where the towers stand.
@@ -59,9 +59,9 @@ class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action",
     """Place one piece of the hand."""
 
     piece: PieceName
-    """Which, of either colour."""
+    """Which, of either colour: `w` for White or `b` for Black, and its size from 1."""
     dot: DotPair
-    """`[row, column]` of an empty dot of the player's own placing areas."""
+    """`[row, column]` of an empty dot of the player's own placing areas; both count from 1, row 1 at White's edge."""
 
 
 class Leg(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="leg"):
@@ -70,7 +70,7 @@ class Leg(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", t
     start: DotPair
     """`[row, column]` of the tower that is lifted; for a further leg, where the last one ended."""
     end: DotPair
-    """`[row, column]` of where it ends."""
+    """`[row, column]` of where it ends; both count from 1, row 1 at White's edge, column 1 on White's left."""
 
 
 class Stop(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="stop"):
@@ -84,8 +84,11 @@ class Pieces(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """Pieces on one dot: `[row, column, pieces]`."""
 
     row: Coordinate
+    """From 1, at White's edge."""
     column: Coordinate
+    """From 1, on White's left."""
     pieces: Annotated[tuple[PieceName, ...], Meta(min_length=1, max_length=5)]
+    """The smallest first, each `w` for White or `b` for Black, and its size from 1."""
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -99,18 +102,19 @@ class View(Struct, frozen=True, kw_only=True):
     """A text for each row, row 1 first, at White's edge; its first character is column 1. `w`: a dot of White's placing
     areas, `b`: of Black's, `x`: of both, `.`: any other dot, a space: no dot."""
     board: tuple[Pieces, ...]
-    """`[row, column, pieces]` of every tower, its smallest piece first."""
+    """`[row, column, pieces]` of every tower, its smallest piece first; rows count from 1 at White's edge, columns from
+    1 on White's left."""
     hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]]
     """By seat: the pieces that it has yet to place, of both colours."""
     scores: tuple[int, int]
-    """By seat: of how many sizes a piece of its own colour stands in a mixed tower. All of them win."""
+    """By seat: of how many sizes, from 0, a piece of its own colour stands in a mixed tower. All of them win."""
     order: tuple[Seat, ...]
     """The seats still in the game, the one to move first."""
     phase: Phase
     """What is to be done: `place` a piece of the hand; `move`, that is, make the first leg; `continue`, that is, make a
     further leg or stop; nothing, the game being `over`."""
     steps: int
-    """How many moves (pieces placed, legs made) the turn has already had."""
+    """How many moves (pieces placed, legs made) the turn has already had, from 0."""
     path: tuple[DotPair, ...]
     """`[row, column]` of where the first leg began and of where each leg ended. In phase `continue` it is that of the
     turn that goes on, and a further leg starts on its last dot; before a turn's first step it is the last turn's."""
@@ -119,9 +123,10 @@ class View(Struct, frozen=True, kw_only=True):
     immune: tuple[Pieces, ...]
     """`[row, column, pieces]` that may not be knocked in this turn."""
     fresh: tuple[Pieces, ...]
-    """`[row, column, pieces]` that have knocked the other colour in this turn, and will be immune in the next."""
+    """`[row, column, pieces]` that have knocked the other colour in this turn, and will be immune in the next; what its
+    own side knocks off the board is so no more."""
     turns: int
-    """How many turns are over, skipped ones too."""
+    """How many turns of both players together are over, from 0, skipped ones too."""
     max_turns: int
     """With so many turns the game ends as a draw."""
     skipped: bool

@@ -47,19 +47,20 @@ class Start(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the towers stand at the start: N full towers of a colour, for N sizes."""
 
     white: tuple[DotPair, ...]
-    """`[row, column]` of each of White's towers."""
+    """`[row, column]` of each of White's towers; both count from 1, row 1 at White's edge."""
     black: tuple[DotPair, ...]
-    """`[row, column]` of each of Black's towers."""
+    """`[row, column]` of each of Black's towers; both count from 1, row 1 at White's edge."""
 
 
 class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """A board: the dots of the playing area, the placing areas, and the starting positions."""
 
     map: Annotated[tuple[Annotated[str, Meta(pattern="^[wbx. ]+$(?!\n)", max_length=26)], ...], Meta(max_length=26)]
-    """A text for each row, row 1 first, a character for each column: `w` a dot of White's placing areas, `b` of
-    Black's, `x` of both, `.` any other dot, a space where there is no dot."""
+    """A text for each row, row 1 at White's edge first, a character for each column from column 1 on White's left, at
+    most 26 of each: `w` a dot of White's placing areas, `b` of Black's, `x` of both, `.` any other dot, a space where
+    there is no dot."""
     start: dict[Literal["3", "4", "5"], Start]
-    """By the number of sizes; at least for the one that is played."""
+    """By the number of sizes, 3 to 5: where the towers stand; at least for the one that is played."""
     note: str = ""
     """What the layout is, for people."""
 

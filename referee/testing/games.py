@@ -57,14 +57,22 @@ def _check_description(game: AnyGame) -> None:
         assert rule_id == rule.id, f"{rule_id} stands for the rule {rule.id}"
         assert rule.text, f"{rule_id} has no text"
         assert rule.source, f"{rule_id} has no source"
-    for described in (game.options_type, game.view_type, game.move_type):
-        msgspec.json.schema(described)
+    _check_schema(game.schema(), game.name)
     for option in ({"no such option": 1}, {"": None}):
         try:
             game.parse_options(option)
         except BadSetup:
             continue
         raise AssertionError(f"{game.name} takes the options {option}")
+
+
+def _check_schema(part: Any, where: str) -> None:
+    """Check that every property of a JSON Schema is described: by the docstring beneath a field, or by its `Meta`."""
+    for name, value in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
+        if name == "properties":
+            for key, found in value.items():
+                assert found.get("description"), f"{where}: its property {key} has no description"
+        _check_schema(value, value.get("title", where) if isinstance(value, dict) else where)
 
 
 class _GameCheck:

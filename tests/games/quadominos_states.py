@@ -8,6 +8,7 @@ from referee.games.base import IllegalMove
 from referee.games.quadominos import QuadOminos
 from referee.games.quadominos_forms import Lay
 from referee.games.quadominos_rounds import State
+from referee.games.quadominos_tiles import TILES
 
 GAME = QuadOminos()
 Spot = tuple[int, int, str]
@@ -23,6 +24,8 @@ BAY: tuple[Spot, ...] = (*CORNER, (0, 2, "1222"), (1, 2, "2242"))
 ARC: tuple[Spot, ...] = ((0, 0, "3351"), (0, 1, "3345"), (0, 2, "3344"), (1, 2, "4423"), (2, 2, "3233"), (2, 1, "0335"))
 """On row 1, column 0, the corner at the bottom right meets a diagonal neighbour alone."""
 ZEROS: tuple[Spot, ...] = ((0, 0, "0000"),)
+TWO_QUADS = [["5555", "0000", "0001", "0055", "0555"], ["4444", "0002", "0011"]]
+"""Hands, of which the first opens with one of two quads."""
 
 
 def position(
@@ -55,11 +58,20 @@ def lay(row: int, column: int, tile: str) -> dict[str, Any]:
     return {"action": "lay", "row": row, "column": column, "tile": tile}
 
 
+HIGHEST, ZERO = lay(0, 0, "5555"), lay(0, 0, "0000")
+"""How TWO_QUADS may open."""
+
+
 def played(state: State, *moves: dict[str, Any]) -> State:
     """Return the state after plain moves."""
     for raw in moves:
         state = GAME.deliver(GAME.play(state, GAME.parse_move(raw)))
     return state
+
+
+def held(state: State, seat: int) -> list[str]:
+    """Return the tiles of a hand."""
+    return [TILES[tile] for tile in state.hands[seat]]
 
 
 def lays_of(state: State) -> list[Spot]:

@@ -3,15 +3,17 @@
 import re
 from collections.abc import Callable
 from random import Random
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from referee.chance import Dealer
 from referee.games.base import Game, IllegalMove, News, Outcome
 from referee.games.q import Move, QGame, State, View
 from referee.games.q_tiles import NAMES
+from referee.games.schema import schema_of
 from referee.plugins import load
 from referee.testing import JUNK, check_game, spoilt
 
@@ -113,6 +115,19 @@ class Betraying(QGame):
         return replace(super().view(state, seat), hand=[NAMES[tile] for tile in state.pile[:1]])
 
 
+class Silent(QGame):
+    """Does not say what stands in a move."""
+
+    class Bare(Struct):
+        """A move."""
+
+        told: int
+        """What is told."""
+        untold: int
+
+    move_type = Bare  # type: ignore[assignment]  # only its schema is looked at
+
+
 class Trusting(QGame):
     """Lists an exchange that is not legal."""
 
@@ -131,6 +146,7 @@ BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
     (Endless, "was dropped and is to move"),
     (Moody, "the same seed gave another deal"),
     (Betraying, "sees another view of what it imagines"),
+    (Silent, "Bare: its property untold has no description"),
     (Trusting, "is among the legal moves, and is not legal"),
 )
 
@@ -140,6 +156,33 @@ def test_a_broken_game_is_found_out(broken: Callable[[], Game[Any, Any, Any]], s
     """A game that breaks the contract does not pass, and the error says what it breaks."""
     with pytest.raises(AssertionError, match=says):
         check_game(broken(), Random(3), games=3, max_turns=30)
+
+
+class Named(Struct, tag_field="kind", tag="named"):
+    """Something with a name."""
+
+    name: Annotated[str, Meta(description="From its Meta.")]
+    """From beneath."""
+
+
+class Pair(Named, tag_field="kind", tag="pair"):
+    """Two of them."""
+
+    parts: tuple[Named, ...] = ()
+    """Spread over
+    two lines."""
+
+
+def test_docstrings_beneath_fields_describe_the_schema() -> None:
+    """Those of inherited fields, too; a tag says what its struct is for, and what a Meta says stays."""
+    found = schema_of({"one": Pair | None})["$defs"]
+    described = {
+        name: {key: value["description"] for key, value in part["properties"].items()} for name, part in found.items()
+    }
+    assert described == {
+        "Named": {"kind": "Something with a name.", "name": "From its Meta."},
+        "Pair": {"kind": "Two of them.", "name": "From its Meta.", "parts": "Spread over two lines."},
+    }
 
 
 def test_spoilt_values_are_copies() -> None:

@@ -211,7 +211,7 @@ def test_immunity_travels_with_the_piece() -> None:
 
 
 def test_a_knocked_piece_loses_its_immunity() -> None:
-    """The mover may knock its own knocker in the same move; neither what takes its place nor it, placed anew, is immune."""
+    """The mover may knock its own knocker in the same move; what takes its place is not immune, nor it when placed."""
     board = {(5, 5): "w1 w2", (5, 6): "b2", (5, 7): "w2 w3", (11, 1): "b4"}
     state = played(position(board), leg(5, 5, 5, 6), leg(5, 6, 5, 7))
     assert [((spot.row, spot.column), spot.pieces) for spot in GAME.view(state, 0).fresh] == [((5, 6), ("w2",))]
