@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 import protocol
 from protocol import State, limits
 from protocol.connection import TRANSITIONS
 from referee import chance
+from referee.games.base import IllegalMove
 from referee.net.launch import ProgramLimits
 from referee.net.launch.output import KEPT_BYTES
 from referee.net.launch.sandbox import SHARED_MEMORY_MIB
@@ -170,6 +173,36 @@ def view() -> str:
     return _spread(VIEW)
 
 
+PLACEMENTS: tuple[list[list[Any]], ...] = (
+    [[0, 1, "red-star"]],
+    [[0, 1, "red-star"], [0, 2, "red-8star"]],
+    [[0, 2, "red-8star"], [0, 1, "red-star"]],
+    [[-1, 0, "red-star"], [1, 0, "green-square"]],
+    [[0, 1, "red-star"], [1, 0, "green-square"]],
+    [[0, 1, "blue-clover"]],
+    [[1, 0, "blue-clover"]],
+    [[0, 1, "green-star"]],
+    [[0, 0, "red-star"]],
+    [],
+)
+"""Tiles that are placed on the map of VIEW."""
+
+
+def placements() -> str:
+    """Return some placements, each with its points or the rule of Q that it breaks."""
+    game = load().game("q")
+    state = game.imagine(game.parse_options({}), msgspec.convert(VIEW, game.view_type), chance.Dealer(SEED))
+    rows = []
+    for tiles in PLACEMENTS:
+        try:
+            points = game.news(game.play(state, game.parse_move({"action": "place", "tiles": tiles}))).public["points"]
+            verdict = f"legal, {points} points"
+        except IllegalMove as error:
+            verdict = f"`{error.rule_id}`: {game.rules[error.rule_id].text}"
+        rows.append((f"`{json.dumps(tiles)}`", verdict))
+    return table(("`tiles`", "verdict"), *rows)
+
+
 def hidden_seed() -> str:
     """Return how the seed is hidden in the line of a record."""
     value = json.dumps(SEED.hex())
@@ -216,6 +249,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "program limits": program_limits_table,
     "bytes": hello_bytes,
     "view": view,
+    "placements": placements,
     "chance with nonces": chance_with_nonces,
     "chance without nonces": chance_without_nonces,
     "hidden seed": hidden_seed,

@@ -135,6 +135,16 @@ def test_every_key_is_described_and_shown(name: str) -> None:
     assert f'"type": "{name}"' in text
 
 
+def test_the_short_client_names_the_limits_of_a_decoder() -> None:
+    """With their numbers, and where they count."""
+    text = section("A client in short")
+    assert f"as many as they say, 1 to {limits.MAX_FRAME_FROM_REFEREE_BYTES};" in text
+    assert f"{limits.MAX_DEPTH} levels of arrays and maps" in text
+    assert (
+        f"{limits.MAX_STRING_BYTES} bytes of a string, {limits.MAX_ITEMS} items of an array or pairs of\na map" in text
+    )
+
+
 def test_every_code_is_described() -> None:
     """The codes stand in the order of the code."""
     assert list(Code) == first_column(section("Codes"))
