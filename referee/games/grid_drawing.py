@@ -1,4 +1,26 @@
-"""What pictures of boards that grow have in common: the grid, and the numbers of rows and columns. Knows no tiles."""
+"""What pictures of boards that grow have in common: the grid, the numbers of rows and columns, how a seat stands.
+
+Knows no tiles.
+"""
+
+from collections.abc import Sequence
+
+from .base import Outcome
+
+
+def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
+    """Return in words how a seat stands: `out`, `to move`, `won`, or nothing.
+
+    Args:
+        order: the seats still in the game, the one to move first.
+        seat: which.
+        outcome: how the game ended, if it has.
+    """
+    if seat not in order:
+        return "out"
+    if outcome is None:
+        return "to move" if order[0] == seat else ""
+    return "won" if seat in outcome.ranking[0] else ""
 
 
 def edges(rows: range, columns: range, side: int) -> list[str]:

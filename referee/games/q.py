@@ -321,11 +321,11 @@ class QGame(Game[State, View, Move]):
 
     def draw_text(self, state: State) -> str:
         """Return the map and every seat's hand, for a terminal."""
-        return draw_text(state.board, state.hands, state.scores, state.order, is_over=self.outcome(state) is not None)
+        return draw_text(state, self.outcome(state))
 
     def draw_svg(self, state: State) -> str:
         """Return the map and every seat's hand, the tiles of the last turn marked, as an SVG document."""
-        return draw_svg(state, is_over=self.outcome(state) is not None)
+        return draw_svg(state, self.outcome(state))
 
     def tile_count(self, state: State) -> int:
         """Count every tile wherever it is: in a game from the start, always 1080."""

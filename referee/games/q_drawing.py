@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any, Protocol
 
-from .grid_drawing import edges
+from .base import Outcome, counted
+from .grid_drawing import edges, standing
 from .q_tiles import COLORS, NAMES, SHAPES, Board, Cell, Tile
 
 _SHAPE_SIGNS = ("★", "✶", "■", "●", "♣", "◆")
@@ -26,50 +27,6 @@ def draw_tile(tile: Tile) -> str:
 def draw_hand(hand: Iterable[Tile]) -> str:
     """Return a hand in tile order."""
     return " ".join(draw_tile(tile) for tile in sorted(hand)) or "-"
-
-
-def draw_text(
-    board: Board, hands: Sequence[Sequence[Tile]], scores: Sequence[int], order: Sequence[int], *, is_over: bool
-) -> str:
-    """Return the map with its row and column numbers, then a line per seat.
-
-    Args:
-        board: the map.
-        hands: by seat.
-        scores: by seat.
-        order: the seats still in the game, the one to move first.
-        is_over: whether nobody is to move any more.
-    """
-    rows = [row for row, _ in board]
-    columns = [column for _, column in board]
-    width = range(min(columns), max(columns) + 1)
-    lines = ["[dim]    " + "".join(f"{column:>3}" for column in width) + "[/]"]
-    for row in range(min(rows), max(rows) + 1):
-        cells = (f" {draw_tile(board[row, column])}" if (row, column) in board else "  ·" for column in width)
-        lines.append(f"[dim]{row:>4}[/]" + "".join(cells))
-    lines.append("")
-    for seat, hand in enumerate(hands):
-        state = "out" if seat not in order else "to move" if order[0] == seat and not is_over else ""
-        lines.append(f"seat {seat} {scores[seat]:>4} points  {draw_hand(hand)}  [dim]{state}[/]")
-    return "\n".join(lines)
-
-
-# --- SVG. Lengths are in units of the drawing; a square of the map is 40 of them wide.
-
-_SIDE = 40
-_MARGIN = 30
-"""Room for the row and column numbers on each side."""
-_CARD = (270, 92)
-"""(width, height) of one seat's hand, at least."""
-_HAND_WIDTH = 6
-"""Tiles in a row of a hand; only given positions have longer hands."""
-_LEAST = (13, 7)
-"""Columns and rows that are always shown: small maps then do not change their scale with every tile."""
-_TONES = ("#b80f1f", "#14a86b", "#2b74d8", "#ffe733", "#f28c0f", "#58238a")
-"""Six steps of lightness, so that no two look alike to the colour-blind; tests/games/test_q_drawing.py measures it."""
-_LIGHT, _DARK = "#ffffff", "#10141c"
-_LETTERS = (_LIGHT, _DARK, _LIGHT, _DARK, _DARK, _LIGHT)
-"""The letter on each tone: light on dark ones, dark on light ones."""
 
 
 class Drawn(Protocol):
@@ -100,18 +57,72 @@ class Drawn(Protocol):
         """The last play; its `tiles` are `(row, column, tile)`."""
 
 
-def draw_svg(state: Drawn, *, is_over: bool) -> str:
+_ENDS = {
+    "q.end.finished": "a whole hand was placed",
+    "q.end.idle-round": "nobody placed a tile in a round",
+    "q.end.deserted": "nobody is left",
+}
+"""By rule: how the game ended."""
+
+
+def _status(state: Drawn, outcome: Outcome | None) -> str:
+    """Return what there is to say about the whole game, in a line."""
+    left = f"{counted(len(state.pile), 'tile')} left to hand out"
+    return left if outcome is None else f"{left} · the game is over: {_ENDS[outcome.reason]}"
+
+
+def draw_text(state: Drawn, outcome: Outcome | None) -> str:
+    """Return the map with its row and column numbers, then a line per seat and one about the game.
+
+    Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
+    """
+    board = state.board
+    rows = [row for row, _ in board]
+    columns = [column for _, column in board]
+    width = range(min(columns), max(columns) + 1)
+    lines = ["[dim]    " + "".join(f"{column:>3}" for column in width) + "[/]"]
+    for row in range(min(rows), max(rows) + 1):
+        cells = (f" {draw_tile(board[row, column])}" if (row, column) in board else "  ·" for column in width)
+        lines.append(f"[dim]{row:>4}[/]" + "".join(cells))
+    lines.append("")
+    for seat, hand in enumerate(state.hands):
+        said = standing(state.order, seat, outcome)
+        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {draw_hand(hand)}  [dim]{said}[/]")
+    return "\n".join((*lines, _status(state, outcome)))
+
+
+# --- SVG. Lengths are in units of the drawing; a square of the map is 40 of them wide.
+
+_SIDE = 40
+_MARGIN = 30
+"""Room for the row and column numbers on each side."""
+_CARD = (270, 101)
+"""(width, height) of one seat's hand, at least."""
+_HAND_WIDTH = 6
+"""Tiles in a row of a hand; only given positions have longer hands."""
+_LEAST = (13, 7)
+"""Columns and rows that are always shown: small maps then do not change their scale with every tile."""
+_TONES = ("#b80f1f", "#14a86b", "#2b74d8", "#ffe733", "#f28c0f", "#58238a")
+"""Six steps of lightness, so that no two look alike to the colour-blind; tests/games/test_q_drawing.py measures it."""
+_LIGHT, _DARK = "#ffffff", "#10141c"
+_LETTERS = (_LIGHT, _DARK, _LIGHT, _DARK, _DARK, _LIGHT)
+"""The letter on each tone: light on dark ones, dark on light ones."""
+
+
+def draw_svg(state: Drawn, outcome: Outcome | None) -> str:
     """Return the map with its row and column numbers, and every seat's hand beneath it, as one SVG document.
 
     Args:
         state: what to draw.
-        is_over: whether nobody is to move any more.
+        outcome: how the game ended, if it has.
     """
     rows = _extent([row for row, _ in state.board], _LEAST[1])
     columns = _extent([column for _, column in state.board], _LEAST[0])
     left, top = columns[0] * _SIDE - _MARGIN, rows[0] * _SIDE - _MARGIN
     width, map_height = len(columns) * _SIDE + 2 * _MARGIN, len(rows) * _SIDE + 2 * _MARGIN
-    cards, cards_height = _cards(state, width, is_over=is_over)
+    cards, cards_height = _cards(state, width, outcome)
     height = map_height + cards_height
     fresh = [(row, column) for row, column, _ in (state.last or {}).get("tiles", ())]
     root = (
@@ -145,7 +156,7 @@ def _use(name: str, x: int, y: int) -> str:
     return f'<use href="#q-{name}" x="{x}" y="{y}"/>'
 
 
-def _cards(state: Drawn, width: int, *, is_over: bool) -> tuple[list[str], int]:
+def _cards(state: Drawn, width: int, outcome: Outcome | None) -> tuple[list[str], int]:
     """Return the seats' cards, row by row within the width, and the height of all."""
     seats = len(state.hands)
     across = max(1, min(seats, (width - 20) // _CARD[0]))
@@ -155,21 +166,21 @@ def _cards(state: Drawn, width: int, *, is_over: bool) -> tuple[list[str], int]:
     lines: list[str] = []
     for seat in range(seats):
         corner = 15 + seat % across * card_width, seat // across * card_height
-        lines += _card(state, seat, corner, (card_width - 10, card_height - 10), is_over=is_over)
+        lines += _card(state, seat, corner, (card_width - 10, card_height - 10), outcome)
     height = -(-seats // across) * card_height
     lines.append(
         f'<text x="{width // 2}" y="{height + 10}" font-size="13" fill="currentColor" fill-opacity=".7" '
-        f'text-anchor="middle">{len(state.pile)} tiles left to hand out</text>'
+        f'text-anchor="middle">{_status(state, outcome)}</text>'
     )
     return lines, height + 24
 
 
-def _card(state: Drawn, seat: int, corner: Cell, size: Cell, *, is_over: bool) -> list[str]:
-    """Return one seat: its label, its points, its hand, and whether it is to move or out."""
+def _card(state: Drawn, seat: int, corner: Cell, size: Cell, outcome: Outcome | None) -> list[str]:
+    """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
     (x, y), (width, height) = corner, size
-    is_out = seat not in state.order
-    is_next = not is_over and not is_out and state.order[0] == seat
-    frame = 'stroke-width="2.5"' if is_next else 'stroke-opacity=".2"'
+    said = standing(state.order, seat, outcome)
+    is_out, is_next = said == "out", said == "to move"
+    frame = 'stroke-width="2.5"' if said in ("to move", "won") else 'stroke-opacity=".2"'
     name_x = 32 if is_next else 14
     content = [
         f'<text data-seat="{seat}" x="{name_x}" y="25" font-size="16" font-weight="600">seat {seat}</text>',
@@ -177,10 +188,12 @@ def _card(state: Drawn, seat: int, corner: Cell, size: Cell, *, is_over: bool) -
     ]
     if is_next:
         content.append('<path d="M14 11L27 19L14 27Z"><title>to move</title></path>')
+    if said == "won":
+        content.append(f'<text x="{width - 14}" y="40" font-size="13" font-style="italic" text-anchor="end">won</text>')
     if is_out:
         content.append('<text x="14" y="60" font-size="15">out</text>')
     content += (
-        _use(NAMES[tile], 8 + index % _HAND_WIDTH * 39, 35 + index // _HAND_WIDTH * 38)
+        _use(NAMES[tile], 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38)
         for index, tile in enumerate(sorted(state.hands[seat]))
     )
     return [

@@ -172,11 +172,11 @@ class QuadOminos(Game[State, View, Move]):
 
     def draw_text(self, state: State) -> str:
         """Return the table and every seat's hand, for a terminal."""
-        return draw_text(state)
+        return draw_text(state, self.outcome(state))
 
     def draw_svg(self, state: State) -> str:
         """Return the table and every seat's hand, the tiles of the last turn marked, as an SVG document."""
-        return draw_svg(state)
+        return draw_svg(state, self.outcome(state))
 
 
 def _board(state: State) -> tuple[tuple[int, int, str], ...]:

@@ -6,8 +6,8 @@ meet, the quarters make one disc of one tone, so a corner that fits is seen befo
 
 from collections.abc import Iterable, Sequence
 
-from .base import counted
-from .grid_drawing import edges
+from .base import Outcome, counted
+from .grid_drawing import edges, standing
 from .quadominos_rounds import PENALTY, State
 from .quadominos_tiles import FACES, TILES, Cell
 
@@ -24,25 +24,50 @@ _ASKED = {
     "extra": "lay an additional tile or be done",
 }
 """By step: what the seat to move is to do."""
+_ENDS = {
+    "quadominos.end.target": "{target} points are reached",
+    "quadominos.end.rounds": "this was the last round",
+    "quadominos.end.cap": "there are no more rounds",
+    "quadominos.end.last": "no opponent is left",
+}
+"""By rule: how the game ended."""
+_TEXT_WIDTH = 80
+"""Characters of a terminal."""
+_TEXT_HAND = 10
+"""Tiles of a hand in a line of text."""
 
 
-def draw_text(state: State) -> str:
-    """Return the table with its row and column numbers, two lines a row, then a line per seat.
+def draw_text(state: State, outcome: Outcome | None) -> str:
+    """Return the table with its row and column numbers, two lines a row, then the hands, ten tiles a line.
 
-    The tiles of the last turn have a `>` before them.
+    The tiles of the last turn have a `>` before them. A column is four characters wide as long as 80 have room for all,
+    else three; then every second one is numbered, so that numbers do not touch.
+
+    Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
     """
     rows, columns = _extents(state, 0, (1, 1))
-    lines = ["[dim]     " + "".join(f"{column:<3}" for column in columns) + "[/]"]
+    wide = 4 if 4 + 4 * len(columns) <= _TEXT_WIDTH else 3
+    numbers = (f"{column if wide == 4 or column % 2 == 0 else '':>{wide}}" for column in columns)
+    lines = ["[dim]    " + "".join(numbers) + "[/]"]
     for row in rows:
-        cells = [(row, column) for column in columns]
-        lines.append(f"[dim]{row:>4}[/]" + "".join(_half(state, cell, (0, 1)) for cell in cells))
-        lines.append("    " + "".join(_half(state, cell, (3, 2)) for cell in cells))
-    lines += ("", _status(state))
-    for seat, hand in enumerate(state.hands):
-        said = "to move" if _is_next(state, seat) else "" if seat in state.order else "out"
-        shown = " ".join("".join(map(_digit, TILES[tile])) for tile in sorted(hand)) or "-"
-        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {shown}  [dim]{said}[/]")
+        for label, corners in ((row, (0, 1)), ("", (3, 2))):
+            halves = (" " * (wide - 3) + _half(state, (row, column), corners) for column in columns)
+            lines.append(f"[dim]{label:>4}[/]" + "".join(halves))
+    lines += ("", _status(state, outcome))
+    for seat in range(len(state.hands)):
+        lines += _text_seat(state, seat, outcome)
     return "\n".join(lines)
+
+
+def _text_seat(state: State, seat: int, outcome: Outcome | None) -> Iterable[str]:
+    """Yield the lines of one seat: its points, its hand, and whether it is to move, out, or has won."""
+    shown = ["".join(map(_digit, TILES[tile])) for tile in sorted(state.hands[seat])] or ["-"]
+    rows = [" ".join(shown[first : first + _TEXT_HAND]) for first in range(0, len(shown), _TEXT_HAND)]
+    head = f"seat {seat} {state.scores[seat]:>4} points  "
+    *whole, last = (f"{' ' * len(head) if index else head}{row}" for index, row in enumerate(rows))
+    return (*whole, f"{last}  [dim]{standing(state.order, seat, outcome)}[/]")
 
 
 def _digit(number: str) -> str:
@@ -58,13 +83,11 @@ def _half(state: State, cell: Cell, corners: tuple[int, int]) -> str:
     return mark + "".join(_digit(FACES[face][corner]) for corner in corners)
 
 
-def _is_next(state: State, seat: int) -> bool:
-    return not state.ended and bool(state.order) and state.order[0] == seat
-
-
-def _status(state: State) -> str:
-    """Return the round, the well, and what is to be done, in a line."""
-    asked = "the game is over" if state.ended else f"to move: {_ASKED[state.step]}"
+def _status(state: State, outcome: Outcome | None) -> str:
+    """Return the round, the well, and what is to be done or how the game ended, in a line."""
+    asked = f"to move: {_ASKED[state.step]}"
+    if outcome is not None:
+        asked = f"the game is over: {_ENDS[outcome.reason].format(target=state.options.target)}"
     return f"round {state.round} · {counted(len(state.well), 'tile')} in the well · {asked}"
 
 
@@ -98,12 +121,17 @@ _HEAD = 52
 """Height of a card above its hand."""
 
 
-def draw_svg(state: State) -> str:
-    """Return the table with its row and column numbers, and every seat's hand beneath it, as one SVG document."""
+def draw_svg(state: State, outcome: Outcome | None) -> str:
+    """Return the table with its row and column numbers, and every seat's hand beneath it, as one SVG document.
+
+    Args:
+        state: what to draw.
+        outcome: how the game ended, if it has.
+    """
     rows, columns = _extents(state, 1, _LEAST)
     left, top = columns[0] * _SIDE - _MARGIN, rows[0] * _SIDE - _MARGIN
     width, table_height = len(columns) * _SIDE + 2 * _MARGIN, len(rows) * _SIDE + 2 * _MARGIN
-    cards, cards_height = _cards(state)
+    cards, cards_height = _cards(state, outcome)
     scale = width / (_CARDS_WIDTH + 20)
     height = table_height + round(cards_height * scale)
     board = state.table.board
@@ -148,13 +176,13 @@ def _symbols(state: State) -> Iterable[str]:
         )
 
 
-def _cards(state: State) -> tuple[list[str], int]:
+def _cards(state: State, outcome: Outcome | None) -> tuple[list[str], int]:
     """Return the line about the game and the seats' cards beneath it, and the height of all."""
     seats = len(state.hands)
     across = _ACROSS.get(seats, 4)
     width = _CARDS_WIDTH // across
     in_a_row = (width - 22) // _HAND_STEP
-    said = f'font-size="15" fill="currentColor" text-anchor="middle">{_status(state)}</text>'
+    said = f'font-size="15" fill="currentColor" text-anchor="middle">{_status(state, outcome)}</text>'
     lines = [f'<text x="{_CARDS_WIDTH // 2 + 10}" y="12" {said}']
     y = 26
     for first in range(0, seats, across):
@@ -162,21 +190,22 @@ def _cards(state: State) -> tuple[list[str], int]:
         rows_of_hand = max(1, *(-(-len(state.hands[seat]) // in_a_row) for seat in of_row))
         height = _HEAD + rows_of_hand * _HAND_STEP + 16
         for seat in of_row:
-            lines += _card(state, seat, (15 + (seat - first) * width, y), (width - 10, height - 10), in_a_row)
+            lines += _card(state, seat, (15 + (seat - first) * width, y), (width - 10, height - 10), in_a_row, outcome)
         y += height
     return lines, y + 4
 
 
-def _card(state: State, seat: int, corner: Cell, size: Cell, in_a_row: int) -> list[str]:
-    """Return one seat: its label, its points, its hand, and whether it is to move or out."""
+def _card(state: State, seat: int, corner: Cell, size: Cell, in_a_row: int, outcome: Outcome | None) -> list[str]:
+    """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
     (x, y), (width, height) = corner, size
-    is_out, is_next = seat not in state.order, _is_next(state, seat)
-    frame = 'stroke-width="3"' if is_next else 'stroke-opacity=".2"'
+    said = standing(state.order, seat, outcome)
+    is_out, is_next = said == "out", said == "to move"
+    frame = 'stroke-width="3"' if said in ("to move", "won") else 'stroke-opacity=".2"'
     name_x = 30 if is_next else 12
     content = [
         f'<text data-seat="{seat}" x="{name_x}" y="21" font-size="15" font-weight="600">seat {seat}</text>',
         f'<text x="{width - 12}" y="42" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>',
-        f'<text x="12" y="41" font-size="13" fill-opacity=".75">{"out" if is_out else _note(state, seat)}</text>',
+        f'<text x="12" y="41" font-size="13" fill-opacity=".75">{_note(state, seat, said)}</text>',
     ]
     if is_next:
         content.append('<path d="M12 8L25 16L12 24Z"><title>to move</title></path>')
@@ -192,8 +221,10 @@ def _card(state: State, seat: int, corner: Cell, size: Cell, in_a_row: int) -> l
     ]
 
 
-def _note(state: State, seat: int) -> str:
-    """Return how many tiles a seat holds, and what was drawn for it or skipped since its last move."""
+def _note(state: State, seat: int, said: str) -> str:
+    """Return how a seat ended, or how many tiles it holds, and what was drawn or skipped since its last move."""
+    if said in ("out", "won"):
+        return said
     drew, skipped = state.drew[seat], state.skipped[seat]
     parts = [counted(len(state.hands[seat]), "tile")]
     if drew:

@@ -12,6 +12,8 @@ from .quincala_turns import State
 
 _SIGNS = "12345abcde"
 """By piece, in text."""
+_DOTS = {"w": "v", "b": "^", "x": "x", ".": ".", " ": " "}
+"""By sign of a layout, in text: none is that of a piece."""
 _STYLES = ("black on bright_white", "bright_white on grey23")
 """By seat, in the markup of rich."""
 _MAX_SHOWN = 8
@@ -28,7 +30,7 @@ def draw_text(state: State) -> str:
         dots = range((row - 1) * field.width, row * field.width)
         lines.append(f"[dim]{row:>3}[/] " + " ".join(_text_cell(state, dot) for dot in dots))
     lines += [f"[dim]    {numbers}[/]", "", *(_text_seat(state, seat) for seat in (0, 1))]
-    lines.append("[dim]1-5: White's pieces, a-e: Black's; w, b, x: White, Black, both place there[/]")
+    lines.append("[dim]1-5: White's pieces, a-e: Black's; v, ^, x: White, Black, both place there[/]")
     if state.path:
         shown = [_where(state, dot) for dot in state.path]
         if len(shown) > _MAX_SHOWN:
@@ -53,7 +55,7 @@ def _text_cell(state: State, dot: int) -> str:
     tower = state.board[dot]
     if not tower:
         row, column = state.field.places[dot]
-        return f"[dim]{state.field.rows[row - 1][column - 1]:^{state.sizes}}[/]"
+        return f"[dim]{_DOTS[state.field.rows[row - 1][column - 1]]:^{state.sizes}}[/]"
     levels = ["[dim]-[/]"] * state.sizes
     for piece in pieces(tower):
         emphasis = " underline" if state.immune.get(dot, 0) >> piece & 1 else ""
@@ -102,6 +104,8 @@ _TINTS = ("#2b74d8", "#f28c0f")
 """By seat: its placing areas; blue and orange differ to every eye."""
 _TRACE = "#c2187a"
 _GUARD = "#f28c0f"
+_END = 4.5
+"""Width of each end of an immune piece: so much has the smallest one on both sides of its figure."""
 
 
 def draw_svg(state: State) -> str:
@@ -153,7 +157,7 @@ def _definitions(sizes: int) -> Iterator[str]:
 
 
 def _piece(piece: int, tall: float, sizes: int) -> Iterator[str]:
-    """Yield the symbol of a piece, and that of its outline when it is immune."""
+    """Yield the symbol of a piece, and that of its two ends when it is immune, which leave its figure free."""
     seat, size = piece // MAX_SIZES, piece % MAX_SIZES + 1
     wide = 20 + (_STEP - 24) * (size - 1) // (sizes - 1)
     bar = f'<rect x="{-wide / 2:g}" y="{0.5 - tall / 2:g}" width="{wide}" height="{tall - 1:g}" rx="3"'
@@ -163,10 +167,13 @@ def _piece(piece: int, tall: float, sizes: int) -> Iterator[str]:
         f'<text y="{tall * 0.34:.1f}" font-size="{min(tall - 0.4, 14):g}" font-weight="700" fill="{_INKS[seat]}" '
         f'text-anchor="middle">{size}</text></symbol>'
     )
+    ends = "".join(
+        f'<rect x="{x:g}" y="{0.5 - tall / 2:g}" width="{_END}" height="{tall - 1:g}" rx="1.5"/>'
+        for x in (-wide / 2, wide / 2 - _END)
+    )
     yield (
         f'<symbol id="n-{_symbol(piece, tall)}-immune" overflow="visible"><title>immune</title>'
-        f'{bar} fill="none" stroke="{_DARK}" stroke-width="5"/>'
-        f'{bar} fill="none" stroke="{_GUARD}" stroke-width="3"/></symbol>'
+        f'<g fill="{_GUARD}" stroke="{_INKS[seat]}">{ends}</g></symbol>'
     )
 
 
@@ -230,7 +237,7 @@ def _trace(state: State) -> Iterator[str]:
 
 
 def _tower(state: State, dot: int) -> Iterator[str]:
-    """Yield the pieces of a tower, the smallest on top; those that are or will be immune in the next turn outlined."""
+    """Yield the pieces of a tower, the smallest on top; those that are or will be immune in the next turn marked."""
     x, y = _middle(state, dot)
     stack = pieces(state.board[dot])
     tall = _HEIGHTS[len(stack) - 1]

@@ -5,6 +5,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from rich.text import Text
 
 from referee.games.q import QGame, State
 from referee.games.q_tiles import COLORS, NAMES, SHAPES
@@ -238,6 +239,25 @@ def test_whose_turn_it_is() -> None:
     finished = played(state, place((0, 1, "red-clover")))
     assert GAME.outcome(finished) is not None
     assert turns(drawn(finished)) == [False, False, False]
+
+
+PASS = {"action": "pass"}
+ENDS: tuple[tuple[str, State, list[int]], ...] = (
+    ("a whole hand was placed", played(state_of(["red-clover"], ["blue-star"]), place((0, 1, "red-clover"))), [0]),
+    ("nobody placed a tile in a round", played(played(state_of(["red-star"], ["red-star"]), PASS), PASS), [0, 1]),
+    ("nobody is left", GAME.drop(GAME.drop(state_of(["red-star"], ["red-star"]), 0), 1), []),
+)
+
+
+@pytest.mark.parametrize(("how", "over", "winners"), ENDS, ids=[row[0] for row in ENDS])
+def test_the_last_board_says_who_won_and_how(how: str, over: State, winners: list[int]) -> None:
+    """Whoever shares the first place is said to have won, in both drawings."""
+    root, lines = drawn(over), Text.from_markup(GAME.draw_text(over)).plain.splitlines()
+    assert [seat for seat, card in enumerate(cards(root)) if "won" in texts(card)] == winners
+    assert [line[5] for line in lines if line.endswith("won")] == [str(seat) for seat in winners]
+    assert [text for text in texts(root) if text.endswith(f"the game is over: {how}")]
+    assert lines[-1].endswith(f"the game is over: {how}")
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize("seats", [1, 2, 3, 4])

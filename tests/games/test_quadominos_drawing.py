@@ -2,13 +2,15 @@
 
 from itertools import combinations
 from random import Random
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 from rich.text import Text
 
-from referee.games.quadominos_drawing import draw_svg
 from referee.games.quadominos_rounds import State
+from referee.games.quadominos_tiles import FACE_BY_NAME, relaid
 from referee.testing import check_drawing
 
 from .quadominos_states import ARC, CORNER, GAME, POINTS, ZEROS, Spot, dealt, lay, played, state_of
@@ -147,7 +149,7 @@ def test_a_large_table_stays_small() -> None:
     state, source = dealt(3, 12, rounds=1), Random(3)
     while GAME.outcome(state) is None:
         state = GAME.deliver(GAME.play(state, source.choice(GAME.legal_moves(state))))
-    svg = draw_svg(state)
+    svg = GAME.draw_svg(state)
     assert len(svg) < 60_000
     assert max(map(len, svg.splitlines()[1:])) < 2000
 
@@ -186,7 +188,36 @@ def test_whose_turn_it_is() -> None:
     assert ["out" in texts(card) for card in cards(drawn(dropped))] == [True, False, False]
     over = drawn(played(state, lay(0, 1, "0010")))
     assert turns(over) == [False, False, False]
-    assert "round 1 · 0 tiles in the well · the game is over" in texts(over)
+    assert "round 1 · 0 tiles in the well · the game is over: this was the last round" in texts(over)
+
+
+@pytest.mark.parametrize(
+    ("options", "how"),
+    [
+        ({"target": 8}, "the game is over: 8 points are reached"),
+        ({"rounds": 1}, "the game is over: this was the last round"),
+        ({"max_rounds": 1}, "the game is over: there are no more rounds"),
+    ],
+)
+@pytest.mark.parametrize(("scores", "winners"), [((0, 0, 0), [0]), ((0, 0, 8), [0, 2])])
+def test_the_last_board_says_who_won_and_how(
+    options: dict[str, Any], how: str, scores: tuple[int, ...], winners: list[int]
+) -> None:
+    """Whoever shares the first place is said to have won, in both drawings."""
+    before = state_of(["0001"], ["0002"], ["0005"], board=ZEROS, scores=scores, **options)
+    over = played(before, lay(0, 1, "0010"))
+    root, lines = drawn(over), Text.from_markup(GAME.draw_text(over)).plain.splitlines()
+    assert [seat for seat, card in enumerate(cards(root)) if "won" in texts(card)] == winners
+    assert [line[5] for line in lines if line.endswith("won")] == [str(seat) for seat in winners]
+    assert [text for text in texts(root) if how in text]
+    assert [line for line in lines if line.endswith(how)]
+
+
+def test_the_last_board_says_that_no_opponent_is_left() -> None:
+    """Who stays alone has won."""
+    root = drawn(GAME.drop(state_of(["0001"], ["0002"], board=ZEROS), 0))
+    assert ["won" in texts(card) for card in cards(root)] == [False, True]
+    assert [text for text in texts(root) if text.endswith("the game is over: no opponent is left")]
 
 
 @pytest.mark.parametrize("seats", range(2, 13))
@@ -220,11 +251,28 @@ def test_text_reads_without_colours() -> None:
     state = played(state_of(["0001", "0005"], ["0002", "0012"], board=ZEROS), lay(0, 1, "0010"))
     lines = Text.from_markup(GAME.draw_text(state)).plain.splitlines()
     assert [line.rstrip() for line in lines] == [
-        "     0  1",
-        "   0 00>00",
-        "     00 01",
+        "       0   1",
+        "   0  00 >00",
+        "      00  01",
         "",
         "round 1 · 0 tiles in the well · to move: lay a tile",
         "seat 0    1 points  0005",
         "seat 1    0 points  0002 0012  to move",
     ]
+
+
+@pytest.mark.parametrize("columns", [2, 11, 19, 20, 25])
+def test_the_text_fits_a_terminal_and_columns_do_not_touch(columns: int) -> None:
+    """Up to 25 columns and 12 large hands need no more than 80 characters, and no two numbers stand side by side."""
+    table = relaid({(0, -column): FACE_BY_NAME["0000"] for column in range(columns)})
+    state = replace(
+        state_of(["0001"], ["0002"], board=ZEROS),
+        table=table,
+        hands=(tuple(range(30)),) * 12,
+        order=tuple(range(12)),
+        scores=(0,) * 12,
+    )
+    lines = Text.from_markup(GAME.draw_text(state)).plain.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [int(number) for number in lines[0].split()][-1] == 0
+    assert len(lines[1].split()) == len(lines[2].split()) + 1 == columns + 1

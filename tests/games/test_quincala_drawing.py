@@ -1,7 +1,7 @@
 """The drawings of Quincala Mixing: every piece can be told from every other, and everything stands where it should."""
 
 import re
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -104,8 +104,28 @@ def test_the_placing_areas_are_tinted() -> None:
     assert len(shown(root, "dot")) == 121 - len(BOARD)
 
 
-def test_immune_pieces_are_outlined() -> None:
-    """What may not be knocked has an outline, and so has what has just knocked."""
+@pytest.mark.parametrize("sizes", [3, 4, 5])
+def test_the_figure_of_an_immune_piece_is_free(sizes: Literal[3, 4, 5]) -> None:
+    """Whatever its size and its tower's height, the marks lie within the piece, on both sides of its figure."""
+    root = drawn(GAME.new(Options(sizes=sizes), 2, Dealer(bytes(32))))
+    symbols = {symbol.get("id", ""): symbol for symbol in root.iter(f"{SVG}symbol")}
+    marked = [name for name in symbols if name.endswith("-immune")]
+    assert len(marked) >= 2 * sizes
+    for name in marked:
+        piece = symbols[name.removesuffix("-immune")]
+        (bar,), (figure,) = piece.findall(f"{SVG}rect"), piece.findall(f"{SVG}text")
+        half_figure = 0.35 * float(figure.get("font-size", ""))  # a bold digit is 0.7 em wide
+        left, right = symbols[name].iter(f"{SVG}rect")
+        assert float(left.get("x", "")) == float(bar.get("x", ""))
+        assert float(left.get("x", "")) + float(left.get("width", "")) <= -half_figure
+        assert half_figure <= float(right.get("x", ""))
+        assert float(right.get("x", "")) + float(right.get("width", "")) == -float(bar.get("x", ""))
+        for end in (left, right):
+            assert (end.get("y"), end.get("height")) == (bar.get("y"), bar.get("height"))
+
+
+def test_immune_pieces_are_marked() -> None:
+    """What may not be knocked has its marks, and so has what has just knocked."""
     root = drawn(position({(5, 5): "b1 b2", (9, 9): "w1"}, immune={(5, 5): "b2"}))
     assert shown(root, ".*-immune") == [((5, 5), "b2-1-immune")]
     state = played(position({(5, 5): "w1 w2", (5, 6): "b1", (9, 9): "b3"}), leg(5, 5, 5, 6))
@@ -192,11 +212,23 @@ def test_the_text_can_be_read_without_colours() -> None:
     """White's pieces are digits and Black's letters, each on the place of its size; rows go from Black to White."""
     lines = text_of(position(BOARD, hands=[["w1", "b2"], []])).splitlines()
     assert [line.split()[0] for line in lines[:11]] == [str(row) for row in range(11, 0, -1)]
-    assert lines[9].split() == ["2", *"www", "12c--", "w", ".", *"wwwww"]
+    assert lines[9].split() == ["2", *"vvv", "12c--", "v", ".", *"vvvvv"]
     assert lines[2].split()[9] == "ab34e"
     assert "seat 0 white" in lines[13]
     assert "hand: 1x1 bx1" in lines[13]
     assert "to place" in lines[13]
+
+
+def test_no_dot_looks_like_a_piece() -> None:
+    """Black's piece of size 2 differs from each kind of dot by its character, and the line below names them all."""
+    dots = set(
+        "".join("".join(line.split()[1:]) for line in text_of(position({}, hands=[["w1"], []])).splitlines()[:11])
+    )
+    assert dots == set("v^.")
+    lines = text_of(position({(11, 1): "b2", (1, 1): "w2"})).splitlines()
+    assert lines[0].split()[1:3] == ["-b---", "^"]
+    assert lines[10].split()[1:3] == ["-2---", "v"]
+    assert "1-5: White's pieces, a-e: Black's; v, ^, x: White, Black, both place there" in lines
 
 
 def test_the_text_tells_of_the_last_turn() -> None:
