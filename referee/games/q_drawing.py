@@ -72,7 +72,7 @@ def _status(state: Drawn, outcome: Outcome | None) -> str:
 
 
 def draw_text(state: Drawn, outcome: Outcome | None) -> str:
-    """Return the map with its row and column numbers, then a line per seat and one about the game.
+    """Return the map with its row and column numbers, then a line per seat.
 
     Args:
         state: what to draw.
@@ -89,8 +89,9 @@ def draw_text(state: Drawn, outcome: Outcome | None) -> str:
     lines.append("")
     for seat, hand in enumerate(state.hands):
         said = standing(state.order, seat, outcome)
-        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {draw_hand(hand)}  [dim]{said}[/]")
-    return "\n".join((*lines, _status(state, outcome)))
+        how = f": {_ENDS[outcome.reason]}" if outcome is not None and said == "won" else ""
+        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {draw_hand(hand)}  [dim]{said}{how}[/]")
+    return "\n".join(lines)
 
 
 # --- SVG. Lengths are in units of the drawing; a square of the map is 40 of them wide.

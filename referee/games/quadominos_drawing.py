@@ -33,12 +33,10 @@ _ENDS = {
 """By rule: how the game ended."""
 _TEXT_WIDTH = 80
 """Characters of a terminal."""
-_TEXT_HAND = 10
-"""Tiles of a hand in a line of text."""
 
 
 def draw_text(state: State, outcome: Outcome | None) -> str:
-    """Return the table with its row and column numbers, two lines a row, then the hands, ten tiles a line.
+    """Return the table with its row and column numbers, two lines a row, then a line per seat.
 
     The tiles of the last turn have a `>` before them. A column is four characters wide as long as 80 have room for all,
     else three; then every second one is numbered, so that numbers do not touch.
@@ -56,18 +54,11 @@ def draw_text(state: State, outcome: Outcome | None) -> str:
             halves = (" " * (wide - 3) + _half(state, (row, column), corners) for column in columns)
             lines.append(f"[dim]{label:>4}[/]" + "".join(halves))
     lines += ("", _status(state, outcome))
-    for seat in range(len(state.hands)):
-        lines += _text_seat(state, seat, outcome)
+    for seat, hand in enumerate(state.hands):
+        said = f"[dim]{standing(state.order, seat, outcome):<7}[/]"
+        shown = " ".join("".join(map(_digit, TILES[tile])) for tile in sorted(hand)) or "-"
+        lines.append(f"seat {seat} {state.scores[seat]:>4} points  {said}  {shown}")
     return "\n".join(lines)
-
-
-def _text_seat(state: State, seat: int, outcome: Outcome | None) -> Iterable[str]:
-    """Yield the lines of one seat: its points, its hand, and whether it is to move, out, or has won."""
-    shown = ["".join(map(_digit, TILES[tile])) for tile in sorted(state.hands[seat])] or ["-"]
-    rows = [" ".join(shown[first : first + _TEXT_HAND]) for first in range(0, len(shown), _TEXT_HAND)]
-    head = f"seat {seat} {state.scores[seat]:>4} points  "
-    *whole, last = (f"{' ' * len(head) if index else head}{row}" for index, row in enumerate(rows))
-    return (*whole, f"{last}  [dim]{standing(state.order, seat, outcome)}[/]")
 
 
 def _digit(number: str) -> str:
