@@ -46,6 +46,9 @@ class Transport(Protocol):
     def write(self, data: bytes, /) -> None:
         """Send bytes."""
 
+    def pauseProducing(self) -> None:
+        """Read no more."""
+
     def loseConnection(self) -> None:
         """Close once everything is sent."""
 

@@ -326,7 +326,7 @@ class MatchRunner:
         message = message_of(command, self.match, self._tokens, self._writer.head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
-            link.say_goodbye(message)
+            link.expel(message)
             return
         link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
@@ -358,5 +358,9 @@ class MatchRunner:
     def _release(self, release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye) -> None:
         for seat, link in enumerate(self._links):
             self._forget(seat)
-            if link is not None and link.owner is self:
+            if link is None:
+                continue
+            if link.owner is self:
                 release(link)
+            elif link.owner is None:
+                link.say_goodbye()  # of who was expelled, a connection may be open still

@@ -211,6 +211,14 @@ class PlayerLink(Protocol):
         if self._cut is None and self.is_connected:
             self._cut = self._clock.callLater(0, self._await_close)
 
+    def expel(self, message: Message) -> None:
+        """End the player's part.
+
+        Args:
+            message: says why, where the wire has a word for it.
+        """
+        self.say_goodbye(message)
+
     def _await_close(self) -> None:
         """Give the player its time to read, now that the loop is about to send: a standstill before is not its own."""
         self._cut = self._clock.callLater(CLOSE_S, self.cut_off)

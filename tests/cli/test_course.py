@@ -77,12 +77,15 @@ def test_nobody_comes(tmp_path: Path) -> None:
 
 
 def test_course_players_play_a_whole_match(tmp_path: Path) -> None:
-    """Players with nothing but sockets and JSON play four-handed; the record audits, replays and blames one alone."""
+    """Players with nothing but sockets and JSON play four-handed; the record audits, replays and blames one alone.
+
+    All are of one program, which ends with the first connection that does: that of the expelled one is left open.
+    """
     port = free_port()
     listen = f"tcp:{port}:interface={LOCAL}"
     with serving(tmp_path, "--listen", listen, "--dialect", "cs4500", "--max", "4", "--seed", "3"):
         players = [CoursePlayer(port, name) for name in ("ada", "bob", "carl")]
-        rogue = CoursePlayer(port, "rogue", {"new-tiles": b"void"})
+        rogue = CoursePlayer(port, "rogue", {"new-tiles": b"void"}, players)
         for player in (*players, rogue):
             player.join(60)
     header = header_of(tmp_path)

@@ -19,6 +19,7 @@ from referee.net.dialects.cs4500.conversation import NO_NONCE, CourseConversatio
 from referee.net.dialects.cs4500.player_end import call_of
 from referee.net.dialects.json_stream import JsonCode
 from referee.net.lobby import HELLO_S, SignUp, SignUpPolicy
+from referee.net.player_protocol import CLOSE_S
 from referee.record.audit import audit
 from referee.record.explain import explain
 from referee.record.reader import RecordError
@@ -164,7 +165,7 @@ FOULS: list[tuple[str, bytes, Cause, str]] = [
 def test_a_result_that_is_none_is_a_foul(
     sitting: CourseSitting, method: str, data: bytes, cause: Cause, code: str
 ) -> None:
-    """The verdict has the code and the bytes; the connection is closed without a word, and the other plays on."""
+    """The verdict has the code and the bytes; the connection is read no more, and closed when the match is over."""
     sitting.until(0, method)
     peer = sitting.peers[0]
     peer.wire.written = b""
@@ -175,9 +176,35 @@ def test_a_result_that_is_none_is_a_foul(
     assert kept
     assert len(kept) <= MAX_EVIDENCE_BYTES
     assert kept in data
-    assert (peer.wire.written, peer.is_open) == (b"", False)
+    assert peer.is_open is not bool(sitting.result)
+    assert not peer.wire.is_read
     sitting.finish()
     assert sitting.end().fouls == (foul,)
+    assert (peer.wire.written, peer.is_open) == (b"", False)
+
+
+def test_what_an_expelled_player_says_is_nothing(sitting: CourseSitting) -> None:
+    """Its connection is open, but buys nothing: no event, no answer, and to cut it changes nothing."""
+    sitting.until(0, "take-turn")
+    peer = sitting.peers[0]
+    peer.wire.written = b""
+    for data in (b"void", b'"pass"' * 1000, b"[" * MAX_FRAME_FROM_PLAYER_BYTES):
+        peer.raw(data)
+    peer.wire.drop()
+    sitting.finish()
+    assert (len(sitting.end().fouls), peer.wire.written) == (1, b"")
+
+
+def test_a_referee_that_stops_closes_expelled_players_connections(sitting: CourseSitting) -> None:
+    """However the match ends, none stays open; one that does not read is cut."""
+    sitting.until(0, "take-turn")
+    peer = sitting.peers[0]
+    peer.wire.is_slow = True
+    peer.raw(b"void")
+    sitting.runner.done.addErrback(lambda _failure: None)
+    sitting.runner.pause("the organiser stopped the referee")
+    sitting.run(2 * CLOSE_S)
+    assert (peer.is_open, peer.wire.is_cut) == (False, True)
 
 
 @pytest.mark.parametrize("data", [b'"void"', b"42 ", b'"' + b"x" * MAX_UNASKED_BYTES, b"nonsense"])

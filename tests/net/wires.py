@@ -23,6 +23,8 @@ class Wire:
         self.is_cut = False
         self.is_slow = False
         """Whether to close takes until the loop has sent what was written, or until it is cut."""
+        self.is_read = True
+        """Whether the link still reads what the player says."""
         self.written = b""
         self.is_flushed = True
         """Whether everything that was written did not wait for the loop."""
@@ -35,6 +37,10 @@ class Wire:
     def doWrite(self) -> None:
         """Send what is kept; called by the loop, or by whom it is too slow for."""
         self.is_flushed = True
+
+    def pauseProducing(self) -> None:
+        """Read no more."""
+        self.is_read = False
 
     def loseConnection(self) -> None:
         """Close: in memory, at once, unless somebody reads too slowly."""

@@ -3,9 +3,11 @@
 It lays the first tile of its hand that fits anywhere, else exchanges, else passes; after some turns it only passes.
 """
 
+import contextlib
 import json
 import socket
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 TURNS = 6
@@ -43,10 +45,18 @@ class CoursePlayer(threading.Thread):
         port: where the referee listens, on this machine.
         name: what it signs up with.
         misbehave: method -> bytes that it answers in place of a result.
+        others: players of the same program, which ends when this one's connection does.
     """
 
-    def __init__(self, port: int, name: str, misbehave: dict[str, bytes] | None = None) -> None:
+    def __init__(
+        self,
+        port: int,
+        name: str,
+        misbehave: dict[str, bytes] | None = None,
+        others: Sequence["CoursePlayer"] = (),
+    ) -> None:
         super().__init__(daemon=True)
+        self._others = others
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.sendall(json.dumps(name).encode())
         self._misbehave = misbehave or {}
@@ -68,6 +78,13 @@ class CoursePlayer(threading.Thread):
                     continue  # the rest is under way
                 text = text.lstrip()[end:]
                 self._answer(method, arguments)
+        for other in self._others:
+            other.hang_up()
+
+    def hang_up(self) -> None:
+        """End the connection, if it has not ended."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def _answer(self, method: str, arguments: Any) -> None:
         self.calls.append(method)

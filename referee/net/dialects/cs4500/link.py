@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from protocol import State
 from protocol.messages import Message, Offer
 
 from ...clock import Clock
@@ -30,6 +31,20 @@ class CourseLink(PlayerLink):
         super().send(message)
         if isinstance(message, Offer):
             self._clock.callLater(0, self._accept)
+
+    def expel(self, message: Message) -> None:
+        """Read no more and say nothing, but close only when the match is over, as the course's referee does.
+
+        A program may run all its players in one process, which ends when the first of their connections does: the
+        others have done nothing.
+
+        Args:
+            message: has no word on this wire.
+        """
+        self.owner = None
+        self.connection.state = State.CLOSED
+        if self.is_connected:
+            self._wire.pauseProducing()
 
     def _accept(self) -> None:
         if self.is_connected:
