@@ -12,6 +12,13 @@ from .wires import Peer
 
 VOID = b'"void"'
 REPLACE = b'"replace"'
+TILE = '{"color": "red", "shape": "star"}'
+POSITION = {
+    "map": [[0, 0, "red-star"], [-1, 0, "red-clover"]],
+    "pile": ["blue-circle"] * 10,
+    "players": [{"score": 5, "hand": ["red-star", "blue-8star"]}, {"score": 7, "hand": ["green-square"]}],
+}
+"""Of a match for two, as a game restores it."""
 
 
 class CoursePeer(Peer):

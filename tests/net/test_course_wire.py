@@ -11,12 +11,10 @@ from twisted.internet.task import Clock
 from protocol import Code, LocalProtocolError
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Ready, Start, Welcome
-from referee.games import q_tiles
 from referee.games.q import QGame
 from referee.match.fouls import Cause
 from referee.net.dialects.cs4500 import forms
 from referee.net.dialects.cs4500.conversation import NO_NONCE, CourseConversation
-from referee.net.dialects.cs4500.player_end import call_of
 from referee.net.dialects.json_stream import JsonCode
 from referee.net.lobby import HELLO_S, SignUp, SignUpPolicy
 from referee.net.player_protocol import CLOSE_S
@@ -26,18 +24,12 @@ from referee.record.reader import RecordError
 from referee.record.redact import redacted_lines
 from referee.record.schema import read_line
 
-from .courses import REPLACE, VOID, CoursePeer, CourseSitting
+from .courses import POSITION, REPLACE, TILE, VOID, CoursePeer, CourseSitting
 from .sittings import LIMIT_S, Sit
 from .wires import fired
 
 SPACES = b" \n" * 2500
 SPOT = '{"row": 0, "column": 1}'
-TILE = '{"color": "red", "shape": "star"}'
-POSITION = {
-    "map": [[0, 0, "red-star"], [-1, 0, "red-clover"]],
-    "pile": ["blue-circle"] * 10,
-    "players": [{"score": 5, "hand": ["red-star", "blue-8star"]}, {"score": 7, "hand": ["green-square"]}],
-}
 
 
 def place(spot: str = SPOT, tile: str = TILE, more: str = "") -> bytes:
@@ -334,64 +326,3 @@ def test_a_name_may_drip_in() -> None:
     for byte in b"   " * 100 + b'"ada"':
         peer.raw(bytes([byte]))
     assert [link.name for link in seated[0]] == ["ada"]
-
-
-# --- the data
-
-
-def test_the_words_are_those_of_the_game() -> None:
-    """Shapes and colours are the game's own, in its order."""
-    assert (q_tiles.SHAPES, q_tiles.COLORS) == (forms.SHAPES, forms.COLORS)
-    for name in q_tiles.NAMES:
-        assert forms.tile_names(forms.jtiles([name])) == [name]
-
-
-@pytest.mark.parametrize(
-    "move", [{"action": "pass"}, {"action": "exchange"}, {"action": "place", "tiles": [[-1, 2, "red-star"]]}]
-)
-def test_choices_are_moves(move: Any) -> None:
-    """A choice and a move say the same, in either direction."""
-    assert forms.move_of(forms.choice_of(move)) == move
-
-
-def test_what_a_player_knows_is_a_view() -> None:
-    """A player's own view has it on seat 0, and the others behind it in the order of their turns."""
-    game = QGame()
-    state = game.restore(game.parse_options({}), POSITION)
-    public = forms.jpub(game.view(state, 1), 1, "ada")
-    found = forms.view_of(json.loads(json.dumps(public)))
-    assert found["map"].sort() is None
-    assert found == {
-        "seat": 0,
-        "hand": ["green-square"],
-        "scores": [7, 5],
-        "order": [0, 1],
-        "tiles_left": 10,
-        "map": [[-1, 0, "red-clover"], [0, 0, "red-star"]],
-    }
-
-
-WRONG: list[Any] = [None, "x", [[]], -1]
-PUB: dict[str, Any] = {
-    "map": [[0, [0, json.loads(TILE)]]],
-    "tile*": 3,
-    "players": [{"score": 0, "name": "a", "tile*": []}, 1],
-}
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        *("setup", ["setup"], ["setup", []], ["setup", [PUB]], ["setup", [PUB, []], 1], {"setup": [PUB, []]}),
-        *(["take-turn", PUB], ["take-turn", [PUB, PUB]], ["new-tiles", []], ["new-tiles", [[1]]], ["name", []]),
-        *(["win", [1]], ["win", ["true"]], ["win", []], ["win", [True, True]], ["Win", [True]], None, 3, []),
-        *(["take-turn", [{**PUB, field: wrong}]] for field in PUB for wrong in WRONG),
-        ["take-turn", [{**PUB, "more": 1}]],
-        ["take-turn", [{**PUB, "players": []}]],
-        ["take-turn", [{**PUB, "map": [[0, [0, {"color": "red"}]]]}]],
-    ],
-)
-def test_a_referee_is_not_trusted(value: Any) -> None:
-    """What is no call, or has not the arguments of one, is refused, whatever it is."""
-    with pytest.raises(forms.BadForm):
-        call_of(value)

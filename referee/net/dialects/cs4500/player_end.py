@@ -28,6 +28,9 @@ from .forms import BadForm, converted, tile_names, view_of
 PATIENCE_S = 10.0
 """How long a client tries again while nobody listens; as protocol.client does."""
 RETRY_S = 0.1
+_LEAST_BYTES = 5
+"""From the first byte of a value to the end of its line. Gson's JsonStreamParser, on which referees of the course are
+built, looks for a prefix of so many bytes before it gives out the first value: until they have come, it waits."""
 
 
 class NobodyListens(Exception):
@@ -154,7 +157,8 @@ class PlayerEnd(Protocol):
 
 
 def _encoded(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    """Return a value as a line; blanks make a short one long enough for every referee to see it."""
+    return json.dumps(value, separators=(",", ":")).encode().ljust(_LEAST_BYTES - 1) + b"\n"
 
 
 async def connect(reactor: Any, host: str, port: int, end: PlayerEnd) -> None:
