@@ -19,7 +19,7 @@ from .common import FAILED, console, find_game, json_option, print_json
 from .reception import asks_for_reception, receive, reception_options
 from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
-from .telemetry import telemetry_options, watched
+from .telemetry import TurnedAway, telemetry_options, watched
 from .watching import show_played
 
 
@@ -109,7 +109,7 @@ def serve(
     policy = SignUpPolicy(min_players=fewest, max_players=most, step=rules.seats.step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
     played: Played | None
-    with watched(values["diagnostics"], values["metrics"]) as telling:
+    with watched(values["diagnostics"], values["metrics"], TurnedAway()) as telling:
         around = Surroundings(sealer=sealer, watched=telling, is_quiet=as_json)
         if resume is not None:
             resumed = _reopened(resume, rules.name, sealer)

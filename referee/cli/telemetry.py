@@ -1,4 +1,7 @@
-"""The options by which a running referee tells of itself, and what they open. Knows files and endpoints, no matches."""
+"""What a running referee tells of itself: the options for it, what they open, and who was turned away at the door.
+
+Knows files and endpoints, no matches.
+"""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -11,9 +14,37 @@ from prometheus_client import CollectorRegistry
 
 from ..net.clock import Port
 from ..net.monitor import open_monitor
-from ..net.telemetry import DiagnosticLog, Metrics, Several, Telemetry
+from ..net.telemetry import DiagnosticLog, Metrics, Several, Silence, Telemetry
+from ..web.printing import printable
+from .common import console
 
 F = TypeVar("F", bound=Callable[..., Any])
+MAX_TOLD = 100
+"""Lines of those who were turned away."""
+
+
+class TurnedAway(Silence):
+    """Tells the organiser on stderr who was refused at the door, and why: no record has it.
+
+    The same is told once, and after MAX_TOLD lines nothing more: who connects again and again fills no screen.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell of a refusal; one that can't be told is lost, and nothing else."""
+        if event not in ("connection-refused", "connection-pushed-out") or len(self._told) > MAX_TOLD:
+            return
+        who = " ".join(filter(None, (facts["address"], facts.get("name"))))
+        sent = f"; it sent {facts['sent']}" if facts.get("sent") else ""
+        text = printable(f"turned away: {who}: {facts.get('reason', 'too many connections that say no hello')}{sent}")
+        if text in self._told:
+            return
+        self._told.add(text)
+        with contextlib.suppress(OSError):
+            more = "turned away: more than can be told" if len(self._told) > MAX_TOLD else text
+            console.print(more, markup=False, highlight=False, soft_wrap=True)
 
 
 class Watched(Struct, frozen=True):
@@ -49,14 +80,19 @@ def telemetry_options(function: F) -> F:
 
 
 @contextlib.contextmanager
-def watched(diagnostics: Path | None, metrics: str | None) -> Iterator[Watched]:
+def watched(diagnostics: Path | None, metrics: str | None, *others: Telemetry) -> Iterator[Watched]:
     """Open what the options ask for, and close it afterwards.
+
+    Args:
+        diagnostics: file to add lines to.
+        metrics: Twisted endpoint string for monitors.
+        others: who is told besides.
 
     Raises:
         click.ClickException: the file can't be written.
     """
     registry = CollectorRegistry()
-    sinks: list[Telemetry] = [Metrics(registry)] if metrics is not None else []
+    sinks: list[Telemetry] = [*others, *([Metrics(registry)] if metrics is not None else [])]
     with contextlib.ExitStack() as stack:
         if diagnostics is not None:
             try:

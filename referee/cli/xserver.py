@@ -16,7 +16,7 @@ from ..net.table_settings import TableSettings
 from .common import FAILED, console, find_game
 from .settings import find_sealer
 from .tables import Surroundings, run_table
-from .telemetry import watched
+from .telemetry import TurnedAway, watched
 
 _MILLISECONDS = 1000.0
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
@@ -65,7 +65,7 @@ def xserver(port: int | None, interface: str, key: Path | None, logs: Path) -> N
 
     table_says: list[str] = []
     is_quiet = config.quiet and config.ref_spec.quiet
-    with watched(None, None) as telling:
+    with watched(None, None, TurnedAway()) as telling:
         around = Surroundings(sealer=find_sealer(key), watched=telling, is_quiet=is_quiet)
         played, _ = run_table(find_game("q"), settings, around, _play)
     if not is_quiet:

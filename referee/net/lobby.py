@@ -34,6 +34,8 @@ MAX_GREETING_OF_ADDRESS = 64
 
 Whoever is one too many pushes out the oldest of its address: an honest player says hello at once, and is in.
 """
+_NOTED_BYTES = 60
+"""Of what came in place of a hello."""
 
 
 class Returns(Interface):
@@ -133,11 +135,11 @@ class Door(ABC):
         """Take a hello; after it nothing may come before the match."""
         self._stop_waiting(link)
         assert isinstance(message, Hello), "the connection lets nothing else come first"
+        link.name, link.token = message.name, message.token
         if message.version != PROTOCOL_VERSION:
             detail = f"this referee speaks version {PROTOCOL_VERSION}, not {message.version}"
             self._refuse(link, "version", detail)
             return
-        link.name, link.token = message.name, message.token
         self.arrived(link)
 
     def arrived(self, link: PlayerLink) -> None:
@@ -172,7 +174,7 @@ class Door(ABC):
         """Close the connection: it is no player, or one no longer."""
         self._stop_waiting(link)
         self.left(link)
-        self._refuse(link, str(error.code), error.detail)
+        self._refuse(link, str(error.code), error.detail, error.evidence)
 
     def link_lost(self, link: PlayerLink, detail: str) -> None:
         """Forget a connection that ended before the match."""
@@ -184,7 +186,7 @@ class Door(ABC):
         self.is_open = False
         for link in list(self._greeting):
             self._stop_waiting(link)
-            link.say_goodbye()
+            self._refuse(link, "closed", "sign-up is over")
 
     @abstractmethod
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
@@ -200,10 +202,11 @@ class Door(ABC):
 
     def _silent(self, link: PlayerLink) -> None:
         del self._greeting[link]
-        self._refuse(link, "silent", f"no hello within {self._hello_s:g} s")
+        self._refuse(link, "silent", f"no hello within {self._hello_s:g} s", link.connection.pending)
 
-    def _refuse(self, link: PlayerLink, code: str, reason: str) -> None:
-        self.note("connection-refused", address=link.address, code=code, reason=reason)
+    def _refuse(self, link: PlayerLink, code: str, reason: str, sent: bytes = b"") -> None:
+        said = sent[:_NOTED_BYTES].decode(errors="backslashreplace")
+        self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=said)
         link.say_goodbye(Refused(code=code, reason=reason))
 
     def _stop_waiting(self, link: PlayerLink) -> None:

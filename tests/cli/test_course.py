@@ -1,6 +1,7 @@
 """The course's programs and players: `serve --dialect`, `xserver`, `xclients` and `join`, over real sockets."""
 
 import json
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from referee.cli.course_actors import make_actor
 from referee.cli.main import main
+from referee.cli.telemetry import MAX_TOLD, TurnedAway
 from referee.net.dialects.cs4500.configs import ActorSpec, actor_of
 from referee.net.dialects.cs4500.forms import BadForm
 from referee.plugins import load
@@ -112,12 +114,7 @@ def test_players_of_this_project_join(tmp_path: Path) -> None:
     port = free_port()
     command = [sys.executable, "-m", "referee"]
     state = state_of([RED_STAR] * 2, [RED_STAR] * 2, [BLUE_DIAMOND], [BLUE_DIAMOND])
-    with tempfile.TemporaryFile("w+") as config:
-        json.dump(server_of(state, **{"server-wait": 60}), config)
-        config.seek(0)
-        server = subprocess.Popen(
-            [*command, "xserver", str(port)], cwd=tmp_path, stdin=config, stdout=subprocess.PIPE, text=True
-        )
+    server = started(tmp_path, server_of(state, **{"server-wait": 60}), "xserver", str(port))
     joined = [
         subprocess.Popen(
             [*command, "join", f"{LOCAL}:{port}", player, "--name", name, *JOIN],
@@ -149,6 +146,50 @@ def test_a_player_that_fails_leaves_the_course(tmp_path: Path) -> None:
     assert played(done)["won"] is None
     assert "has not the form" in played(done)["why"]
     assert other.won
+
+
+# --- turned away
+
+
+@pytest.mark.parametrize("command", [("serve", "q", "--dialect", "cs4500", "--json", "--listen"), ("xserver",)])
+def test_who_is_turned_away_is_told(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Whatever else is quiet, stderr says who and why; what a stranger sent can do no harm there."""
+    port = free_port()
+    where = f"tcp:{port}:interface={LOCAL}" if command[0] == "serve" else str(port)
+    one = {"port": port, "host": LOCAL, "players": [A, A], "wait": 0}
+    server = started(tmp_path, server_of(TWO, **{"server-wait": 60}), *command, where)
+    with server, started(tmp_path, one, "xclients") as clients:
+        try:
+            assert server.stderr is not None
+            told = (line for line in server.stderr if line.startswith("turned away"))
+            assert next(told) == f"turned away: {LOCAL} A: there is a player named A already\n"
+            with socket.create_connection((LOCAL, port)) as stranger:
+                stranger.sendall('"[red]\x1b\x9b2J\u202e"'.encode())
+                assert 'it sent "[red]\\x1b\\x9b2J\\u202e"\n' in next(told)
+        finally:
+            server.kill()
+            clients.kill()
+
+
+def started(cwd: Path, config: Any, *command: str) -> "subprocess.Popen[str]":
+    """Start a command with a configuration on stdin."""
+    with tempfile.TemporaryFile("w+") as given:
+        json.dump(config, given)
+        given.seek(0)
+        whole = [sys.executable, "-m", "referee", *command]
+        return subprocess.Popen(whole, cwd=cwd, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_who_comes_again_and_again_fills_no_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    """The same is told once, and of many different ones the first."""
+    refusals = TurnedAway()
+    for number in [*[1] * 10, *range(10 * MAX_TOLD)]:
+        facts = {"address": LOCAL, "name": f"n{number}", "code": "name-taken", "reason": "x" * 1000, "sent": ""}
+        refusals.note("connection-refused", **facts)
+        refusals.note("connection-opened", address=LOCAL)
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == len(set(told.splitlines())) == MAX_TOLD + 1
+    assert "more than can be told" in told.splitlines()[-1]
 
 
 # --- used wrongly
