@@ -4,6 +4,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,10 +68,11 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
         raise click.UsageError(str(error)) from None
     reports: list[dict[str, Any]] = []
     files = find_records(paths)
-    for report in each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json):
-        reports.append(report)
-        if not as_json:
-            _show(report)
+    with closing(each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json)) as found:
+        for report in found:
+            reports.append(report)
+            if not as_json:
+                _show(report)
     facts = completeness(paths, demands.keys)
     failed = sum(not report["holds"] for report in reports)
     redacted = sum(report.get("state") == "redacted" for report in reports)

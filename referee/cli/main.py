@@ -1,11 +1,14 @@
 """The command `referee`: collects the subcommands. Knows their names, and none of their work."""
 
+import signal
+import sys
 from importlib import import_module
 from typing import Any
 
 import rich_click as click
 
 from .. import __version__
+from .interrupts import SIGNALLED, take_signals
 
 COMMANDS = {
     "new": "new:new",
@@ -38,6 +41,11 @@ click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 class Commands(click.RichGroup):
     """The subcommands, each imported when it is asked for: none waits for what another one needs."""
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Be this process's program; called where it starts."""
+        take_signals()
+        return super().__call__(*args, **kwargs)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help text; called by click."""
         return list(COMMANDS)
@@ -60,6 +68,8 @@ class Commands(click.RichGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # nobody reads on: click ends without a word
+        except KeyboardInterrupt:
+            sys.exit(SIGNALLED + signal.SIGINT)
         except OSError as error:
             raise click.ClickException(_refusal(error)) from None
 

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -27,9 +27,7 @@ from ..web.report_files import Replays, Targets, Written, make_replay, write_rep
 from ..web.words import number
 from .common import FAILED, console, find_game, harmless, json_option, out, print_json, registry
 from .live_lines import matches_text
-
-_FEW = 16
-"""So few records are read before other processes have started."""
+from .many import each
 
 
 class _Left(Struct, frozen=True):
@@ -141,12 +139,7 @@ def _read(folder: Path, tournament: str, jobs: int) -> list[Digest | _Left]:
         RecordError: one of them does not hold; the first of them is named.
     """
     paths = [path for path in record_files(folder) if path.parent == folder]
-    names = [tournament] * len(paths)
-    if len(paths) <= _FEW or jobs == 1:
-        found = list(map(_digest, paths, names))
-    else:
-        with ProcessPoolExecutor(jobs) as pool:
-            found = list(pool.map(_digest, paths, names, chunksize=max(1, min(16, len(paths) // jobs))))
+    found = each(partial(_digest, tournament=tournament), paths, jobs, "reading", is_quiet=True)
     return [one for one in found if one is not None]
 
 
@@ -163,13 +156,8 @@ def _digest(path: Path, tournament: str) -> Digest | _Left | None:
 
 
 def _make_replays(records: Sequence[Path], target: Path, jobs: int) -> None:
-    if len(records) == 1 or jobs == 1:
-        for record in records:
-            _make_replay(record, target)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        for _ in pool.map(_make_replay, records, [target] * len(records)):
-            pass
+    for _ in each(partial(_make_replay, target=target), records, jobs, "drawing", is_quiet=True):
+        pass
 
 
 def _make_replay(record: Path, target: Path) -> None:

@@ -1,0 +1,66 @@
+"""Processes that work for a command: they end with it, however it ends, and hold nothing that others wait for."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+WAIT_S = 60
+AUDIT = """
+import os, signal, sys
+from referee.cli import audit, main
+
+def work(path, demands):
+    if path.name == "fatal":
+        os.kill(os.getpid(), signal.SIGKILL)
+    print("out of place")
+    os.open(sys.argv[1], os.O_RDONLY)  # waits for a writer, and is that writer's reader from then on
+    signal.pause()
+
+audit.report_on = work
+main.main(["audit", *sys.argv[2:], "--jobs", "2"], prog_name="referee")
+"""
+
+
+def auditing(folder: Path, name: str) -> "subprocess.Popen[str]":
+    """Start an audit whose processes wait at a pipe."""
+    os.mkfifo(folder / "pipe")
+    files = [folder / f"{name}{number or ''}" for number in range(8)]
+    for file in files:
+        file.touch()
+    command = [sys.executable, "-c", AUDIT, str(folder / "pipe"), *map(str, files)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGKILL, -9), (signal.SIGTERM, 128 + 15), (signal.SIGINT, 128 + 2)]
+)
+def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, status: int) -> None:
+    """A kill, SIGTERM and Ctrl-C leave none of them, nobody waits for its stdout, and nothing but an end is told."""
+    with auditing(tmp_path, "record") as command:
+        writer = os.open(tmp_path / "pipe", os.O_WRONLY)
+        try:
+            send = os.killpg if number == signal.SIGINT else os.kill
+            send(command.pid, number)
+            told = command.communicate(timeout=WAIT_S)
+            readers_are_gone = select.poll()
+            readers_are_gone.register(writer, select.POLLERR)
+            assert readers_are_gone.poll(WAIT_S * 1000) == [(writer, select.POLLERR)]
+        finally:
+            os.close(writer)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(command.pid, signal.SIGKILL)
+    assert (*told, command.returncode) == ("", "", status)
+
+
+def test_one_that_is_killed_is_told(tmp_path: Path) -> None:
+    """What the kernel ends for want of memory is no reason for a traceback."""
+    with auditing(tmp_path, "fatal") as command:
+        _, told = command.communicate(timeout=WAIT_S)
+    assert (command.returncode, "a process at work was killed" in told, "Traceback" in told) == (1, True, False), told
