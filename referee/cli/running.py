@@ -16,6 +16,7 @@ from ..net.addresses import AddressError
 from ..net.launch import PlayerError
 from ..net.match_runner import MatchPaused
 from .common import FAILED, console
+from .interrupts import asked_by, take_signals
 
 T = TypeVar("T")
 
@@ -78,8 +79,10 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     gc.collect()
     gc.freeze()  # what was imported stays: to look through it again and again would stall the loop
     running.addSystemEventTrigger("before", "shutdown", _stop)
+    running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
     running.callWhenRunning(_begin)
-    running.run()
+    with asked_by(lambda: running.callFromThread(_stop_once, running)):
+        running.run()
     value: T = _unwrapped(outcome)
     return value
 

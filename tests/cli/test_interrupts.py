@@ -1,0 +1,73 @@
+"""Ctrl-C and SIGTERM: the first one asks a command to end, the second one ends it at once, without a word."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from .calling import referee
+
+REFEREE = """
+import sys
+from referee.cli.main import main
+from referee.net.launch.program import Program
+Program.end.__defaults__ = (600.0,)  # so long does it wait for a program to end by itself
+main(prog_name="referee")
+"""
+PLAYER = """
+import os, signal
+from protocol.client import run
+print("pid", os.getpid(), flush=True)
+run(lambda view: {MOVE}, say=None)
+print("let go", flush=True)
+signal.pause()
+"""
+THINKING = PLAYER.replace("{MOVE}", "print('thinking', flush=True) or signal.pause()")
+PASSING = PLAYER.replace("{MOVE}", "{'action': 'pass'}")
+
+
+def wait_for(folder: Path, seat: int, text: str) -> str:
+    """Wait until a player has printed a text, and return all that it has printed."""
+    give_up = time.monotonic() + 60
+    while True:
+        for path in folder.glob(f"*.seat{seat}.*.stderr"):
+            if text in (printed := path.read_text()):
+                return printed
+        assert time.monotonic() < give_up, f"seat {seat} never printed {text!r}"
+        os.sched_yield()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_second_one_ends_a_match_at_once(tmp_path: Path, number: signal.Signals) -> None:
+    """While the first one waits for programs to end; the match goes on from its record, which holds."""
+    (tmp_path / "thinking.py").write_text(THINKING)
+    (tmp_path / "passing.py").write_text(PASSING)
+    players = [f"cmd:{sys.executable} {name}.py" for name in ("thinking", "passing")]
+    arguments = ["play", "q", *players, "--seed", "7", "--time", "600", "--sandbox", "off"]
+    command = [sys.executable, "-c", REFEREE, *arguments]
+    logs, pids = tmp_path / "logs", []
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        try:
+            pids = [int(wait_for(logs, seat, word).split()[1]) for seat, word in ((0, "thinking"), (1, "pid"))]
+            running.send_signal(number)
+            wait_for(logs, 1, "let go")
+            running.send_signal(number)
+            _, told = running.communicate(timeout=60)
+        finally:
+            running.kill()
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+    assert running.returncode == 128 + number
+    assert "rror" not in told
+    assert "Traceback" not in told
+    (tmp_path / "thinking.py").write_text(PASSING.replace("signal.pause()", ""))
+    (tmp_path / "passing.py").write_text(PASSING.replace("signal.pause()", ""))
+    (record,) = logs.glob("*.jsonl")
+    referee("play", "--resume", str(record), cwd=tmp_path)
+    referee("audit", "logs", cwd=tmp_path)
