@@ -4,7 +4,6 @@ Knows processes and their private socket; refuses to know what is played.
 """
 
 import contextlib
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from msgspec import Struct
 from twisted.internet.defer import CancelledError, Deferred
 
 from .. import chance
+from ..files.scratch import scratch
 from ..match.machine import Match
 from ..record.printed import output_path
 from .launch import SOCKET, Confinement, Launch, PlayerError, Program
@@ -71,8 +71,8 @@ class Crew:
         if self._confinement.sandbox is None or not self._launches:
             yield None
             return
-        with tempfile.TemporaryDirectory(prefix="referee-") as folder:  # its mode is 0700
-            yield Path(folder, "socket")
+        with scratch("socket") as folder:
+            yield folder / "socket"
 
     def start(self, door: ReservedSeats, address: str, socket: Path | None, *, is_patient: bool) -> None:
         """Start every program whose seat is still in the match.

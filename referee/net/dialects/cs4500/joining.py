@@ -8,7 +8,6 @@ the course's referee commits to none.
 import contextlib
 import hashlib
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from twisted.internet.defer import Deferred, TimeoutError  # noqa: A004  # Twist
 from protocol import RemoteProtocolError
 from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, TimeControl, Told, Turn
 
+from ....files.scratch import scratch
 from ....games.base import Game, MalformedMove
 from ...addresses import address_of, endpoint_of, listen, stopped
 from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
@@ -244,5 +244,5 @@ def _socket(confinement: Confinement) -> Iterator[Path | None]:
     if confinement.sandbox is None:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="referee-") as folder:  # its mode is 0700
-        yield Path(folder, "socket")
+    with scratch("socket") as folder:
+        yield folder / "socket"

@@ -1,0 +1,1 @@
+"""Tests of what works with files and folders that others made."""
