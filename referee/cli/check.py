@@ -22,7 +22,7 @@ from ..files.scratch import scratch
 from ..games.base import counted
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
 from ..plugins import PluginError, Registry
-from ..web.printing import printable
+from ..web.printing import printable_lines
 from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
 from .confining import find_confinement, sandbox_option
 from .play import BUILDS
@@ -242,7 +242,7 @@ def _explained(trouble: Trouble) -> Padding:
     ]
     table = RichTable("", Column(overflow="fold"), show_header=False, show_edge=False, box=None)
     for label, text in rows:
-        table.add_row(label, Text(_visible(text)))
+        table.add_row(label, Text(printable_lines(text.rstrip())))
     return Padding(table, (0, 0, 1, 6), expand=False)
 
 
@@ -253,12 +253,6 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
     more = " ..." if len(hex_) < 3 * shown.length - 1 else ""
     decoded = shown.decoded[:_SHOWN_TEXT_CHARS] + (" ..." if len(shown.decoded) > _SHOWN_TEXT_CHARS else "")
     return [(title, f"{counted(shown.length, 'byte')}: {hex_}{more}"), ("  which reads", decoded)]
-
-
-def _visible(text: str) -> str:
-    """Return a text of any length with what is not printable as visible escapes; lines stay lines."""
-    lines = ((line[start : start + 100] for start in range(0, len(line), 100)) for line in text.rstrip().split("\n"))
-    return "\n".join("".join(map(printable, pieces)) for pieces in lines)
 
 
 def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:

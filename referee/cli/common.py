@@ -7,17 +7,18 @@ import json
 import sys
 import time
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import rich_click as click
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 
-from ..web.printing import printable
+from ..web.printing import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from ..games.base import Game
@@ -26,9 +27,19 @@ if TYPE_CHECKING:
 FINE, FAILED, USAGE = 0, 1, 2
 MAX_NAME_CHARS = 20
 
-console = Console(stderr=True)
+
+class Terminal(Console):
+    """A console that passes on no control characters but its own, whatever text it is given: the last one to look."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """Yield what is to be written; called by rich for whatever is printed."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
+
+
+console = Terminal(stderr=True)
 """For people, while something goes on: progress and errors."""
-out = Console()
+out = Terminal()
 """For people, what a command was called for: boards, tables, reports. With --json, stdout has the JSON alone."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
@@ -58,7 +69,7 @@ def find_game(name: str) -> "Game[Any, Any, Any]":
 
 def print_json(value: Any) -> None:
     """Print one object on one line of stdout."""
-    print(json.dumps(msgspec.to_builtins(value), ensure_ascii=False), flush=True)
+    print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)), flush=True)
 
 
 def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:

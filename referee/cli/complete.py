@@ -14,6 +14,7 @@ from ..record.completeness import check_course
 from ..record.founding import FILE as CHARTER
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import RecordError
+from ..web.printing import printable
 from .common import out
 
 Facts = dict[str, list[dict[str, Any]]]
@@ -94,5 +95,5 @@ def _show(one: dict[str, Any], what: str, holding: str) -> None:
 
 def show_difference(one: dict[str, Any]) -> None:
     """Print what was expected, and what was found in its place."""
-    out.print(f"  expected {one['expected']}", markup=False, highlight=False, soft_wrap=True)
-    out.print(f"  found    {one['found']}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  expected {printable(one['expected'])}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  found    {printable(one['found'])}", markup=False, highlight=False, soft_wrap=True)

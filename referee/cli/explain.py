@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import rich_click as click
+from rich.highlighter import JSONHighlighter
 from rich.markup import escape
 from rich.table import Table as RichTable
 
@@ -17,7 +18,7 @@ from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
-from ..web.printing import printable
+from ..web.printing import printable, printable_json, printable_lines
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"
@@ -147,21 +148,22 @@ def _standing(found: Explanation) -> str:
 
 def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     foul = verdict.foul
-    out.print(f"\n[red]expelled in turn {foul['turn']}: {foul['cause']}[/] (line {verdict.line})", highlight=False)
+    what = harmless(f"expelled in turn {foul['turn']}: {foul['cause']}")
+    out.print(f"\n[red]{what}[/] (line {verdict.line})", highlight=False)
     if verdict.rule is not None:
         rule = f"{verdict.rule['id']}: {verdict.rule['text']}"
         out.print(f"  rule     {rule}", markup=False, highlight=False, soft_wrap=True)
         out.print(f"  source   {verdict.rule['source']}", markup=False, highlight=False, soft_wrap=True)
     elif foul["code"]:
         where = f"`referee list {found.game} --schema`" if foul["code"] == MOVE_CODE else "protocol/SPEC.md, Fouls"
-        out.print(f"  code     {foul['code']} ({where})", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"  code     {printable(str(foul['code']))} ({where})", markup=False, highlight=False, soft_wrap=True)
     out.print(f"  because  {printable(foul['detail'])}", markup=False, highlight=False, soft_wrap=True)
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
     if last is not None and (foul["rule"] or foul["code"] == MOVE_CODE):
-        out.print(f"  answer   {_compact(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)
+        out.print(f"  answer   {_json(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)
     if verdict.evidence is not None:
-        out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)
-        meaning = verdict.evidence.problem or _compact(verdict.evidence.decoded)
+        out.print(f"  bytes    {printable_lines(verdict.evidence.hex)}", markup=False, highlight=False, soft_wrap=True)
+        meaning = verdict.evidence.problem or _json(verdict.evidence.decoded)
         out.print(f"  decoded  {meaning}", markup=False, highlight=False, soft_wrap=True)
     out.print()
 
@@ -179,7 +181,8 @@ def _row(one: Heard) -> tuple[str, ...]:
     times = (one.referee_ms, one.program_ms, one.wire_ms, one.used_ms, one.limit_ms)
     shown = ("" if value is None else f"{value:z.1f}" for value in times)
     name = one.event.removesuffix("-received")
-    return (str(one.line), str(content.get("turn", "")), *shown, escape(f"{name} {_compact(answer)}"))
+    turn = harmless(str(content.get("turn", "")))
+    return (str(one.line), turn, *shown, escape(f"{name} {_json(answer)}"))
 
 
 def _show_turn(found: Explanation, turn: int) -> None:
@@ -193,7 +196,7 @@ def _show_turn(found: Explanation, turn: int) -> None:
     for one in shown:
         title = one.command if isinstance(one, Said) else one.event
         out.rule(f"line {one.line}, {one.at_ms:.1f} ms: {title}", align="left")
-        out.print_json(json.dumps(msgspec.to_builtins(one)))
+        out.print(JSONHighlighter()(_json(msgspec.to_builtins(one), indent=2)), soft_wrap=True)
 
 
 def _turn_of(one: Said | Heard) -> int | None:
@@ -201,5 +204,7 @@ def _turn_of(one: Said | Heard) -> int | None:
     return turn if isinstance(turn, int) else None
 
 
-def _compact(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _json(value: Any, indent: int | None = None) -> str:
+    return printable_json(
+        json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ":" if indent is None else ": "))
+    )

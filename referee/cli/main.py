@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 
 from .. import __version__
+from ..web.printing import printable_lines
 from .interrupts import SIGNALLED, take_signals
 
 COMMANDS = {
@@ -62,10 +63,14 @@ class Commands(click.RichGroup):
         """Run a command; called by click.
 
         Raises:
-            click.ClickException: the machine refused a file or a folder, and the command had no better word for it.
+            click.ClickException: the machine refused a file or a folder, and the command had no better word for it; or
+                what the command says is wrong, in which nothing is left that a terminal obeys.
         """
         try:
             return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = printable_lines(error.message)  # type: ignore[misc]  # there is no other place
+            raise
         except BrokenPipeError:
             raise  # nobody reads on: click ends without a word
         except KeyboardInterrupt:

@@ -58,7 +58,13 @@ def last_printed(record: Path, seat: int, name: str) -> Printed | None:
 
 
 def visible(text: str) -> str:
-    """Return a text with what is not printable (control characters, overrides of direction) as visible escapes."""
+    """Return a text with what is not printable as visible escapes, line feeds and tabs as well.
+
+    Not printable is what a terminal obeys or hides: controls (ESC and the other C0, DEL, C1), marks that turn the
+    direction of writing, separators of lines, what has no width, surrogates, private use, and what is no character.
+    """
+    if text.isprintable():
+        return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 

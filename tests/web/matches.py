@@ -23,7 +23,8 @@ NAMES = ("ada", "bob", "cleo", "dan")
 SCRIPT = "</script><script>window.broken=1</script>"
 IMAGE = "<img src=x onerror='window.broken=2'>"
 QUOTES = """'"><svg onload="window.broken=3">{{data}}&lt;"""
-ESCAPE = "\x1b[2J\x1b[31m[/red][bold]"
+ESCAPE = "\x1b[2J\x1b[31m[/red][bold]\x07\x7f\x85\x9b2J\u202e\u2066\u200f\u061c\u200b\u2028\ue000\u0378\0\t\r\n"
+"""One of each kind that a terminal obeys, hides or takes for something else, and markup."""
 HOSTILE_NAMES = (SCRIPT, IMAGE, QUOTES, ESCAPE)
 HOSTILE_MOVE = {"action": SCRIPT + ESCAPE, IMAGE: [QUOTES, None, 1.5, {"deep": [IMAGE]}]}
 

@@ -1,0 +1,187 @@
+"""What a terminal gets of texts that players, files and the network bring: nothing that it obeys, hides or mistakes."""
+
+import io
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rich.markup import escape
+
+from referee.check.findings import Finding, Shown, Trouble, Verdict
+from referee.cli import check, join, submit
+from referee.cli.common import Terminal, console, out, print_json
+from referee.cli.live import LiveView
+from referee.cli.live_lines import JsonLines, PlainLines
+from referee.cli.main import main
+from referee.cli.telemetry import TurnedAway
+from referee.cli.watching import Watcher, show_played
+from referee.net.dialects.cs4500.joining import Joined
+from referee.net.table import Played
+from referee.net.watch import Watch
+from referee.web.printing import printable, printable_json, printable_lines
+
+from ..record.forging import changed, lines_of, sealed
+from ..web.matches import ESCAPE, hostile
+from ..web.reports import CAST
+from ..web.tournaments import Stage, charter
+from .test_live import shown
+
+NASTY = ESCAPE
+FILE = NASTY.replace("/", "").replace("\0", "") + os.fsdecode(b"\xff")
+"""What a file may be called."""
+SEEN = "\\x9b2J\\u202e"
+"""What is to be seen in place of some of it; in JSON, with another escape."""
+SEEN_IN_JSON = "\\u009b2J\\u202e"
+
+
+def run(*arguments: str | Path) -> None:
+    """Run a command in this process, and pass on what it prints."""
+    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.output
+    print(done.output)
+
+
+def record(folder: Path, name: str = "match.jsonl") -> Path:
+    """Return the record of a match of players with such names, moves and bytes."""
+    return hostile().write(folder / name)
+
+
+def spoilt(folder: Path, name: str = "match.jsonl") -> Path:
+    """Return a record with a field that is called so."""
+    path = record(folder, name)
+    path.write_bytes(sealed(changed(lines_of(path.read_bytes()), 0, [NASTY], 1)))
+    return path
+
+
+def named(folder: Path, name: str = FILE) -> Path:
+    """Return a folder that is called so."""
+    path = folder / name
+    path.mkdir()
+    return path
+
+
+def told(folder: Path, watch: Watch) -> None:
+    """Tell a watcher of a whole tournament of such players."""
+    shown(Stage(charter(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
+    watch.noted(NASTY)
+
+
+def seen(folder: Path) -> None:
+    """Watch a match of such players at the terminal of `play` and `serve`."""
+    story = hostile()
+    watcher = Watcher(is_quiet=False)
+    watcher.report(NASTY)
+    for event, commands in story.steps:
+        watcher.on_step(event, commands, story.match)
+    result = story.match.result
+    assert result is not None
+    played = Played(names=story.match.setup.names, result=result, record=folder / FILE, match=story.match, head="")
+    show_played(played, watcher.moves, as_json=False)
+    show_played(played, watcher.moves, as_json=True)
+
+
+def live(folder: Path) -> None:
+    """Watch a tournament of such players."""
+    view = LiveView(Terminal(file=io.StringIO(), width=200, height=60), lambda: 0.0)
+    told(folder, view)
+    out.print(view.screen())
+
+
+def checked() -> None:
+    """Look at what a step of `check` found."""
+    trouble = Trouble(
+        happened=NASTY, expected=NASTY, remedy=NASTY, received=Shown(length=1, hex="00", decoded=NASTY), printed=NASTY
+    )
+    finding = Finding(number=1, key="key", title=NASTY, verdict=Verdict.FAILED, seconds=0.0, trouble=trouble)
+    check._Telling(is_quiet=False).tell(finding)
+
+
+def handed_in() -> None:
+    """Look at what a service says of a version."""
+    step = {"number": NASTY, "title": NASTY, "verdict": "failed", "trouble": dict.fromkeys(["happened"], NASTY)}
+    version = {"number": NASTY, "state": NASTY, "trouble": NASTY, "report": {"steps": [step]}, "failed_steps": [NASTY]}
+    submit._say(NASTY)
+    submit._show_verdict(version)
+    submit._show_versions({"submissions": [version]}, as_json=False)
+    submit._show_matches({"matches": [dict.fromkeys(["match", "names", "foul"], NASTY)]}, as_json=False)
+    submit._show_versions({"submissions": [version]}, as_json=True)
+
+
+def forgotten() -> None:
+    """Print it without any care."""
+    for one in (out, console):
+        one.print(NASTY, markup=False, soft_wrap=True)
+        one.rule(escape(NASTY))
+
+
+PLACES: dict[str, Callable[[Path], Any]] = {
+    "explain a move": lambda folder: run("explain", record(folder), "0"),
+    "explain bytes": lambda folder: run("explain", record(folder), "2"),
+    "explain a name": lambda folder: run("explain", record(folder), "3"),
+    "explain --turn": lambda folder: run("explain", record(folder), "0", "--turn", "1"),
+    "explain --json": lambda folder: run("explain", record(folder), "0", "--json"),
+    "explain, a wrong seat": lambda folder: run("explain", record(folder), "9"),
+    "explain, no record": lambda folder: run("explain", folder / FILE),
+    "replay": lambda folder: run("replay", record(folder)),
+    "replay --json": lambda folder: run("replay", record(folder), "--json"),
+    "fairness": lambda folder: run("fairness", record(folder, f"{FILE}.jsonl")),
+    "fairness --json": lambda folder: run("fairness", record(folder, f"{FILE}.jsonl"), "--json"),
+    "fairness, no record": lambda folder: run("fairness", spoilt(folder)),
+    "audit": lambda folder: run("audit", spoilt(folder)),
+    "audit --json": lambda folder: run("audit", spoilt(folder), "--json"),
+    "audit, by the file's name": lambda folder: run("audit", record(named(folder))),
+    "audit --key": lambda folder: run("audit", record(folder), "--key", NASTY),
+    "manifest": lambda folder: run("manifest", spoilt(named(folder)).parent),
+    "rebuild": lambda folder: run("rebuild", named(folder, FILE[:-1])),
+    "report": lambda folder: run("report", named(folder)),
+    "tournament": lambda folder: run("tournament", named(folder) / FILE),
+    "list": lambda folder: run("list", NASTY),
+    "key": lambda folder: run("key", "show", "--key", folder / FILE),
+    "lines of a tournament": lambda folder: told(folder, PlainLines()),
+    "lines of JSON": lambda folder: told(folder, JsonLines()),
+    "live view": live,
+    "play and serve": seen,
+    "serve and xserver, turned away": lambda _: TurnedAway().note(
+        "connection-refused", address=NASTY, name=NASTY, reason=NASTY, sent=NASTY
+    ),
+    "join": lambda _: join._show(Joined(won=None, why=NASTY), NASTY, as_json=False),
+    "join --json": lambda _: join._show(Joined(won=None, why=NASTY), NASTY, as_json=True),
+    "check": lambda _: checked(),
+    "submit": lambda _: handed_in(),
+    "whatever forgets it": lambda _: forgotten(),
+    "whatever is JSON": lambda _: print_json({NASTY: FILE}),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("place", PLACES)
+def test_nothing_raw_arrives(tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str) -> None:
+    """Controls, turns of direction and what has no width are escapes, markup is text, and none of it is lost."""
+    PLACES[place](tmp_path)
+    printed = "".join(capsys.readouterr())
+    assert [sign for sign in printed if not sign.isprintable() and sign != "\n"] == []
+    joined = re.sub(r"[\s│]", "", printed)
+    assert SEEN in joined or SEEN_IN_JSON in joined
+    assert "[bold]" in joined
+
+
+def test_a_terminals_own_controls_pass() -> None:
+    """Colours are the console's, not the text's."""
+    terminal = Terminal(file=(file := io.StringIO()), force_terminal=True, color_system="standard")
+    terminal.print(f"[red]{escape(NASTY[:4])}[/]\x9b", highlight=False)
+    assert file.getvalue() == "\x1b[31m\\x1b[2J\x1b[0m\\x9b\n"
+
+
+@pytest.mark.parametrize("text", ["", "é 字 😀 -", NASTY, FILE, "\ud800", "a\nb", "\x7f"])
+def test_json_says_the_same(text: str) -> None:
+    """What is escaped in JSON is read as what it was."""
+    made = printable_json(json.dumps([text], ensure_ascii=False))
+    assert (json.loads(made), made.isprintable()) == ([text], True)
+    lines = printable_lines(text)
+    assert (lines.count("\n"), lines.replace("\n", "").isprintable()) == (text.count("\n"), True)
+    assert printable(text).isprintable()
