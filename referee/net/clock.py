@@ -61,5 +61,8 @@ class Transport(Protocol):
     def getPeer(self) -> Any:
         """Return the address of the other end."""
 
+    def getHost(self) -> Any:
+        """Return the address of this end."""
+
     def unregisterProducer(self) -> None:
         """Tell the producer no more."""

@@ -4,7 +4,7 @@ Knows processes and their private socket; refuses to know what is played.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,21 +66,24 @@ class Crew:
         self._telemetry = telemetry
 
     @contextlib.contextmanager
-    def private_socket(self) -> Iterator[Path | None]:
-        """Make a folder for a socket that programs in a sandbox are shown, and nobody else can reach."""
+    def private_sockets(self) -> Iterator[Mapping[int, Path]]:
+        """Make a folder for sockets, by seat: a program in a sandbox is shown its own, and nobody else can reach it.
+
+        So it is known which program a connection is from, before it says anything.
+        """
         if self._confinement.sandbox is None or not self._launches:
-            yield None
+            yield {}
             return
         with scratch("socket") as folder:
-            yield folder / "socket"
+            yield {seat: folder / str(seat) for seat in self._launches}
 
-    def start(self, door: ReservedSeats, address: str, socket: Path | None, *, is_patient: bool) -> None:
+    def start(self, door: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
         """Start every program whose seat is still in the match.
 
         Args:
             door: where they are to take their seats; those that can't are given up there.
             address: the referee's, as a player writes it.
-            socket: the private one.
+            sockets: the private ones, by seat.
             is_patient: whether a program that can't be started leaves its seat vacant.
 
         Raises:
@@ -90,7 +93,7 @@ class Crew:
             if self._match.is_out(seat):
                 continue
             try:
-                program = self._start_one(seat, address, socket)
+                program = self._start_one(seat, address, sockets.get(seat))
             except PlayerError as error:
                 if not is_patient:
                     raise

@@ -9,6 +9,7 @@ from protocol import State
 
 from .clock import Clock
 from .lobby import Door, Returns, name_of
+from .patience import Patience
 from .player_protocol import PlayerLink
 
 
@@ -21,10 +22,18 @@ class Hall(Door):
         clock: the reactor, or a test's clock.
         hashes: entrant -> SHA-256 of its token, in hex.
         on_change: called whenever somebody came or left.
+        patience: as for every door.
     """
 
-    def __init__(self, clock: Clock, hashes: Mapping[str, str], on_change: Callable[[], None]) -> None:
-        super().__init__(clock)
+    def __init__(
+        self,
+        clock: Clock,
+        hashes: Mapping[str, str],
+        on_change: Callable[[], None],
+        *,
+        patience: Patience | None = None,
+    ) -> None:
+        super().__init__(clock, patience=patience)
         self.playing: dict[str, Returns] = {}
         """Match -> who takes its players back."""
         self._hashes = hashes

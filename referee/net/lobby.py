@@ -20,20 +20,13 @@ from protocol import RemoteProtocolError
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Refused, Welcome
 
-from .clock import Clock, Timer
+from .clock import Clock
+from .lag import LoopLag
+from .patience import Patience, Wait
 from .player_protocol import PlayerLink
 
 HELLO_S = 3.0
 """How long a connection may take to say hello; CS4500's limit for a name."""
-
-
-MAX_GREETING = 512
-"""Connections that have not said hello, in all: what a process may open by default is 1024 files."""
-MAX_GREETING_OF_ADDRESS = 64
-"""Of one address: a course behind one router may connect at once, hundreds from one place are no players.
-
-Whoever is one too many pushes out the oldest of its address: an honest player says hello at once, and is in.
-"""
 _NOTED_BYTES = 60
 """Of what came in place of a hello."""
 
@@ -88,15 +81,23 @@ class Door(ABC):
         clock: the reactor, or a test's clock.
         hello_s: how long a connection may take to say hello.
         referee: what this referee calls itself in its welcome.
+        patience: the rule for its limits; None: no standstill is known of.
     """
 
-    def __init__(self, clock: Clock, *, hello_s: float = HELLO_S, referee: str = "referee") -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        hello_s: float = HELLO_S,
+        referee: str = "referee",
+        patience: Patience | None = None,
+    ) -> None:
         self.clock = clock
+        self.patience = patience or Patience(clock, LoopLag(clock, clock.seconds))
         self._hello_s = hello_s
         self._referee = referee
-        self._greeting: dict[PlayerLink, Timer] = {}
-        self._leaving: set[PlayerLink] = set()
-        """Those of them that are pushed out, unless they say hello at once."""
+        self._greeting: dict[PlayerLink, Wait] = {}
+        self._lag = self.patience.lag
         self.is_open = True
         self.returns: Returns | None = None
         """The match that takes its players back, once the door is closed."""
@@ -108,24 +109,31 @@ class Door(ABC):
     def link_opened(self, link: PlayerLink) -> None:
         """Begin to wait for a connection's hello; make room if there are too many that say none."""
         self.note("connection-opened", address=link.address)
-        self._greeting[link] = self.clock.callLater(self._hello_s, self._silent, link)
-        oldest = self._one_too_many(link.address)
+        self._lag.storms.count(link.origin)
+        self._greeting[link] = self.patience.wait(self._hello_s, self._silent, link, origin=link.origin)
+        self._make_room(link)
+
+    def _make_room(self, link: PlayerLink) -> None:
+        """Count a connection without a seat until it has one or ends; whoever is one too many makes way.
+
+        An honest player says hello at once, and is in.
+        """
+        link.ended = self._lag.crowd.discard
+        oldest = self._lag.crowd.add(link, link.origin)
         if oldest is not None:
-            self._leaving.add(oldest)
             # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
-            self.clock.callLater(0, self.clock.callLater, 0, self._push_out, oldest)
+            self.clock.callLater(0, self.clock.callLater, 0, self._make_way, oldest)
 
-    def _one_too_many(self, address: str) -> PlayerLink | None:
-        """Return who has to make room: the oldest of an address, or of all; None if there are not too many."""
-        staying = [link for link in self._greeting if link not in self._leaving]
-        same = [link for link in staying if link.address == address]
-        if len(same) > MAX_GREETING_OF_ADDRESS:
-            return same[0]
-        return staying[0] if len(staying) > MAX_GREETING else None
+    @staticmethod
+    def _make_way(link: PlayerLink) -> None:
+        """Cut off a connection that was told goodbye and has not gone, or has said nothing, at whatever door."""
+        if link.owner is None:
+            link.cut_off()
+        elif isinstance(link.owner, Door):
+            link.owner.push_out(link)
 
-    def _push_out(self, link: PlayerLink) -> None:
-        """Cut off a connection that still has said no hello."""
-        self._leaving.discard(link)
+    def push_out(self, link: PlayerLink) -> None:
+        """Cut off a connection if it still has said no hello."""
         if link in self._greeting:
             self._stop_waiting(link)
             link.cut_off()
@@ -156,6 +164,7 @@ class Door(ABC):
 
     def _welcome(self, link: PlayerLink) -> None:
         self.note("connection-welcomed", address=link.address, name=link.name)
+        self._lag.crowd.discard(link)
         link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
 
     def _take_back(self, link: PlayerLink) -> None:
@@ -208,10 +217,12 @@ class Door(ABC):
         said = sent[:_NOTED_BYTES].decode(errors="backslashreplace")
         self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=said)
         link.say_goodbye(Refused(code=code, reason=reason))
+        if link.is_connected:
+            self._make_room(link)  # it may not care to read that
 
     def _stop_waiting(self, link: PlayerLink) -> None:
         waiting = self._greeting.pop(link, None)
-        if waiting is not None and waiting.active():
+        if waiting is not None:
             waiting.cancel()
 
 
@@ -222,6 +233,8 @@ class SignUp(Door):
         clock: the reactor, or a test's clock.
         policy: when sign-up ends.
         on_change: called with the names seated so far whenever they change.
+        hello_s: how long a connection may take to say hello.
+        patience: as for every door.
     """
 
     def __init__(
@@ -231,15 +244,16 @@ class SignUp(Door):
         *,
         on_change: Callable[[list[str]], None] = lambda names: None,
         hello_s: float = HELLO_S,
+        patience: Patience | None = None,
     ) -> None:
-        super().__init__(clock, hello_s=hello_s)
+        super().__init__(clock, hello_s=hello_s, patience=patience)
         self._policy = policy
         self._on_change = on_change
         self._links: list[PlayerLink] = []
         self._tries_left = policy.tries
         self.done: Deferred[list[PlayerLink]] = Deferred()
         """Fires with the seated links in order of arrival; fewer than min_players if too few came."""
-        self._period = clock.callLater(policy.wait_s, self._period_over)
+        self._period = self.patience.wait(policy.wait_s, self._period_over)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse a name that is taken."""
@@ -262,8 +276,7 @@ class SignUp(Door):
 
     def close(self) -> None:
         """Wait for nobody any more, either."""
-        if self._period.active():
-            self._period.cancel()
+        self._period.cancel()
         super().close()
 
     def _period_over(self) -> None:
@@ -273,7 +286,7 @@ class SignUp(Door):
             self._turn_down(max(surplus, 0))
             self._finish()
         else:
-            self._period = self.clock.callLater(self._policy.wait_s, self._period_over)
+            self._period = self.patience.wait(self._policy.wait_s, self._period_over)
 
     def _surplus(self) -> int:
         """Return how many of those seated are beyond the last number that can play; negative if too few are seated."""
@@ -302,6 +315,8 @@ class KnownPlayers(SignUp):
         policy: when sign-up ends.
         hashes: name -> SHA-256 of its token, in hex; in the order of the seats.
         on_change: called with the names seated so far whenever they change.
+        hello_s: how long a connection may take to say hello.
+        patience: as for every door.
     """
 
     def __init__(
@@ -312,8 +327,9 @@ class KnownPlayers(SignUp):
         *,
         on_change: Callable[[list[str]], None] = lambda names: None,
         hello_s: float = HELLO_S,
+        patience: Patience | None = None,
     ) -> None:
-        super().__init__(clock, policy, on_change=on_change, hello_s=hello_s)
+        super().__init__(clock, policy, on_change=on_change, hello_s=hello_s, patience=patience)
         self._hashes = dict(hashes)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:

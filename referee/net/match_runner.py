@@ -22,9 +22,10 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match, Phase
 from ..record.writer import RecordWriter
-from .clock import Clock, Timer
+from .clock import Clock
 from .lag import LoopLag
 from .launch import Program
+from .patience import Patience, Wait
 from .player_protocol import PlayerLink
 from .stopwatch import Stopwatch
 from .wording import message_of
@@ -46,7 +47,7 @@ class _Departure(Struct):
 
     at_ms: float
     detail: str
-    timer: Timer
+    wait: Wait
 
 
 class MatchRunner:
@@ -93,7 +94,7 @@ class MatchRunner:
         self._tokens = tokens
         self._returns = Counter[int]()
         self._writer = writer
-        self._clock = clock
+        self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
         self._watch = Stopwatch(clock, now, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
         self._vacancies = dict(vacancies or {})
         self._programs = dict(programs or {})
@@ -207,8 +208,8 @@ class MatchRunner:
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
         else:
             patience_s = self._come_back_s if program is None else EXIT_S
-            timer = self._clock.callLater(patience_s, self._left, seat, detail)
-            self._departures[seat] = _Departure(self._watch.at_ms(), detail, timer)
+            wait = self._patience.wait(patience_s, self._left, seat, detail, origin=link.origin)
+            self._departures[seat] = _Departure(self._watch.at_ms(), detail, wait)
 
     def _may_come_back(self, seat: int) -> bool:
         return self._come_back_s > 0 and seat not in self._programs
@@ -250,8 +251,8 @@ class MatchRunner:
     def _awaited_no_more(self, seat: int) -> _Departure | None:
         """Stop to wait for a program's exit or a player's return; return what was waited for, if anything."""
         departure = self._departures.pop(seat, None)
-        if departure is not None and departure.timer.active():
-            departure.timer.cancel()
+        if departure is not None:
+            departure.wait.cancel()
         return departure
 
     def _program_exited(self, status: str, seat: int) -> str:
@@ -321,7 +322,7 @@ class MatchRunner:
         if link is None:
             return
         if isinstance(command, c.ExtendLimit):
-            self._watch.begin(command.seat, command.limit_ms)
+            self._watch.begin(command.seat, command.limit_ms, link.origin)
             return
         message = message_of(command, self.match, self._tokens, self._writer.head)
         if isinstance(command, c.ExpelSeat):
@@ -332,7 +333,7 @@ class MatchRunner:
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
             link.flush()
-            self._watch.begin(command.seat, limit_ms)
+            self._watch.begin(command.seat, limit_ms, link.origin)
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]

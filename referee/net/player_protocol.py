@@ -15,6 +15,7 @@ from protocol import Code, Connection, Need, RemoteProtocolError, Role, State
 from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message
 
+from .addresses import origin_of
 from .clock import Clock, Timer, Transport
 
 CLOSE_S = 1.0
@@ -83,6 +84,10 @@ class PlayerLink(Protocol):
         self.token: str | None = None
         self.bytes_received = 0
         self.is_connected = False
+        self.origin = ""
+        """Who answers for this connection: where it is from, or the private socket that it came by."""
+        self.ended: Callable[[PlayerLink], None] = lambda _link: None
+        """Told when the connection has ended, whoever owns it."""
         self._clock = clock
         self._now = now
         self._first_byte: float | None = None
@@ -98,6 +103,7 @@ class PlayerLink(Protocol):
     def connectionMade(self) -> None:
         """Begin; called by Twisted."""
         self.is_connected = True
+        self.origin = origin_of(self.address) or str(getattr(self._wire.getHost(), "name", ""))
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
@@ -142,6 +148,7 @@ class PlayerLink(Protocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted."""
         self.is_connected = False
+        self.ended(self)
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
         try:

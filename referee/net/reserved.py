@@ -10,6 +10,7 @@ from twisted.internet.defer import Deferred
 
 from .clock import Clock
 from .lobby import Door
+from .patience import Patience
 from .player_protocol import PlayerLink
 
 
@@ -22,6 +23,7 @@ class ReservedSeats(Door):
         start_s: how long until a seat nobody took stays vacant.
         names: of the players by seat, if a host sends them here.
         may_return: whether a player whose connection ended is waited for, and a new one takes the place of the old.
+        patience: as for every door.
     """
 
     def __init__(
@@ -32,15 +34,16 @@ class ReservedSeats(Door):
         *,
         names: Sequence[str] = (),
         may_return: bool = False,
+        patience: Patience | None = None,
     ) -> None:
-        super().__init__(clock, hello_s=start_s)
+        super().__init__(clock, hello_s=start_s, patience=patience)
         self._names = names
         self._may_return = may_return
         self._tokens = list(tokens)
         self._links: list[PlayerLink | None] = [None] * len(tokens)
         self.done: Deferred[list[PlayerLink | None]] = Deferred()
         """Fires with the links by seat, None for a vacant one."""
-        self._limit = clock.callLater(start_s, self._too_late, start_s)
+        self._limit = self.patience.wait(start_s, self._too_late, start_s)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse who has no token of a free seat."""
@@ -97,8 +100,7 @@ class ReservedSeats(Door):
 
     def close(self) -> None:
         """Wait for nobody any more, either."""
-        if self._limit.active():
-            self._limit.cancel()
+        self._limit.cancel()
         super().close()
 
     def _seat_of(self, link: PlayerLink) -> int | None:

@@ -24,6 +24,8 @@ class _Open(Struct):
 
     sent: float
     limit_ms: float
+    origin: str
+    """Who answers for the seat's connection."""
     bytes_seen: int = 0
     drains: int = 0
 
@@ -67,9 +69,15 @@ class Stopwatch:
         """Return the present instant."""
         return self.ms(self._now())
 
-    def begin(self, seat: int, limit_ms: float) -> None:
-        """Expect a seat's answer from now on."""
-        self._open[seat] = _Open(self._now(), limit_ms)
+    def begin(self, seat: int, limit_ms: float, origin: str = "") -> None:
+        """Expect a seat's answer from now on.
+
+        Args:
+            seat: whose.
+            limit_ms: how long it may take.
+            origin: who answers for the seat's connection; no standstill excuses it while it storms the door.
+        """
+        self._open[seat] = _Open(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
 
     def end(self, seat: int, first_byte: float, at: float) -> dict[str, Any]:
@@ -113,12 +121,15 @@ class Stopwatch:
 
     def _lag_ms(self, request: _Open, at: float, span_ms: float) -> float:
         """Return how much of the time since a request the loop's standstills account for."""
-        lag_ms = (self._lag.of_sending(request.sent) + self._lag.of_reading(request.sent, at)) * 1000
+        lag_ms = self._sending_ms(request) + self._lag.of_reading(request.sent, at, request.origin) * 1000
         return round(max(min(lag_ms, span_ms), 0.0), 3)
+
+    def _sending_ms(self, request: _Open) -> float:
+        return self._lag.of_sending(request.sent, request.origin) * 1000
 
     def _standstill(self, request: _Open, at: float, span_ms: float) -> dict[str, float]:
         """Return `stalled_ms`, if there is anything to say of it: no more, once rounded, than the whole time."""
-        stalled_ms = round(min(self._lag.longest(request.sent, at) * 1000, span_ms), 3)
+        stalled_ms = round(min(self._lag.longest(request.sent, at, request.origin) * 1000, span_ms), 3)
         return {"stalled_ms": stalled_ms} if stalled_ms else {}
 
     def _arm(self, seat: int, delay_s: float) -> None:
@@ -139,7 +150,7 @@ class Stopwatch:
         if request is None:
             return
         used_ms = self.at_ms() - self.ms(request.sent)
-        left_ms = request.limit_ms + self._lag.of_sending(request.sent) * 1000 - used_ms
+        left_ms = request.limit_ms + self._sending_ms(request) - used_ms
         if left_ms >= 0:
             self._arm(seat, (left_ms + MARGIN_MS) / 1000)
             return
@@ -152,7 +163,7 @@ class Stopwatch:
             return
         received = self._bytes_of(seat)
         sent_ms, at_ms = self.ms(request.sent), self.at_ms()
-        lag_ms = round(min(self._lag.of_sending(request.sent) * 1000, at_ms - sent_ms), 3)
+        lag_ms = round(min(self._sending_ms(request), at_ms - sent_ms), 3)
         is_reading = received != request.bytes_seen and request.drains < MAX_DRAINS
         if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
             request.bytes_seen = received

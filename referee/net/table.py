@@ -20,13 +20,13 @@ from ..match.machine import Match
 from ..record.resume import Resumption
 from ..record.seal import Sealer
 from ..record.writer import RecordWriter
-from .addresses import address_of, endpoint_of, listen, stopped
-from .clock import Port
+from .addresses import Ports, endpoint_of
 from .crew import Crew, Occupant, Vacancy
 from .lag import LoopLag
 from .launch import Confinement, Launch, PlayerError, Program
 from .lobby import Door, KnownPlayers, Returns, SignUp, SignUpPolicy
 from .match_runner import MatchPaused, MatchRunner, OnStep
+from .patience import Patience
 from .player_protocol import LinkFactory, PlayerLink
 from .reserved import ReservedSeats
 from .table_settings import TableSettings, seed_of, setup_of
@@ -111,10 +111,10 @@ class Table:
         self._sealer = sealer or Sealer.new()
         self._report = report
         self._on_step = on_step
-        self._is_own_lag = lag is None
         self._lag = lag or LoopLag(reactor, now)
-        if self._is_own_lag:
+        if lag is None:
             self._lag.note = telemetry.note
+        self._patience = Patience(reactor, self._lag, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
         self.match_name = settings.match or _match_name(game.name)
@@ -196,15 +196,19 @@ class Table:
         """Play between players that have a token for their seat."""
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.start_ms / 1000
-        door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=not occupants)
+        may_return = not occupants
+        door = ReservedSeats(
+            self._reactor, tokens, start_s, names=names, may_return=may_return, patience=self._patience
+        )
         if self._host is not None:
             self._host.playing[self.match_name] = door
         folder, telemetry = self._settings.folder, self._telemetry
         crew = Crew(match, occupants, tokens, folder, self._reactor, self._confinement, telemetry)
-        with crew.private_socket() as socket:
-            port = await self._listen(address if socket is None else endpoint_of(socket), door)
+        with crew.private_sockets() as sockets, self._lag.beating():
+            ports = Ports()
             try:
-                crew.start(door, self._address, socket, is_patient=is_patient)
+                await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
+                crew.start(door, self._address, sockets, is_patient=is_patient)
                 self._seat(door, match, occupants)
                 started = counted(len(crew.programs), "program")
                 self._report(f"{started} started; the referee listens on {self._address}")
@@ -212,13 +216,15 @@ class Table:
                 missing = None if resumed is None else _missing(match, occupants, door)
                 if missing is not None and not is_patient:
                     raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
+                if not (may_return and self._settings.come_back_s):
+                    ports.stop()
                 return await self._run(match, links, door, crew.programs, resumed, missing)
             finally:
                 door.close()
                 if self._host is not None:
                     self._host.playing.pop(self.match_name, None)
                 await crew.dismiss()
-                await stopped(port)
+                await ports.stopped()
 
     def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant]) -> None:
         """Seat who is here, and wait for nobody who is out or can't come."""
@@ -247,29 +253,34 @@ class Table:
             OSError: the record can't be written.
         """
         door = self._sign_up(policy)
-        port = await self._listen(address, door)
-        try:
-            self._report(f"the referee listens on {self._address}")
-            links = await door.done
-            if len(links) < policy.min_players:
-                for link in links:
-                    link.say_goodbye()
-                return None
-            match = self._new_match([link.name for link in links])
-            seated = [links[place] for place in _places(links, match.setup.names)]
-            return await self._run(match, seated, door, {}, None)
-        finally:
-            door.close()
-            await stopped(port)
+        ports = Ports()
+        with self._lag.beating():
+            try:
+                await self._listen(ports, [address], door)
+                self._report(f"the referee listens on {self._address}")
+                links = await door.done
+                if len(links) < policy.min_players:
+                    for link in links:
+                        link.say_goodbye()
+                    return None
+                match = self._new_match([link.name for link in links])
+                seated = [links[place] for place in _places(links, match.setup.names)]
+                if not self._settings.come_back_s:
+                    ports.stop()
+                return await self._run(match, seated, door, {}, None)
+            finally:
+                door.close()
+                await ports.stopped()
 
     def _sign_up(self, policy: SignUpPolicy) -> SignUp:
         def _changed(names: list[str]) -> None:
             self._report(f"signed up: {', '.join(names)}")
 
-        players, hello_s = self._settings.players, self._settings.hello_s
+        options: Any = {"on_change": _changed, "hello_s": self._settings.hello_s, "patience": self._patience}
+        players = self._settings.players
         if players is None:
-            return SignUp(self._reactor, policy, on_change=_changed, hello_s=hello_s)
-        return KnownPlayers(self._reactor, policy, players, on_change=_changed, hello_s=hello_s)
+            return SignUp(self._reactor, policy, **options)
+        return KnownPlayers(self._reactor, policy, players, **options)
 
     def _new_match(self, names: Sequence[str]) -> Match:
         setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)
@@ -280,13 +291,12 @@ class Table:
         setup = match.setup
         return [self._sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
 
-    async def _listen(self, address: str, door: Door) -> Port:
+    async def _listen(self, ports: Ports, endpoints: Sequence[str], door: Door) -> None:
         door.note = self._telemetry.note
-        port = await listen(self._reactor, address, LinkFactory(door, self._reactor, self._now, self._settings.kind))
-        self._address = address_of(port, address)
+        factory = LinkFactory(door, self._reactor, self._now, self._settings.kind)
+        self._address = await ports.open(self._reactor, endpoints, factory)
         self._telemetry.note("listening", address=self._address)
         self.listening.callback(self._address)
-        return port
 
     async def _run(
         self,
@@ -306,8 +316,6 @@ class Table:
             self._telemetry.step(event, commands, match)
             self._on_step(event, commands, match)
 
-        if self._is_own_lag:
-            self._lag.start()
         runner = MatchRunner(
             match,
             links,
@@ -331,9 +339,6 @@ class Table:
         except MatchPaused:
             self._telemetry.note("match-paused", match=match.setup.match)
             raise
-        finally:
-            if self._is_own_lag:
-                self._lag.stop()
         return self._played(match, result, writer)
 
     @staticmethod

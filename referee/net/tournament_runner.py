@@ -28,6 +28,7 @@ from .hall import Hall
 from .lag import LoopLag
 from .launch import Confinement, Launch
 from .match_runner import MatchPaused
+from .patience import Patience
 from .player_protocol import LinkFactory
 from .table import LOCAL, Table
 from .table_settings import TableSettings
@@ -99,7 +100,8 @@ class TournamentRunner:
         self._confinement = confinement
         self._lag = LoopLag(reactor, now)
         self._lag.note = telemetry.note
-        self._hall = Hall(reactor, venue.tokens, self._fill)
+        patience = Patience(reactor, self._lag, self._charter.time.lag_margin_ms)
+        self._hall = Hall(reactor, venue.tokens, self._fill, patience=patience)
         self._hall.note = telemetry.note
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
@@ -197,7 +199,10 @@ class TournamentRunner:
 
     def _has_waited(self, name: str) -> bool:
         """Tell whether a match has waited for its remote players as long as it may; set the clock for it else."""
-        left_s = self._due_since.setdefault(name, self._now()) + self._venue.show_up_s - self._now()
+        since = self._due_since.setdefault(name, self._now())
+        left_s = since + self._venue.show_up_s - self._now()
+        if left_s <= 0 and self._hall.patience.stood_still(since, ""):
+            self._due_since[name], left_s = self._now(), self._venue.show_up_s
         if left_s > 0:
             self._look_again(left_s)
         return left_s <= 0

@@ -7,14 +7,8 @@ from twisted.internet.task import Clock
 
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Refused, Welcome
-from referee.net.lobby import (
-    HELLO_S,
-    MAX_GREETING,
-    MAX_GREETING_OF_ADDRESS,
-    KnownPlayers,
-    SignUp,
-    SignUpPolicy,
-)
+from referee.net.crowd import MOST_IN_ALL, MOST_OF_ORIGIN
+from referee.net.lobby import HELLO_S, KnownPlayers, SignUp, SignUpPolicy
 from referee.net.reserved import ReservedSeats
 
 from .wires import Peer, fired
@@ -238,7 +232,7 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
     """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
     hall = Hall()
     elsewhere = Peer(hall.door, hall.clock, "192.0.2.7")
-    silent = [Peer(hall.door, hall.clock) for _ in range(MAX_GREETING_OF_ADDRESS + 1)]
+    silent = [Peer(hall.door, hall.clock) for _ in range(MOST_OF_ORIGIN + 1)]
     hall.clock.advance(0)
     hall.enter("ada")
     assert not silent[0].is_open
@@ -248,26 +242,26 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
 def test_too_many_in_all_push_out_the_oldest() -> None:
     """However many addresses there are, so many connections wait for their hello and no more."""
     hall = Hall()
-    silent = [Peer(hall.door, hall.clock, f"192.0.2.{number}") for number in range(MAX_GREETING + 3)]
+    silent = [Peer(hall.door, hall.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
     hall.clock.advance(0)
-    assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MAX_GREETING
+    assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MOST_IN_ALL
 
 
 def test_who_came_in_a_crowd_is_heard_first() -> None:
     """Hellos that were not read yet, of many that connected at once, count before anybody is pushed out."""
     hall = Hall()
-    crowd = [Peer(hall.door, hall.clock) for _ in range(2 * MAX_GREETING_OF_ADDRESS)]
+    crowd = [Peer(hall.door, hall.clock) for _ in range(2 * MOST_OF_ORIGIN)]
     assert crowd[0].hello("ada") == [WELCOME]
     hall.clock.advance(0)
     assert crowd[0].is_open
-    assert sum(peer.is_open for peer in crowd[1:]) == MAX_GREETING_OF_ADDRESS
+    assert sum(peer.is_open for peer in crowd[1:]) == MOST_OF_ORIGIN
 
 
 def test_who_has_said_hello_is_not_pushed_out() -> None:
     """A flood of connections costs nobody its seat."""
     hall = Hall()
     ada = hall.enter("ada")
-    for _ in range(2 * MAX_GREETING):
+    for _ in range(2 * MOST_IN_ALL):
         Peer(hall.door, hall.clock)
     hall.clock.advance(0)
     assert ada.is_open

@@ -118,15 +118,21 @@ class Rogue:
     Args:
         address: of the table.
         buffer_bytes: how much its system takes in before it reads; None: what is usual.
+        source: the address of this machine that it comes from; empty: what is usual.
     """
 
-    def __init__(self, address: str, *, buffer_bytes: int | None = None) -> None:
+    def __init__(self, address: str, *, buffer_bytes: int | None = None, source: str = "") -> None:
         host, port = address.split(":")[1:]
         self.sock = socket.socket()
         if buffer_bytes is not None:
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
         self.sock.settimeout(WAIT_S)
-        self.sock.connect((host, int(port)))
+        self.sock.bind((source, 0))
+        try:
+            self.sock.connect((host, int(port)))
+        except OSError:
+            self.sock.close()
+            raise
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.sent_s = 0.0
         """When its last bytes were on their way."""

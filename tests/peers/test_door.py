@@ -175,14 +175,13 @@ def test_tokens_are_not_guessed(halls: Halls) -> None:
     unharmed(halls, seated(address, tokens=TOKENS))
 
 
-@pytest.mark.parametrize("come_back_s", [0.0, 5.0])
-def test_a_seat_is_not_taken_by_a_stranger(halls: Halls, come_back_s: float) -> None:
+def test_a_seat_is_not_taken_by_a_stranger(halls: Halls) -> None:
     """In a running match a stranger is refused, whatever name or token of another match it has."""
-    old = halls.open(f"old-{come_back_s:g}", "q", SEATS, position=POSITION)
+    old = halls.open("old", "q", SEATS, position=POSITION)
     before = seated(old)
     unharmed(halls, before)
     stolen = [player.offer.resume for player in before if player.offer is not None]
-    address = halls.open(f"new-{come_back_s:g}", "q", SEATS, position=POSITION, come_back_s=come_back_s)
+    address = halls.open("new", "q", SEATS, position=POSITION, come_back_s=5.0)
     slow = Rogue(address)
     slow.hello("ada")
     players = seated(address, NAMES[1:])
@@ -193,6 +192,19 @@ def test_a_seat_is_not_taken_by_a_stranger(halls: Halls, come_back_s: float) -> 
         assert isinstance(answer, Refused)
         assert answer.code == "closed"
         thief.last_words()
+    slow.play_on()
+    unharmed(halls, players)
+
+
+def test_nobody_listens_when_nobody_is_expected(halls: Halls) -> None:
+    """Once all are seated for good there is no door to knock at."""
+    address = halls.open("shut", "q", SEATS, position=POSITION)
+    slow = Rogue(address)
+    slow.hello("ada")
+    players = seated(address, NAMES[1:])
+    slow.until_asked()
+    with pytest.raises(ConnectionRefusedError):
+        Rogue(address)
     slow.play_on()
     unharmed(halls, players)
 

@@ -1,0 +1,106 @@
+"""Connections that nobody knows yet: how many may be open, who makes way, and whose origin storms the door.
+
+An origin is whoever answers for connections: a host, or the program that a private socket is for. Everything is counted
+as connections come and go, so that one more costs the same however many there are. Refuses to know what they say.
+"""
+
+import resource
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+MOST_OF_ORIGIN = 64
+"""A course behind one router may connect at once; hundreds from one place are no players."""
+MOST_IN_ALL = 512
+"""What a process may open by default is 1024 files: the half of it is for programs, records and players."""
+STORM = 256
+"""So many connections of one origin at once, and STORM_A_S more every second, are no storm: the programs of a whole
+tournament start on one host, and a loop that connects and closes makes thousands a second."""
+STORM_A_S = 128.0
+_MOST_ORIGINS = 1024
+"""Of which it is remembered how often they came."""
+
+_Member = TypeVar("_Member", bound=Hashable)
+
+
+def most_open(limit: int | None = None) -> int:
+    """Return how many connections may be open that nobody knows.
+
+    Args:
+        limit: how many files this process may open; None: as the system says.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if limit is None else limit
+    return MOST_IN_ALL if limit == resource.RLIM_INFINITY else min(MOST_IN_ALL, limit // 2)
+
+
+class Crowd(Generic[_Member]):
+    """Connections that nobody knows yet; where there are too many, the origin with the most makes way.
+
+    Args:
+        of_origin: how many one origin may have open.
+        in_all: how many there may be.
+    """
+
+    def __init__(self, of_origin: int, in_all: int) -> None:
+        self._of_origin = min(of_origin, max(in_all // 4, 1))
+        self._in_all = in_all
+        self._origins: dict[_Member, str] = {}
+        self._members: dict[str, dict[_Member, None]] = {}
+        """By origin, the oldest first."""
+
+    def add(self, member: _Member, origin: str) -> _Member | None:
+        """Count a connection.
+
+        Returns:
+            Who makes way, and is counted no more: the oldest of its origin, or of the one with the most; None if there
+            is room.
+        """
+        self._origins[member] = origin
+        same = self._members.setdefault(origin, {})
+        same[member] = None
+        if len(same) > self._of_origin:
+            return self._oldest(same)
+        if len(self._origins) > self._in_all:
+            return self._oldest(max(self._members.values(), key=len))
+        return None
+
+    def discard(self, member: _Member) -> None:
+        """Count a connection no more: it ended, or is known now."""
+        origin = self._origins.pop(member, None)
+        if origin is not None:
+            self._members[origin].pop(member)
+            if not self._members[origin]:
+                del self._members[origin]
+
+    def _oldest(self, members: dict[_Member, None]) -> _Member:
+        oldest = next(iter(members))
+        self.discard(oldest)
+        return oldest
+
+
+class Storms:
+    """Tells whose connections come so fast that nobody honest makes them.
+
+    Args:
+        now: monotonic seconds.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._levels: dict[str, tuple[float, float]] = {}
+        """Origin -> how many came lately, and when that was; who came last is last."""
+
+    def count(self, origin: str) -> None:
+        """Count a connection."""
+        level = min(self._level(origin) + 1, 2 * STORM)  # so it is over soon after the last of them
+        self._levels.pop(origin, None)
+        self._levels[origin] = level, self._now()
+        if len(self._levels) > _MOST_ORIGINS:
+            del self._levels[next(iter(self._levels))]
+
+    def origins(self) -> frozenset[str]:
+        """Return who storms the door now."""
+        return frozenset(origin for origin in self._levels if self._level(origin) > STORM)
+
+    def _level(self, origin: str) -> float:
+        level, at = self._levels.get(origin, (0.0, 0.0))
+        return max(level - (self._now() - at) * STORM_A_S, 0.0)

@@ -1,0 +1,80 @@
+"""Storms of connections, each from a process of its own, and what starts them. Knows no player.
+
+Started with `KIND HOST PORT SOURCE`. It storms until the test hangs up.
+"""
+
+import contextlib
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+LOOPS = 2
+"""Processes of a storm."""
+_HELD = 900
+"""So many connections one of them holds at once, as far as the system lets it."""
+_GARBAGE = b"GET / HTTP/1.1\r\n\r\n"
+
+
+def closes(connect: Callable[[], socket.socket]) -> None:
+    """Connect and close."""
+    with contextlib.suppress(OSError):
+        connect().close()
+
+
+def holds(connect: Callable[[], socket.socket]) -> None:
+    """Connect, have oneself refused, read nothing, and stay; the oldest goes when there are many."""
+    try:
+        one = connect()
+        one.send(_GARBAGE)
+    except OSError:
+        return
+    _HOLDING.append(one)
+    if len(_HOLDING) > _HELD:
+        _HOLDING.pop(0).close()
+
+
+_HOLDING: list[socket.socket] = []
+KINDS = {"closes": closes, "holds": holds}
+
+
+@contextmanager
+def storming(kind: str, address: str, source: str) -> Iterator[None]:
+    """Storm an address from some loopback address while the context lasts.
+
+    Args:
+        kind: of the storm.
+        address: `tcp:HOST:PORT`.
+        source: where the connections are from.
+    """
+    host, port = address.split(":")[1:]
+    command = [sys.executable, "-m", "tests.peers.storm", kind, host, port, source]
+    loops = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(LOOPS)]
+    try:
+        for loop in loops:
+            assert loop.stdout is not None
+            assert loop.stdout.read(1) == b"."  # it has made hundreds of connections
+        yield
+    finally:
+        for loop in loops:
+            loop.communicate()
+
+
+def main(kind: str, host: str, port: str, source: str) -> None:
+    """Storm until nobody holds the other end of stdin."""
+
+    def connect() -> socket.socket:
+        return socket.create_connection((host, int(port)), 10, source_address=(source, 0))
+
+    storm, count = KINDS[kind], 0
+    while count % 64 or not select.select([sys.stdin], [], [], 0)[0]:
+        storm(connect)
+        count += 1
+        if count == 512:
+            print(end=".", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,47 @@
+"""Storms of connections at the door of a real table: they buy no time, and keep nobody out.
+
+Knows what a storm must not do. Refuses to know how it is weathered.
+"""
+
+import threading
+
+from protocol.messages import Welcome
+
+from .halls import Halls
+from .offences_made import POSITION
+from .rogues import Rogue
+from .storm import storming
+
+AT, ELSEWHERE = "127.0.0.1", "127.0.0.2"
+LIMIT_MS = 500.0
+
+
+def playing(address: str, name: str, source: str) -> threading.Thread:
+    """Let an honest player play from some address, on its own."""
+    player = Rogue(address, source=source)
+    assert isinstance(player.hello(name), Welcome)
+
+    def _play() -> None:
+        player.until_asked()
+        player.play_on()
+
+    thread = threading.Thread(target=_play)
+    thread.start()
+    return thread
+
+
+def test_a_storm_buys_its_player_no_time(halls: Halls) -> None:
+    """Who thinks for longer than its limit while its address storms the door is late at once, and nobody else is."""
+    address = halls.open("storm", "q", 3, position=POSITION, per_move_ms=LIMIT_MS, lag_margin_ms=50.0, come_back_s=5.0)
+    rogue = Rogue(address)
+    rogue.hello()
+    honest = [playing(address, name, ELSEWHERE) for name in ("ada", "bob")]
+    with storming("closes", address, AT):
+        rogue.until_asked()
+        rogue.last_words()
+    for player in honest:
+        player.join()
+    outcome = halls.outcome()
+    assert [(seat, cause) for seat, cause, _ in outcome.fouls] == [(0, "timeout")]
+    commands = [command for step in outcome.record.steps for command in step.commands]
+    assert not [one for one in commands if one["command"] == "extend-limit" and one["seat"] == 0]
