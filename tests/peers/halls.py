@@ -1,9 +1,12 @@
 """A test's side of a hall: starts the process, opens tables, and looks at what came of them. Knows no player."""
 
 import json
+import resource
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -101,6 +104,16 @@ class Halls:
             assert "error" not in facts, facts["error"]
             if key in facts:
                 return facts
+
+    @contextmanager
+    def few_files(self, limit: int) -> Iterator[None]:
+        """Let the referee have so many files open, and no more."""
+        usual = resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, (limit, usual[1]))
+        try:
+            yield
+        finally:
+            resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, usual)
 
     # --- memory
 

@@ -15,7 +15,6 @@ LOOPS = 2
 """Processes of a storm."""
 _HELD = 900
 """So many connections one of them holds at once, as far as the system lets it."""
-_GARBAGE = b"GET / HTTP/1.1\r\n\r\n"
 
 
 def closes(connect: Callable[[], socket.socket]) -> None:
@@ -25,13 +24,9 @@ def closes(connect: Callable[[], socket.socket]) -> None:
 
 
 def holds(connect: Callable[[], socket.socket]) -> None:
-    """Connect, have oneself refused, read nothing, and stay; the oldest goes when there are many."""
-    try:
-        one = connect()
-        one.send(_GARBAGE)
-    except OSError:
-        return
-    _HOLDING.append(one)
+    """Connect, say nothing, and stay; the oldest goes when there are many."""
+    with contextlib.suppress(OSError):
+        _HOLDING.append(connect())
     if len(_HOLDING) > _HELD:
         _HOLDING.pop(0).close()
 

@@ -45,3 +45,14 @@ def test_a_storm_buys_its_player_no_time(halls: Halls) -> None:
     assert [(seat, cause) for seat, cause, _ in outcome.fouls] == [(0, "timeout")]
     commands = [command for step in outcome.record.steps for command in step.commands]
     assert not [one for one in commands if one["command"] == "extend-limit" and one["seat"] == 0]
+
+
+def test_a_storm_keeps_nobody_out(halls: Halls) -> None:
+    """However many connections one address opens and holds, the referee has files left for another's players."""
+    with halls.few_files(128):
+        address = halls.open("full", "q", 3, position=POSITION)
+        with storming("holds", address, AT):
+            players = [playing(address, name, ELSEWHERE) for name in ("ada", "bob", "cyd")]
+        for player in players:
+            player.join()
+        assert halls.outcome().fouls == []
