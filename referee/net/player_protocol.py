@@ -4,6 +4,7 @@ Knows Twisted's transport, and a conversation such as protocol.Connection that t
 know matches: whoever owns the link at the moment (the lobby, then a match runner) is told what came, and decides.
 """
 
+import os
 from collections.abc import Callable
 from typing import Protocol as Interface
 from typing import cast
@@ -103,7 +104,7 @@ class PlayerLink(Protocol):
     def connectionMade(self) -> None:
         """Begin; called by Twisted."""
         self.is_connected = True
-        self.origin = origin_of(self.address) or str(getattr(self._wire.getHost(), "name", ""))
+        self.origin = origin_of(self.address) or os.fsdecode(getattr(self._wire.getHost(), "name", None) or "")
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)

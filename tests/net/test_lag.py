@@ -3,6 +3,7 @@
 import pytest
 from twisted.internet.task import Clock
 
+from referee.net.crowd import STORM
 from referee.net.lag import BEAT_S, LoopLag
 
 
@@ -122,3 +123,48 @@ def test_a_stopped_beat_leaves_no_timer() -> None:
     watch.lag.stop()
     watch.lag.stop()
     assert watch.clock.getDelayedCalls() == []
+
+
+# --- storms
+
+
+def test_no_standstill_excuses_who_storms_the_door() -> None:
+    """Neither a past one nor the present one; everybody else it does excuse, and those that are over, too."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.3)
+    for _ in range(2 * STORM):
+        watch.lag.storms.count("rogue")
+    watch.stall(0.4)
+    now = watch.clock.seconds()
+    assert watch.lag.longest(0.0, now, "rogue") == pytest.approx(0.3)
+    assert watch.lag.longest(0.0, now, "honest") == pytest.approx(0.4)
+    assert watch.lag.of_sending(0.38, "rogue") == pytest.approx(0.02)
+    assert watch.lag.of_reading(0.0, now, "rogue") == 0.0
+    assert watch.lag.of_reading(0.0, now, "honest") == pytest.approx(0.4)
+    for _ in range(2 * STORM):
+        watch.lag.storms.count("rogue")
+    watch.freeze(0.5)
+    now = watch.clock.seconds()
+    assert watch.lag.longest(0.75, now, "rogue") == watch.lag.of_reading(0.75, now, "rogue") == 0.0
+    assert watch.lag.longest(0.75, now, "honest") == pytest.approx(0.5)
+
+
+def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
+    """Nobody is excused by a loop that nobody watches."""
+    clock = Clock()
+    lag = LoopLag(clock, clock.seconds)
+    clock.advance(9.0)
+    assert lag.longest(0.0, 9.0) == lag.of_reading(0.0, 9.0) == 0.0
+
+
+def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
+    """Who finds it beating leaves it so."""
+    clock = Clock()
+    lag = LoopLag(clock, clock.seconds)
+    with lag.beating():
+        with lag.beating():
+            clock.advance(1.0)
+        clock.advance(0.5)
+        assert lag.longest(0.0, 1.5) == pytest.approx(1.0)
+    assert clock.getDelayedCalls() == []

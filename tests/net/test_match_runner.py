@@ -10,6 +10,7 @@ from protocol.messages import Ack, End, Expelled, Message, Move, Offer, Ready
 from referee import chance
 from referee.games.q import QGame
 from referee.match.fouls import Cause
+from referee.net.crowd import STORM
 from referee.net.lag import BEAT_S
 from referee.record.audit import audit
 from referee.record.writer import RecordWriter
@@ -134,6 +135,16 @@ def test_a_long_stall_is_no_time_to_judge(sitting: Sitting) -> None:
     assert sitting.last_step()["commands"] == [{"command": "extend-limit", "seat": 0, "limit_ms": LIMIT_S * 1000}]
     sitting.run(LIMIT_S + 0.02)
     assert sitting.fouls() == [(0, Cause.TIMEOUT)]
+
+
+def test_a_long_stall_is_no_excuse_for_who_storms_the_door(sitting: Sitting) -> None:
+    """Its limit passes as if the loop had stood still for nobody."""
+    for _ in range(2 * STORM):
+        sitting.lag.storms.count(sitting.peers[0].link.origin)
+    sitting.run(0.05)
+    sitting.clock.advance(0.3)
+    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
+    assert "stalled_ms" not in sitting.last_step()["event"]
 
 
 @pytest.mark.parametrize(

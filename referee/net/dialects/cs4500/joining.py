@@ -21,7 +21,9 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 from ....files.scratch import scratch
 from ....games.base import Game, MalformedMove
 from ...addresses import address_of, endpoint_of, listen, stopped
+from ...lag import LoopLag
 from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
+from ...patience import Patience
 from ...player_protocol import LinkFactory, PlayerLink
 from ...reserved import ReservedSeats
 from .forms import choice_of
@@ -198,8 +200,9 @@ async def join(
         NobodyListens: there is no referee.
     """
     token = secrets.token_hex(32)
-    door = ReservedSeats(reactor, [token], terms.start_s)
-    with _socket(confinement) as socket:
+    lag = LoopLag(reactor, now)
+    door = ReservedSeats(reactor, [token], terms.start_s, patience=Patience(reactor, lag))
+    with _socket(confinement) as socket, lag.beating():
         endpoint = LOCAL if socket is None else endpoint_of(socket)
         port = await listen(reactor, endpoint, LinkFactory(door, reactor, now))
         environment = {
