@@ -61,7 +61,11 @@ class Watched(Struct, frozen=True):
         Raises:
             AddressError: its address can't be listened on.
         """
-        return None if self.address is None else await open_monitor(reactor, self.address, self.registry)
+        return (
+            None
+            if self.address is None
+            else await open_monitor(reactor, self.address, self.registry, self.telemetry.note)
+        )
 
 
 def telemetry_options(function: F) -> F:

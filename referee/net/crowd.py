@@ -71,6 +71,9 @@ class Crowd(Generic[_Member]):
             if not self._members[origin]:
                 del self._members[origin]
 
+    def __contains__(self, member: _Member) -> bool:
+        return member in self._origins
+
     def _oldest(self, members: dict[_Member, None]) -> _Member:
         oldest = next(iter(members))
         self.discard(oldest)

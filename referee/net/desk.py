@@ -1,6 +1,6 @@
 """What an author is answered: its own versions and matches, and of others' not even whether they are there.
 
-Knows who asks, what for, and how often that may be. Refuses to know HTTP's bytes (reception.py) and how checks are run.
+Knows who asks, what for, and how often that may be. Refuses to know HTTP's bytes and how checks are run.
 """
 
 from collections import defaultdict, deque
@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ..record.reader import RecordError
-from ..submissions.archive import MAX_PACKED_BYTES, MIB, BadArchive
+from ..submissions.archive import BadArchive
 from ..submissions.matches import Matches
 from ..submissions.store import Refused, State, Store, Version
 from .checker import Checker
+from .inquiry import Inquiry, Reply, refusal
 from .lobby import name_of
 from .telemetry import Note
 from .tokens import BadTokens, read_tokens
@@ -28,33 +28,8 @@ HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""
 REQUESTS_A_MINUTE = 120
 """A client that waits for its verdict asks every second at most."""
-_JSON = "application/json"
 _LINES = "application/x-ndjson"
 _DIGITS = 9
-
-
-class Reply(Struct, frozen=True, kw_only=True):
-    """An answer."""
-
-    code: HTTPStatus = HTTPStatus.OK
-    body: bytes
-    content_type: str = _JSON
-
-
-class Inquiry(Struct, frozen=True, kw_only=True):
-    """What an author asks."""
-
-    author: str
-    method: str
-    path: tuple[str, ...]
-    """Its parts, plain."""
-    query: Mapping[str, str]
-    body: bytes
-
-
-def refusal(code: HTTPStatus, error: str, remedy: str) -> Reply:
-    """Return an answer that says what is wrong and what to do."""
-    return Reply(code=code, body=msgspec.json.encode({"error": error, "remedy": remedy}))
 
 
 NOWHERE = refusal(
@@ -242,21 +217,3 @@ def _plain(value: Any, code: HTTPStatus = HTTPStatus.OK) -> Reply:
 
 def _too_often(what: str, wait_s: float) -> Reply:
     return refusal(HTTPStatus.TOO_MANY_REQUESTS, what, f"ask again in {wait_s:.0f} s")
-
-
-def before_the_body(author: str | None, length: int | None) -> Reply | None:
-    """Return why a request is refused before its body is read; None if it is not.
-
-    Args:
-        author: whose token came with it; None: nobody's.
-        length: of its body in bytes, as it was announced; None: it was not.
-    """
-    if author is None:
-        remedy = "send the token that the organiser gave you: Authorization: Bearer TOKEN"
-        return refusal(HTTPStatus.UNAUTHORIZED, "no token, or none that is known", remedy)
-    if length is None:
-        return refusal(HTTPStatus.LENGTH_REQUIRED, "the body's length is not announced", "send a Content-Length")
-    if length > MAX_PACKED_BYTES:
-        remedy = f"an archive may have {MAX_PACKED_BYTES // MIB} MiB; leave out what the program does not need"
-        return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is {length} bytes long", remedy)
-    return None

@@ -1,53 +1,56 @@
-"""The endpoint of a running referee for monitors: `/metrics` for Prometheus, `/health` for a watchdog. Knows HTTP."""
+"""The endpoint of a running referee for monitors: `/metrics` for Prometheus and `/health` for a watchdog."""
 
-from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from twisted.web.resource import Resource
-from twisted.web.server import Site
 
 from .addresses import listen
 from .clock import Port
+from .http_server import HttpServer, Limits
+from .inquiry import Head, Inquiry, Reply, refusal
+from .telemetry import Note
+
+LIMITS = Limits(head_s=10.0, silence_s=10.0, request_s=20.0, strangers=64, of_address=16)
+"""A monitor asks for a page every few seconds, and has read it in the next."""
 
 
-class _Page(Resource):
-    """One page of plain text.
+class Monitor:
+    """Answers monitors.
 
     Args:
-        make: called for each request, returns the page.
-        content_type: of the page.
+        registry: the numbers.
     """
 
-    isLeaf = True  # noqa: N815  # Twisted's own
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
 
-    def __init__(self, make: Callable[[], bytes], content_type: str) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # Twisted's own
-        self._make = make
-        self._content_type = content_type
+    def announced(self, head: Head) -> str | Reply:
+        """Take whoever asks, and no body: there is nothing that one could be for."""
+        if head.length == 0:
+            return ""
+        return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "nothing is taken here", "send a request without a body")
 
-    def render_GET(self, request: Any) -> bytes:
-        """Answer; called by Twisted."""
-        request.setHeader(b"content-type", self._content_type.encode())
-        return self._make()
+    async def answer(self, inquiry: Inquiry) -> Reply:
+        """Return a page."""
+        match inquiry.method, inquiry.path:
+            case "GET" | "HEAD", ("metrics",):
+                return Reply(body=generate_latest(self._registry), content_type=CONTENT_TYPE_LATEST)
+            case "GET" | "HEAD", ("health",):  # a loop that stands still says nothing
+                return Reply(body=b"ok\n", content_type="text/plain; charset=utf-8")
+        return refusal(HTTPStatus.NOT_FOUND, "there is no such page", "GET /metrics or /health")
 
 
-async def open_monitor(reactor: Any, address: str, registry: CollectorRegistry) -> Port:
+async def open_monitor(reactor: Any, address: str, registry: CollectorRegistry, note: Note) -> Port:
     """Open the endpoint.
 
     Args:
         reactor: Twisted's reactor.
         address: Twisted endpoint string.
         registry: the numbers.
+        note: takes note of what goes wrong.
 
     Raises:
         AddressError: the address can't be listened on.
     """
-    root: Any = Resource()
-    root.putChild(b"metrics", _Page(lambda: generate_latest(registry), CONTENT_TYPE_LATEST))
-    health = _Page(lambda: b"ok\n", "text/plain; charset=utf-8")  # a loop that stands still says nothing
-    root.putChild(b"health", health)
-    site = Site(root)
-    site.displayTracebacks = False
-    site.noisy = False
-    return await listen(reactor, address, site)
+    return await listen(reactor, address, HttpServer(Monitor(registry), LIMITS, note, reactor))

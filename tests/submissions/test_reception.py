@@ -88,6 +88,8 @@ EARLY = {
         "PUT /submissions HTTP/1.1\r\nAuthorization: Bearer {ada}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n",
         411,
     ),
+    "no length": ("PUT /submissions HTTP/1.1\r\nAuthorization: Bearer {ada}\r\n\r\n", 411),
+    "no length, and yet a body": ("PUT /submissions HTTP/1.0\r\nAuthorization: Bearer {ada}\r\n\r\nhello", 411),
     "no HTTP": ("hello\r\n\r\n", 400),
     "many headers": ("GET / HTTP/1.1\r\n" + "X: y\r\n" * 600 + "\r\n", 400),
     "endless header": ("GET / HTTP/1.1\r\nX: " + "y" * 40_000 + "\r\n\r\n", 0),

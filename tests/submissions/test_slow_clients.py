@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from twisted.internet.address import IPv4Address
 from twisted.internet.defer import Deferred
 from twisted.internet.error import ConnectionLost
 from twisted.internet.task import Clock
@@ -12,9 +13,11 @@ from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
 from referee.net.desk import Authors
-from referee.net.reception import CONNECTION_S, LINGER_S, MAX_CONNECTIONS, SILENCE_S, _Service
+from referee.net.http_server import LINGER_S, HttpServer
+from referee.net.reception import LIMITS, Reception
 from referee.net.tokens import add_tokens
 
+AUTHORS = ["ada", *(f"author{number}" for number in range(LIMITS.known // LIMITS.of_client))]
 REQUEST = "POST /versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\n"
 
 
@@ -33,13 +36,15 @@ class Door:
         self.clock = Clock()
         self._clients: list[Any] = []
         path = folder / "authors.toml"
-        self.token = add_tokens(path, ["ada"], may_renew=False)["ada"]
-        self.service = _Service(Reader(), Authors(path), lambda *_, **__: None, self.clock)  # type: ignore[arg-type]
+        self.tokens = add_tokens(path, AUTHORS, may_renew=False)
+        self.token = self.tokens["ada"]
+        reception = Reception(Reader(), Authors(path))  # type: ignore[arg-type]
+        self.server = HttpServer(reception, LIMITS, lambda *_, **__: None, self.clock)
 
-    def client(self) -> tuple[Any, StringTransport]:
-        """Connect, and return the service's end and what it is connected by."""
-        protocol = self.service.buildProtocol(None)
-        transport = StringTransport()
+    def client(self, host: str = "192.0.2.1") -> tuple[Any, StringTransport]:
+        """Connect from some host, and return the service's end and what it is connected by."""
+        protocol = self.server.buildProtocol(None)
+        transport = StringTransport(peerAddress=IPv4Address("TCP", host, 4711))
         protocol.makeConnection(transport)
         self._clients.append(protocol)
         return protocol, transport
@@ -69,29 +74,40 @@ def door(tmp_path: Path) -> Iterator[Door]:
     door.close()
 
 
-@pytest.mark.parametrize(
-    "said", ["", "POST /vers", REQUEST, REQUEST + "some of it"], ids=["nothing", "half a line", "head", "half a body"]
-)
+@pytest.mark.parametrize("said", ["", "some of it"], ids=["head", "half a body"])
 def test_a_silent_client_is_let_go(door: Door, said: str) -> None:
     """Wherever in its request it falls silent."""
     protocol, transport = door.client()
-    protocol.dataReceived(said.format(token=door.token).encode())
-    door.advance(SILENCE_S - 1)
+    protocol.dataReceived((REQUEST.format(token=door.token) + said).encode())
+    door.advance(LIMITS.silence_s - 1)
     assert not transport.disconnecting
     door.advance(1)
     assert transport.disconnecting
 
 
-def test_a_dripping_client_is_cut_off(door: Door) -> None:
+@pytest.mark.parametrize("said", ["", "POST /vers", REQUEST[:-2]], ids=["nothing", "half a line", "half a head"])
+def test_a_head_has_its_time_however_it_comes(door: Door, said: str) -> None:
+    """Nobody is known before it is whole: a byte now and then buys nothing, with a token or without."""
+    protocol, transport = door.client()
+    protocol.dataReceived(said.format(token=door.token).encode())
+    for _ in range(round(LIMITS.head_s) - 1):
+        door.advance(1)
+        protocol.dataReceived(b"x")
+    assert not transport.disconnected
+    door.advance(1)
+    assert transport.disconnected
+
+
+def test_a_dripping_author_is_cut_off(door: Door) -> None:
     """A byte now and then is not silence; the whole request has its time, and no more."""
     protocol, transport = door.client()
     protocol.dataReceived(REQUEST.format(token=door.token).encode())
-    for _ in range(round(CONNECTION_S / 10) - 1):
+    for _ in range(round(LIMITS.request_s / 10) - 1):
         door.advance(10)
         protocol.dataReceived(b"x")
-    assert not transport.disconnecting
+    assert not transport.disconnected
     door.advance(10)
-    assert transport.disconnected or transport.disconnecting
+    assert transport.disconnected
 
 
 def test_a_refused_client_that_sends_on_hears_why_and_is_let_go(door: Door) -> None:
@@ -105,10 +121,42 @@ def test_a_refused_client_that_sends_on_hears_why_and_is_let_go(door: Door) -> N
     assert transport.disconnecting
 
 
-def test_only_so_many_are_let_in_at_a_time(door: Door) -> None:
-    """Who comes later is turned away until somebody has left."""
-    clients = [door.client() for _ in range(MAX_CONNECTIONS)]
-    assert door.service.buildProtocol(None) is None
-    door.leave(clients[0][0])
-    door.client()
-    assert door.service.buildProtocol(None) is None
+def test_strangers_keep_nobody_out(door: Door) -> None:
+    """However many connect from one address and say nothing, who has a token is heard, from there or elsewhere."""
+    silent = [door.client() for _ in range(10 * LIMITS.of_address)]
+    for host in ("192.0.2.1", "192.0.2.2"):
+        author, transport = door.client(host)
+        author.dataReceived(REQUEST.format(token=door.token).encode())
+        door.clock.advance(0)
+        assert not transport.disconnected
+    assert sum(not transport.disconnected for _, transport in silent) == LIMITS.of_address - 1
+
+
+def test_strangers_from_many_addresses_keep_nobody_out(door: Door) -> None:
+    """There are never more than so many in all; the oldest makes way where no address has more than another."""
+    silent = [door.client(f"192.0.2.{number}") for number in range(2 * LIMITS.strangers)]
+    author, transport = door.client("198.51.100.1")
+    author.dataReceived(REQUEST.format(token=door.token).encode())
+    door.clock.advance(0)
+    assert not transport.disconnected
+    assert sum(not transport.disconnected for _, transport in silent) == LIMITS.strangers - 1
+
+
+def test_who_came_in_a_crowd_is_heard_first(door: Door) -> None:
+    """A class behind one router hands in at once: what it said counts, read or not, before anybody makes way."""
+    clients = [door.client() for _ in range(3 * LIMITS.of_address)]
+    for (protocol, _), name in zip(clients, AUTHORS, strict=False):
+        protocol.dataReceived(REQUEST.format(token=door.tokens[name]).encode())
+    door.clock.advance(0)
+    assert not any(transport.disconnected for _, transport in clients[: len(AUTHORS)])
+
+
+def test_an_author_keeps_no_other_out(door: Door) -> None:
+    """Its oldest request makes way for its newest, and nobody else's does."""
+    other, others = door.client()
+    other.dataReceived(REQUEST.format(token=door.tokens[AUTHORS[1]]).encode())
+    own = [door.client() for _ in range(LIMITS.of_client + 1)]
+    for protocol, _ in own:
+        protocol.dataReceived(REQUEST.format(token=door.token).encode())
+    assert [transport.disconnected for _, transport in own] == [True] + [False] * LIMITS.of_client
+    assert not others.disconnected

@@ -1,0 +1,253 @@
+"""HTTP for services of this referee: limits for slow, silent and many clients. Knows requests and connections.
+
+Refuses to know what is answered. Whatever a service does not want is refused before its body is read. A connection
+carries one request.
+"""
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import connectionDone
+from twisted.python.failure import Failure
+from twisted.web import http
+
+from .addresses import origin_of
+from .clock import Timer
+from .crowd import Crowd
+from .inquiry import Head, Inquiry, Reply, Service, refusal
+from .telemetry import Note
+
+LINGER_S = 2.0
+"""How long what a refused client still sends is read: closed at once, it would lose the answer."""
+_WITH_BODY = (b"PUT", b"POST", b"PATCH")
+"""Methods whose body may be empty only if they say so."""
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What clients are held to."""
+
+    head_s: float
+    """From the connection to the end of the request's head, whatever of it comes: until then nobody knows who it is."""
+    silence_s: float
+    """A client that sends nothing for so long, in the middle of a request, is gone."""
+    request_s: float
+    """From the end of the head to the last byte of the answer."""
+    strangers: int
+    """Connections of clients that are not known, in all."""
+    of_address: int
+    """Of them, from one address."""
+    known: int = 1
+    """Connections of clients that are known, in all."""
+    of_client: int = 1
+    """Of them, of one client."""
+
+
+class _Request(http.Request):
+    """One request; called by Twisted."""
+
+    channel: Any
+    content: Any
+
+    def __init__(self, channel: Any, server: "HttpServer") -> None:
+        super().__init__(channel)
+        self._server = server
+        self._author = ""
+        self._is_refused = False
+        self._is_gone = False
+
+    def gotLength(self, length: int | None) -> None:
+        """Look at what was announced, before the body is read."""
+        method = self.channel._command  # noqa: SLF001  # the request itself is told only when it is whole
+        if method in _WITH_BODY and not self.requestHeaders.hasHeader(b"content-length"):
+            length = None
+        found = self._server.service.announced(Head(token=self._token(), length=length))
+        if isinstance(found, str):
+            self._author = found
+            self.channel.introduce(found)
+            super().gotLength(length)  # type: ignore[no-untyped-call]
+            return
+        self.content = BytesIO()
+        self._is_refused = True
+        self.requestHeaders.removeHeader(b"expect")  # nobody is asked to go on
+        self.channel.refuse(found)
+
+    def handleContentChunk(self, data: bytes) -> None:
+        """Keep a part of the body, if anybody wants it."""
+        if not self._is_refused:
+            super().handleContentChunk(data)  # type: ignore[no-untyped-call]
+
+    def process(self) -> None:
+        """Answer the whole request, unless it was answered before."""
+        if self._is_refused:
+            return
+        self.notifyFinish().addErrback(self._note_gone)
+        answering = Deferred.fromCoroutine(self._answer())
+        answering.addCallbacks(self._send, self._fail)
+
+    async def _answer(self) -> Reply:
+        return await self._server.service.answer(self._inquiry())
+
+    def _token(self) -> str | None:
+        given = self.requestHeaders.getRawHeaders(b"authorization") or []
+        kind, _, token = (given[0] if len(given) == 1 else b"").decode("latin-1").partition(" ")
+        return token.strip() if kind.lower() == "bearer" else None
+
+    def _inquiry(self) -> Inquiry:
+        path, _, query = self.uri.decode("latin-1").partition("?")
+        return Inquiry(
+            author=self._author,
+            method=self.method.decode("latin-1"),
+            path=tuple(unquote(part, errors="replace") for part in path.split("/")[1:]),
+            query=_parsed(query),
+            body=self.content.read(),
+        )
+
+    def _note_gone(self, _reason: Failure) -> None:
+        self._is_gone = True
+
+    def _send(self, reply: Reply) -> None:
+        if self._is_gone:
+            return
+        answer: Any = self  # Twisted's own methods have no types
+        answer.setResponseCode(reply.code)
+        for name, value in _headers(reply).items():
+            answer.setHeader(name, value)
+        answer.write(reply.body)
+        answer.finish()
+
+    def _fail(self, failure: Failure) -> None:
+        """Tell the organiser what went wrong; the author learns only that it was not its fault."""
+        self._server.note("request-failed", author=self._author, error=failure.getErrorMessage())
+        text = "the referee could not answer, and nothing was taken in; it is not your fault"
+        self._send(refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "try again; if it stays so, tell the organiser"))
+
+
+class _Channel(http.HTTPChannel):
+    """One connection; called by Twisted."""
+
+    callLater: Any  # noqa: N815  # Twisted's own
+    transport: Any
+    factory: "HttpServer"
+    _limit: Timer | None = None
+
+    def connectionMade(self) -> None:
+        """Begin to count its time, and it among those of its address."""
+        super().connectionMade()  # type: ignore[no-untyped-call]
+        self._count(self.factory.limits.head_s, self.abort)
+        self.factory.came(self, origin_of(str(getattr(self.transport.getPeer(), "host", ""))))
+
+    def introduce(self, author: str) -> None:
+        """Take note who it is, and give it the time for a request."""
+        self._count(self.factory.limits.request_s, self.abort)
+        if author:
+            self.factory.is_known(self, author)
+
+    def checkPersistence(self, request: Any, version: bytes) -> bool:
+        """Let no second request follow."""
+        return False
+
+    def refuse(self, reply: Reply) -> None:
+        """Answer at once, and read for a moment what still comes."""
+        lines = [f"HTTP/1.1 {reply.code} {reply.code.phrase}"]
+        lines += [f"{name}: {value}" for name, value in _headers(reply).items()]
+        self.transport.write("\r\n".join([*lines, "", ""]).encode() + reply.body)
+        if hasattr(self.transport, "loseWriteConnection"):  # TLS has no such half
+            self.transport.loseWriteConnection()
+        self._count(LINGER_S, self._leave)
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        """Stop counting."""
+        if self._limit is not None and self._limit.active():
+            self._limit.cancel()
+        self.factory.left(self)
+        super().connectionLost(reason)  # type: ignore[no-untyped-call]
+
+    def _count(self, limit_s: float, function: Callable[[], None]) -> None:
+        """Count anew, towards another end."""
+        if self._limit is not None and self._limit.active():
+            self._limit.cancel()
+        self._limit = self.callLater(limit_s, function)
+
+    def _leave(self) -> None:
+        self._count(LINGER_S, self.abort)
+        self.transport.loseConnection()
+
+    def abort(self) -> None:
+        """End the connection."""
+        self.transport.abortConnection()
+
+
+class HttpServer(http.HTTPFactory):
+    """All connections of one service; called by Twisted.
+
+    Args:
+        service: answers.
+        limits: what clients are held to.
+        note: takes note of what goes wrong.
+        reactor: Twisted's.
+    """
+
+    protocol: Any = _Channel
+    noisy = False
+
+    def __init__(self, service: Service, limits: Limits, note: Note, reactor: Any) -> None:
+        super().__init__(timeout=limits.silence_s, reactor=reactor)
+        self.service = service
+        self.limits = limits
+        self.note = note
+        self._clock: Any = reactor
+        self._strangers: Crowd[_Channel] = Crowd(limits.of_address, limits.strangers)
+        self._known: Crowd[_Channel] = Crowd(limits.of_client, limits.known)
+
+    def buildProtocol(self, addr: Any) -> Any:
+        """Take a connection."""
+        channel: Any = super().buildProtocol(addr)
+        channel.requestFactory = lambda channel, *_: _Request(channel, self)
+        return channel
+
+    def came(self, channel: _Channel, origin: str) -> None:
+        """Count a stranger; whoever is one too many makes way, unless its request is there already."""
+        oldest = self._strangers.add(channel, origin)
+        if oldest is not None:
+            self._clock.callLater(0, self._clock.callLater, 0, self._make_way, oldest)
+
+    def is_known(self, channel: _Channel, client: str) -> None:
+        """Count a connection for its client; if that has too many, its oldest makes way."""
+        self._strangers.discard(channel)
+        oldest = self._known.add(channel, client)
+        if oldest is not None:
+            oldest.abort()
+
+    def _make_way(self, channel: _Channel) -> None:
+        if channel not in self._known:
+            channel.abort()
+
+    def left(self, channel: _Channel) -> None:
+        """Take note that a connection has ended."""
+        self._strangers.discard(channel)
+        self._known.discard(channel)
+
+    def log(self, request: Any) -> None:
+        """Write no access log: notes are taken elsewhere."""
+
+
+def _headers(reply: Reply) -> Mapping[str, str]:
+    return {
+        "content-type": reply.content_type,
+        "content-length": str(len(reply.body)),
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "connection": "close",
+    }
+
+
+def _parsed(query: str) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(query, max_num_fields=8))
+    except ValueError:
+        return {}
