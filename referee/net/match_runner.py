@@ -160,6 +160,12 @@ class MatchRunner:
                 link.say_goodbye(Paused(match=self.match.setup.match, reason=reason) if may_hear else None)
         self._give_up(MatchPaused(str(self._writer.path)))
 
+    async def closed(self) -> None:
+        """Wait until all are gone that came by themselves and were told goodbye; programs are ended anyway."""
+        for seat, link in enumerate(self._links):
+            if link is not None and seat not in self._programs:
+                await link.closed()
+
     def abort(self, detail: str) -> None:
         """Void the match for a fault of the referee's own.
 

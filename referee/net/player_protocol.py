@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Protocol as Interface
 from typing import cast
 
+from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
@@ -93,6 +94,7 @@ class PlayerLink(Protocol):
         self._now = now
         self._first_byte: float | None = None
         self._cut: Timer | None = None
+        self._gone: Deferred[None] = Deferred()
         self._unread_bytes: int | None = None
         """Sent since the player stopped to read; None while it reads."""
 
@@ -149,6 +151,7 @@ class PlayerLink(Protocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         """End; called by Twisted."""
         self.is_connected = False
+        self._gone.callback(None)
         self.ended(self)
         if self._cut is not None and self._cut.active():
             self._cut.cancel()
@@ -226,6 +229,11 @@ class PlayerLink(Protocol):
             message: says why, where the wire has a word for it.
         """
         self.say_goodbye(message)
+
+    async def closed(self) -> None:
+        """Wait until a connection that was told goodbye has ended: a process that ends before takes the words along."""
+        if self.is_connected and self.owner is None:
+            await self._gone
 
     def _await_close(self) -> None:
         """Give the player its time to read, now that the loop is about to send: a standstill before is not its own."""

@@ -196,14 +196,11 @@ class Table:
         """Play between players that have a token for their seat."""
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.start_ms / 1000
-        may_return = not occupants
-        door = ReservedSeats(
-            self._reactor, tokens, start_s, names=names, may_return=may_return, patience=self._patience
-        )
+        may_return, patience = not occupants, self._patience
+        door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
         if self._host is not None:
             self._host.playing[self.match_name] = door
-        folder, telemetry = self._settings.folder, self._telemetry
-        crew = Crew(match, occupants, tokens, folder, self._reactor, self._confinement, telemetry)
+        crew = Crew(match, occupants, tokens, self._settings.folder, self._reactor, self._confinement, self._telemetry)
         with crew.private_sockets() as sockets, self._lag.beating():
             ports = Ports()
             try:
@@ -262,6 +259,8 @@ class Table:
                 if len(links) < policy.min_players:
                     for link in links:
                         link.say_goodbye()
+                    for link in links:
+                        await link.closed()
                     return None
                 match = self._new_match([link.name for link in links])
                 seated = [links[place] for place in _places(links, match.setup.names)]
@@ -339,6 +338,8 @@ class Table:
         except MatchPaused:
             self._telemetry.note("match-paused", match=match.setup.match)
             raise
+        finally:
+            await runner.closed()
         return self._played(match, result, writer)
 
     @staticmethod
