@@ -156,9 +156,9 @@ class Connection:
         """
         while self.state is not State.CLOSED:
             try:
+                self._check_flood()
                 body = self._reader.next_frame()
                 if body is None:
-                    self._check_flood()
                     return Need.DATA
                 self.last_body = body
                 message = decode(body, self._theirs)
@@ -202,9 +202,11 @@ class Connection:
         return encode_frame(encode(message), self._limit_bytes)
 
     def _check_flood(self) -> None:
-        """Refuse to buffer much that nothing asked for; between matches an answer may still be under way."""
-        if self.role is Role.REFEREE and self.state is State.SEATED and self._reader.pending_bytes > MAX_UNASKED_BYTES:
-            detail = f"more than {MAX_UNASKED_BYTES} bytes of a frame came, and nothing was asked"
+        """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
+        length = self._reader.announced_bytes
+        is_long = length is not None and MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES
+        if is_long and self.role is Role.REFEREE and self.state in _UNASKED:
+            detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
             raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
 
     def _is_late(self, message: Message) -> bool:
@@ -247,6 +249,8 @@ def _encoded(message: Message) -> bytes:
         raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
 
+_UNASKED = frozenset((State.GREETED, State.IDLE, State.SEATED))
+"""In these the player has been asked nothing; between matches, a last short answer may still be under way."""
 _BEGINNINGS = frozenset(("offer", "resumed"))
 _LAST_WORDS = frozenset(("refused", "expelled"))
 _CONFIRMABLE = frozenset(("start", "told", "end"))

@@ -47,6 +47,12 @@ class FrameReader:
         """How many bytes there are that no complete frame has used up yet."""
         return len(self._buffer)
 
+    @property
+    def announced_bytes(self) -> int | None:
+        """How long a body the next frame's prefix announces; None until it is there."""
+        prefix = self._buffer[:PREFIX_BYTES]
+        return int.from_bytes(prefix, "big") if len(prefix) == PREFIX_BYTES else None
+
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
         self._buffer += data
@@ -60,10 +66,9 @@ class FrameReader:
         Raises:
             RemoteProtocolError: OVERSIZE or EMPTY, as soon as the prefix is complete.
         """
-        buffer = self._buffer
-        if len(buffer) < PREFIX_BYTES:
+        buffer, length = self._buffer, self.announced_bytes
+        if length is None:
             return None
-        length = int.from_bytes(buffer[:PREFIX_BYTES], "big")
         if length > self._limit_bytes:
             detail = f"a frame announces {length} bytes, the limit is {self._limit_bytes}"
             raise RemoteProtocolError(Code.OVERSIZE, detail, bytes(buffer[:PREFIX_BYTES]))

@@ -14,8 +14,8 @@ MAX_FRAME_FROM_REFEREE_BYTES = 4 * 1024 * 1024
 """A view of the Q game with all 1080 tiles on the map is about 20 KiB; a client is generous to later games."""
 
 MAX_UNASKED_BYTES = 4096
-"""What a player in a match may have sent of a frame while nothing is asked of it. It is not 0, because a verdict names
-a whole message where there is one; a move is rarely longer than this."""
+"""The longest body of a frame while nothing is asked of the player. It is not 0, because a verdict names a whole
+message where there is one, and between matches a last answer may be under way; a move is rarely longer than this."""
 
 MAX_UNREAD_BYTES = 8 * 1024 * 1024
 """What a player may leave unread, besides what the systems between hold: two of the largest frames."""

@@ -206,6 +206,7 @@ BROKEN = (
     _broken("leaves in the middle of a prefix", Stage.WAITING, after(lambda _: b"\0\0", half_closed), Code.TRUNCATED),
     _broken("pours out a frame without an end", Stage.ASKED, pour(_BEGUN + bytes(999_999), 9), Code.NOT_MSGPACK),
     _broken("pours out a frame that nothing asked for", Stage.WAITING, pour(_BEGUN + bytes(9999), 9), Code.FLOOD),
+    _broken("announces a long frame while another one thinks", Stage.WAITING, pour(_BEGUN, 1), Code.FLOOD),
     _broken("announces too much while another one thinks", Stage.WAITING, pour(_TOO_LONG, 1), Code.OVERSIZE),
     _broken("pours out prefixes", Stage.ASKED, pour(b"\xff" * 65_536, 99), Code.OVERSIZE),
     _broken("accepts another match", Stage.OFFERED, pour(frame(Ready(match=OTHER, nonce=NONCE)), 1), Code.WRONG_MATCH),

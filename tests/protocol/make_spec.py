@@ -55,7 +55,7 @@ LIMITS = (
         "a view of Q with every tile on the map is about 20 KiB; the rest is room for other games",
     ),
     (
-        "bytes of a frame that nothing asked for, within a match",
+        "longest body from a player that was asked nothing, within a match or between two",
         limits.MAX_UNASKED_BYTES,
         "bytes",
         "a whole message, so that the verdict can name it, and no more",

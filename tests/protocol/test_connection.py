@@ -316,13 +316,27 @@ def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int)
     take(pair_in(state).side(OTHER[sender_of(trigger)]), framed(bytes(body)), [])
 
 
+@pytest.mark.parametrize("state", [State.IDLE, State.SEATED])
 @pytest.mark.parametrize("chunk_bytes", [1, 1000, 65_536])
-def test_an_unasked_frame_is_a_flood_before_it_is_complete(chunk_bytes: int) -> None:
-    """In a match, who sends much of a frame that nothing asked for is refused without its being buffered whole."""
-    referee = pair_in(State.SEATED).referee
-    flood = (60_000).to_bytes(4, "big") + bytes(50_000)
+@pytest.mark.parametrize("sent", [4, 50_000, 60_000])
+def test_a_long_unasked_frame_is_a_flood_by_its_prefix(state: State, chunk_bytes: int, sent: int) -> None:
+    """However it is cut, however much of it has come, whatever is in it: it is refused, and not decoded."""
+    referee = pair_in(state).referee
+    flood = ((60_000).to_bytes(4, "big") + b"\xc1" * 60_000)[:sent]
     with pytest.raises(RemoteProtocolError) as caught:
         receive_all(referee, flood, chunk_bytes)
+    assert Code.FLOOD is caught.value.code
+    assert "60000" in caught.value.detail
+
+
+def test_the_second_of_two_answers_is_a_flood_if_it_is_long() -> None:
+    """What was asked is answered by the first."""
+    pair = pair_in(State.ASKED)
+    move = pair.player.send(message_for("move", match_of(State.ASKED, "move")))
+    pair.referee.receive_data(move + (60_000).to_bytes(4, "big"))
+    assert isinstance(pair.referee.next_event(), Move)
+    with pytest.raises(RemoteProtocolError) as caught:
+        pair.referee.next_event()
     assert Code.FLOOD is caught.value.code
 
 
