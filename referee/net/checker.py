@@ -23,6 +23,7 @@ from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from ..submissions.store import MAX_ATTEMPTS, Store, StoreError, Verdict
+from .launch.starting import Command, if_alive, start
 from .launch.strays import strays
 from .telemetry import Note
 
@@ -183,17 +184,10 @@ class Checker:
 
 
 def _started(command: Sequence[str], scratch: Path) -> "subprocess.Popen[bytes]":
-    """Start a check in a session of its own."""
+    """Start a check, which ends with this service."""
     with (scratch / "out").open("wb") as out, (scratch / "err").open("wb") as err:
-        return subprocess.Popen(  # noqa: S603  # the command is the organiser's
-            command,
-            cwd=scratch,
-            env=_environment(scratch),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
+        whole = Command(tuple(if_alive(command)))
+        return start(whole, cwd=scratch, env=_environment(scratch), output=out, errors=err)
 
 
 def _environment(scratch: Path) -> dict[str, str]:

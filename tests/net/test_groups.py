@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.net.launch.groups import Ground, Group, find_ground
+from referee.net.launch.groups import Ground, Group, clear_groups, find_ground
+from referee.net.launch.leftovers import own_prefix
 from referee.net.launch.limits import ProgramLimits
 
 LIMITS = ProgramLimits(memory_mib=100, processes=5)
@@ -109,15 +110,44 @@ def test_the_kernel_tells_who_ran_out_of_memory(
     assert expected == group.ran_out_of_memory
 
 
-def test_orphans_of_a_killed_referee_are_removed(tmp_path: Path) -> None:
-    """Empty groups of processes that are gone go; those of others stay."""
+def name_of(pid: int, *, started: int | None = None) -> str:
+    """Return what a group of another process is called, one that began at another time if that is given."""
+    namespace, mine, ticks = own_prefix().split("-")[1:4]
+    assert int(mine, 16) == os.getpid()
+    began = int(Path("/proc", str(pid), "stat").read_text().split()[21]) if started is None else started
+    assert pid != os.getpid() or int(ticks, 16) == began
+    return f"referee-{namespace}-{pid:x}-{began:x}-1"
+
+
+def test_groups_of_a_killed_referee_are_told_from_those_of_others(tmp_path: Path) -> None:
+    """The process is gone, or its number is another's by now; who lives or can't be seen from here keeps its groups."""
     gone = subprocess.Popen([sys.executable, "-c", ""])
+    dead = [name_of(gone.pid, started=7), name_of(os.getppid(), started=7)]
     gone.wait()
-    for name in (f"referee-{gone.pid}-1", f"referee-{os.getppid()}-1", "referee-other"):
+    elsewhere = name_of(gone.pid, started=7).replace("referee-", "referee-1")
+    others = [name_of(os.getpid()), name_of(os.getppid()), elsewhere, "referee-other", f"referee-{gone.pid}-1"]
+    for name in (*dead, *others):
         (tmp_path / name).mkdir()
-    group = Group(Ground(version=2, folders={"cpu": tmp_path}), LIMITS)
-    assert group.remove()
-    assert {f"referee-{os.getppid()}-1", "referee-other"} == {path.name for path in tmp_path.iterdir()}
+    clear_groups(Ground(version=2, folders={"cpu": tmp_path, "memory": tmp_path}))
+    assert set(others) == {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_a_killed_referee_left_running_is_killed() -> None:
+    """In a real group: first what runs, then the group that it ran in."""
+    ground = find_ground()
+    if not ground.folders:
+        pytest.skip("this machine lets nobody make control groups")
+    script = "import sys; from referee.net.launch.groups import *\n"
+    script += "print(*Group(find_ground(), ProgramLimits()).joining(), sep='\\n')"
+    referee = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    joining = referee.stdout.splitlines()
+    argv = [*joining, "/bin/sh", "-c", "echo up; setsid sleep 1000 & wait"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as left:
+        assert left.stdout is not None
+        assert left.stdout.readline() == "up\n"
+        clear_groups(ground)
+        assert left.wait(timeout=60) == -9
+    assert [path for path in joining if path.startswith("/sys/") and Path(path).exists()] == []
 
 
 def test_a_real_group_is_joined_killed_and_removed() -> None:
@@ -127,10 +157,10 @@ def test_a_real_group_is_joined_killed_and_removed() -> None:
         pytest.skip("this machine lets nobody make control groups")
     group = Group(ground, LIMITS)
     script = "sleep 1000 & cat /proc/self/cgroup; exec sleep 1000"
-    with subprocess.Popen(group.joined(["/bin/sh", "-c", script]), stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*group.joining(), "/bin/sh", "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in Path("/proc/self/cgroup").read_text().splitlines()]
-        assert len(ground.folders) == sum(f"/referee-{os.getpid()}-" in line for line in lines)
+        assert len(ground.folders) == sum(f"/{own_prefix()}" in line for line in lines)
         assert not group.remove()
         group.kill()
         assert process.wait(timeout=30) == -9

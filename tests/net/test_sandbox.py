@@ -17,17 +17,27 @@ from referee.net.launch import (
     house_launch,
 )
 from referee.net.launch.players import resolved
-from referee.net.launch.reach import is_shared, named, own_runtime, records_in, runtimes
-from referee.net.launch.sandbox import HOME, view_of
+from referee.net.launch.reach import is_shared, named, own_runtime, record_folders, runtimes
+from referee.net.launch.sandbox import HOME
+from referee.net.launch.starting import Command
+from referee.net.launch.view import MAX_SIFTED, view_of
 
 
 def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> str:
     """Run a program in a sandbox, and return what it printed."""
     argv = resolved(launch)
     view = view_of(launch, argv, hidden=hidden, others=others, socket=None)
-    command = find_sandbox().around(argv, view, ProgramLimits())
     environment = {"PATH": os.environ["PATH"], "HOME": HOME}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    with find_sandbox().around(argv, view, ProgramLimits()) as command:
+        done = subprocess.run(
+            command.argv,
+            pass_fds=command.pass_fds,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     return done.stdout + done.stderr
 
 
@@ -79,8 +89,90 @@ def test_what_is_hidden_is_not_to_be_read(folder: Path) -> None:
     script(folder / "openings.jsonl", '{"moves":[]}\n', mode=0o644)
     launch = command_launch("sh -c 'ls logs theirs; cat key.pem elsewhere/match.jsonl openings.jsonl mine.txt'", "p")
     told = said_inside(launch, hidden=(folder / "logs", folder / "key.pem"), others=(folder / "theirs",))
-    denied = [f"cat: {name}: Permission denied" for name in ("key.pem", "elsewhere/match.jsonl")]
-    assert sorted(["logs:", "", "theirs:", '{"moves":[]}', "words", *denied]) == sorted(told.splitlines())
+    refused = ["cat: key.pem: Permission denied", "cat: elsewhere/match.jsonl: No such file or directory"]
+    assert sorted(["logs:", "", "theirs:", '{"moves":[]}', "words", *refused]) == sorted(told.splitlines())
+
+
+def options_of(command: Command) -> list[str]:
+    """Return what bubblewrap is told by a descriptor."""
+    return os.pread(command.pass_fds[-1], 1 << 20, 0).decode().split("\0")
+
+
+@pytest.mark.forges
+def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
+    """In the working directory and below it: as many mounts for thousands as for one, and none is seen later either."""
+    for name in ("logs/cup/1.jsonl", "1.jsonl", "1.seat0.ada.stderr", "openings.jsonl", "lib/help.txt"):
+        script(folder / name, '{"n":0,' if name.endswith("1.jsonl") else "words\n", mode=0o644)
+    (folder / "link").symlink_to("lib/help.txt")
+    launch = command_launch("sh -c 'echo up; read x; ls; ls logs/cup; cat link; cat 2.jsonl logs/cup/2.jsonl'", "p")
+    argv, counts = resolved(launch), []
+    for records in (1, 3000):
+        for number in range(1, records + 1):
+            for where in (folder, folder / "logs" / "cup"):
+                (where / f"{number}.jsonl").write_text('{"n":0,')
+        (folder / "2.jsonl").unlink(missing_ok=True)
+        view = view_of(launch, argv, hidden=(), others=(), socket=None)
+        with find_sandbox().around(argv, view, ProgramLimits()) as command:
+            counts.append(len(options_of(command)))
+            inside = subprocess.Popen(
+                command.argv,
+                pass_fds=command.pass_fds,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+        assert inside.stdout is not None
+        assert inside.stdout.readline() == "up\n"
+        (folder / "2.jsonl").write_text('{"n":0,')
+        told, _ = inside.communicate("\n", timeout=60)
+        absent = [f"cat: {name}: No such file or directory" for name in ("2.jsonl", "logs/cup/2.jsonl")]
+        assert ["lib", "link", "logs", "openings.jsonl", "words", *absent] == told.splitlines()
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.forges
+def test_a_program_in_a_folder_of_records_is_found(folder: Path) -> None:
+    """What the command line names is shown, in the midst of records; what they are called after them is not."""
+    for name in ("runs/1.jsonl", "runs/bots/player.py", "runs/bots/2.jsonl", "runs/bots/3.txt", "4.jsonl"):
+        script(folder / name, '{"n":0,' if name.endswith("jsonl") else "words\n", mode=0o644)
+    launch = command_launch("sh -c 'find . -type f; cat \"$0\"' runs/bots/player.py", "p")
+    told = sorted(said_inside(launch).splitlines())
+    assert told == ["./runs/bots/3.txt", "./runs/bots/player.py", "words"]
+
+
+@pytest.mark.forges
+def test_a_crowded_folder_with_records_is_refused(folder: Path) -> None:
+    """What is shown of it is shown piece by piece; that has an end."""
+    (folder / "record.jsonl").write_text('{"n":0,')
+    for number in range(MAX_SIFTED + 1):
+        (folder / f"{number}.txt").touch()
+    launch = command_launch("cat 1.txt", "p")
+    with pytest.raises(PlayerError, match="put the program into a folder of its own"):
+        view_of(launch, resolved(launch), hidden=(), others=(), socket=None)
+
+
+def test_files_of_the_referee_are_hidden(folder: Path) -> None:
+    """Those that are there, those that are not yet, and what is called after them."""
+    for name in ("notes", "notes.1", "mine.txt", "ledger.db-wal"):
+        script(folder / name, "words\n", mode=0o644)
+    hidden = tuple(folder / name for name in ("notes", "ledger.db", "none/ledger.db"))
+    assert said_inside(command_launch("sh -c 'ls; cat notes'", "p"), hidden=hidden).splitlines() == [
+        "mine.txt",
+        "notes",
+        "cat: notes: Permission denied",
+    ]
+
+
+def test_the_command_line_inside_tells_nothing(folder: Path) -> None:
+    """The first process of the sandbox shows the program's own words alone, and no descriptor is left open."""
+    told = said_inside(
+        command_launch('sh -c \'tr "\\0" " " < /proc/1/cmdline; ls /proc/self/fd; cat /proc/keys\'', "p")
+    )
+    first, *rest = told.splitlines()
+    assert str(folder) not in first
+    assert first.split(" --args ")[1].split(" -- ")[1].startswith("/usr/bin/sh -c ")
+    assert rest[-4:] == ["1", "2", "3", "cat: /proc/keys: Permission denied"]
 
 
 def test_a_house_player_sees_none_of_it(folder: Path) -> None:
@@ -161,8 +253,8 @@ def test_records_are_looked_for_near_by(tmp_path: Path) -> None:
     """Two folders deep, not in hidden folders, and not in those that are hidden anyway."""
     for name in ("a.jsonl", "b/a.jsonl", "b/c/a.jsonl", "b/c/d/a.jsonl", ".git/a.jsonl", "logs/a.jsonl"):
         script(tmp_path / name, '{"n":0,')
-    found = {str(path.relative_to(tmp_path)) for path in records_in(tmp_path, {tmp_path / "logs"})}
-    assert found == {"a.jsonl", "b/a.jsonl", "b/c/a.jsonl"}
+    found = {str(path.relative_to(tmp_path)) for path in record_folders(tmp_path, {tmp_path / "logs"})}
+    assert found == {".", "b", "b/c"}
 
 
 @pytest.mark.parametrize(

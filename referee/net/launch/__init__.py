@@ -1,15 +1,17 @@
 """Launched programs: how a player is given, what it is held to, how it starts and ends. Refuses to know matches."""
 
 from .build import Builds, content_hash
-from .groups import Ground, find_ground
+from .groups import Ground, clear_groups, find_ground
 from .limits import ProgramLimits
 from .players import Launch, PlayerError, command_launch, house_launch, read_folder, resolved
 from .program import Confinement, Program
 from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
+from .starting import Command, start
 
 __all__ = [
     "SOCKET",
     "Builds",
+    "Command",
     "Confinement",
     "Ground",
     "Launch",
@@ -18,6 +20,7 @@ __all__ = [
     "Program",
     "ProgramLimits",
     "Sandbox",
+    "clear_groups",
     "command_launch",
     "content_hash",
     "find_ground",
@@ -25,4 +28,5 @@ __all__ = [
     "house_launch",
     "read_folder",
     "resolved",
+    "start",
 ]

@@ -26,7 +26,8 @@ from .players import Launch, PlayerError, entries, refuse_escapes, resolved
 from .program import Confinement
 from .reach import own_runtime, runtimes
 from .reasons import reason_of_build
-from .sandbox import View
+from .starting import Command, start
+from .view import View
 
 BUILD_S = 300.0
 """How long a build may take; a whole workspace in Rust takes a minute or two on two cores."""
@@ -104,11 +105,11 @@ class Builds:
         argv = resolved(launch, launch.build)
         shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
         view = View(where=launch.where, shown=tuple(shown), hidden=self._confinement.hidden, is_writable=True)
-        command = self._confinement.command(argv, lambda: view)
         group = self._confinement.group()
         tail = Tail()
         try:
-            status = self._awaited(command if group is None else group.joined(command), launch.where, tail)
+            with self._confinement.command(argv, lambda: view, group) as command:
+                status = self._awaited(command, launch.where, tail)
             if group is not None and group.ran_out_of_memory:
                 status = f"{status}: out of memory (limit {BUILD_LIMITS.memory_mib} MiB)"
         finally:
@@ -122,18 +123,10 @@ class Builds:
             detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
             raise PlayerError(f"{detail}{said} (all of it is in {log})")
 
-    def _awaited(self, command: list[str], where: Path, tail: Tail) -> str | None:
+    def _awaited(self, command: Command, where: Path, tail: Tail) -> str | None:
         """Run a command to its end; return None if it went well, else how it ended."""
         give_up = time.monotonic() + self._limit_s
-        with subprocess.Popen(
-            command,
-            cwd=where,
-            env=self._confinement.environment({}),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        ) as process:
+        with start(command, cwd=where, env=self._confinement.environment({}), output=subprocess.PIPE) as process:
             try:
                 is_done = _drained(process, tail, give_up)
             finally:

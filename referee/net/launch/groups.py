@@ -9,11 +9,12 @@ import contextlib
 import itertools
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
+from .leftovers import PREFIX, end_all, is_left_behind, own_prefix
 from .limits import MIB, ProgramLimits
 
 ROOT = Path("/sys/fs/cgroup")
@@ -22,7 +23,8 @@ CONTROLLERS = ("memory", "pids", "cpu")
 """The last one has no limit: in a group of its own, a program with many threads gets no more of a core than another."""
 _RUNS_THE_PROGRAM = 3
 """Processes that start a program and wait for it: they count, but are not the player's."""
-_PREFIX = "referee-"
+CLEAR_S = 5.0
+"""How long what a referee left running may take to be gone, once killed."""
 _numbers = itertools.count(1)
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
@@ -76,7 +78,7 @@ def _second(root: Path, lines: list[list[str]]) -> dict[str, Path]:
 
 
 def _can_make(folder: Path) -> bool:
-    trial = folder / f"{_PREFIX}{os.getpid()}-trial"
+    trial = folder / f"{own_prefix()}trial"
     try:
         trial.mkdir()
         trial.rmdir()
@@ -98,12 +100,11 @@ class Group:
 
     def __init__(self, ground: Ground, limits: ProgramLimits) -> None:
         self._version = ground.version
-        name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
+        name = f"{own_prefix()}{next(_numbers)}"
         self._folders = {controller: folder / name for controller, folder in ground.folders.items()}
         self._paths = list(dict.fromkeys(self._folders.values()))
         try:
             for path in self._paths:
-                _remove_orphans(path.parent)
                 path.mkdir()
             self._write_limits(limits)
         except OSError:
@@ -122,9 +123,9 @@ class Group:
         if "pids" in self._folders:
             (self._folders["pids"] / "pids.max").write_text(processes)
 
-    def joined(self, argv: Sequence[str]) -> list[str]:
-        """Return a command line that joins the groups, then becomes the program."""
-        return ["/bin/sh", "-c", JOIN, "sh", *map(str, self._paths), "--", *argv]
+    def joining(self) -> list[str]:
+        """Return what goes before a command line, so that it joins the groups before all else."""
+        return ["/bin/sh", "-c", JOIN, "sh", *map(str, self._paths), "--"]
 
     @property
     def ran_out_of_memory(self) -> bool:
@@ -139,17 +140,7 @@ class Group:
 
     def kill(self) -> None:
         """Kill everything in here, whoever started it."""
-        if "pids" in self._folders:
-            with contextlib.suppress(OSError):
-                (self._folders["pids"] / "pids.max").write_text("0")  # nothing is born while the others die
-        for path in self._paths:
-            at_once = path / "cgroup.kill"
-            if at_once.exists():
-                with contextlib.suppress(OSError):
-                    at_once.write_text("1")
-            for pid in _members(path):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+        _kill(self._paths)
 
     def remove(self) -> bool:
         """Remove the groups.
@@ -163,17 +154,32 @@ class Group:
         return not any(path.exists() for path in self._paths)
 
 
+def _kill(paths: Iterable[Path]) -> None:
+    """Kill what is in groups, and let nothing be born there meanwhile."""
+    for path in paths:
+        for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
+            if (path / name).exists():
+                with contextlib.suppress(OSError):
+                    (path / name).write_text(text)
+        for pid in _members(path):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
 def _members(path: Path) -> list[int]:
+    """Return the processes of a group; those of other namespaces, which have no number here, are left out."""
     try:
-        return [int(line) for line in (path / "cgroup.procs").read_text().split()]
+        return [pid for line in (path / "cgroup.procs").read_text().split() if (pid := int(line))]
     except OSError:
         return []
 
 
-def _remove_orphans(folder: Path) -> None:
-    """Remove what a referee that was killed has left behind; a group with processes stays."""
-    for path in folder.glob(f"{_PREFIX}*-*"):
-        pid = path.name.split("-")[1]
-        if pid.isdecimal() and not Path("/proc", pid).exists():
-            with contextlib.suppress(OSError):
-                path.rmdir()
+def clear_groups(ground: Ground) -> None:
+    """Kill what is still running in groups of referees that are no more, then remove the groups."""
+    folders = set(ground.folders.values())
+    left = [path for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)]
+    _kill(left)
+    end_all(lambda: [pid for path in left for pid in _members(path)], CLEAR_S)
+    for path in left:
+        with contextlib.suppress(OSError):
+            path.rmdir()

@@ -4,9 +4,9 @@ Knows processes; refuses to know matches. A program runs in a session of its own
 sandbox and in control groups; it finds the referee's address and its own token in its environment.
 """
 
+import contextlib
 import os
 import signal
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -21,8 +21,10 @@ from .output import OutputPipe, Reactor
 from .players import Launch, PlayerError, resolved
 from .reach import rustup_home
 from .reasons import reason_of_end
-from .sandbox import HOME, Sandbox, View, view_of
+from .sandbox import HOME, Sandbox
+from .starting import Command, if_alive, start
 from .strays import strays
+from .view import View, view_of
 
 PATIENCE_S = 2.0
 """How long a program may take to end by itself, once its match is over: it may have last words."""
@@ -54,12 +56,13 @@ class Confinement(Struct, frozen=True, kw_only=True):
         """What control groups hold."""
         return frozenset(self.ground.folders) if self.ground is not None else frozenset()
 
-    def command(self, argv: Sequence[str], view: Callable[[], View]) -> list[str]:
-        """Return a command line that runs a program within its bounds.
+    def command(self, argv: Sequence[str], view: Callable[[], View], group: Group | None) -> Command:
+        """Return a command line that runs a program within its bounds, for `start`.
 
         Args:
             argv: the program by its whole path.
             view: returns what it is shown in a sandbox.
+            group: the control groups that it joins.
         """
         boxed = self.sandbox is not None
         inner = limited(
@@ -68,7 +71,9 @@ class Confinement(Struct, frozen=True, kw_only=True):
             holds_memory="memory" not in self.controllers,
             counts_processes=boxed and "pids" not in self.controllers,
         )
-        return inner if self.sandbox is None else self.sandbox.around(inner, view(), self.limits)
+        inner = if_alive(inner)
+        command = Command(tuple(inner)) if self.sandbox is None else self.sandbox.around(inner, view(), self.limits)
+        return command if group is None else command.within(group.joining())
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
         """Return the environment of a program.
@@ -142,28 +147,21 @@ class Program:
         def _view() -> View:
             return view_of(launch, argv, hidden=[*confinement.hidden, *hidden], others=others, socket=socket)
 
-        command = confinement.command(argv, _view)
         self._group = confinement.group()
-        if self._group is not None:
-            command = self._group.joined(command)
         self._output = OutputPipe(reactor, output)
-        try:
-            self._process = subprocess.Popen(
-                command,
-                cwd=launch.folder,
-                env=confinement.environment(environment),
-                stdin=subprocess.DEVNULL,
-                stdout=self._output.write_fd,
-                stderr=self._output.write_fd,
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._output.close()
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(self._output.close)
             if self._group is not None:
-                self._group.remove()
-            raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
-        finally:
-            self._output.close_write_end()
+                undoing.callback(self._group.remove)
+            try:
+                with confinement.command(argv, _view, self._group) as command:
+                    env = confinement.environment(environment)
+                    self._process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd)
+            except OSError as error:
+                raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
+            finally:
+                self._output.close_write_end()
+            undoing.pop_all()
         when_ended(self._process, reactor, self._ended)
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":

@@ -1,7 +1,7 @@
 """What of the file system a program must be able to read: the system, and the runtimes that its command line names.
 
 Knows how interpreters are laid out on a disk, and which files are records of matches. Refuses to know how anything is
-shown or hidden (sandbox.py).
+shown or hidden.
 """
 
 import os
@@ -35,6 +35,8 @@ _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
 """What stands beside the programs of a runtime that is installed in a folder of its own."""
 _MAX_HOPS = 16
 """From link to link and from script to interpreter; the kernel allows 40 links and 4 interpreters."""
+_ENDING, _PRINTED = ".jsonl", ".seat"
+"""Of a record's name, and what stands in its place in the name of what a program printed."""
 _RECORD = b'{"n":0,'
 """How a match's record begins."""
 _DEPTH = 2
@@ -157,8 +159,8 @@ def own_runtime() -> tuple[Path, ...]:
     return (*interpreter, *(Path(place) for place in places if not place.startswith(shown) and Path(place).is_dir()))
 
 
-def records_in(folder: Path, left_out: Container[Path], depth: int = _DEPTH) -> Iterator[Path]:
-    """Yield the records of matches in a folder and the folders just below it.
+def record_folders(folder: Path, left_out: Container[Path], depth: int = _DEPTH) -> Iterator[Path]:
+    """Yield the folders that hold records of matches: a folder, and those just below it.
 
     Args:
         folder: where to look.
@@ -167,20 +169,53 @@ def records_in(folder: Path, left_out: Container[Path], depth: int = _DEPTH) -> 
     """
     if folder in left_out:
         return
+    entries = _entries(folder)
+    if any(_is_record(entry) for entry in entries):
+        yield folder
+    for entry in entries if depth else ():
+        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            yield from record_folders(Path(entry.path), left_out, depth - 1)
+
+
+def besides_records(folder: Path, left_out: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of what is in a folder, without records and what their programs printed.
+
+    Args:
+        folder: where to look.
+        left_out: names of files to leave out as well, those included that are called after them (`NAME-wal`).
+    """
+    records: list[str] = []
+    others: list[str] = []
+    for entry in _entries(folder):
+        (records if _is_record(entry) else others).append(entry.name)
+    stems = {name.removesuffix(_ENDING) for name in records}
+    own = tuple(left_out)
+    called_after = tuple(f"{name}{sign}" for name in own for sign in ".-")
+    return tuple(
+        name
+        for name in others
+        if name not in own and not name.startswith(called_after) and _stem_of_printed(name) not in stems
+    )
+
+
+def _stem_of_printed(name: str) -> str | None:
+    """Return what the record is called whose program printed a file; None if none did."""
+    stem, printed, _ = name.partition(_PRINTED)
+    return stem if printed else None
+
+
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
     try:
-        inner = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
-        return
-    for entry in inner:
-        if entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False) and _is_record(entry.path):
-            yield Path(entry.path)
-        elif depth and entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
-            yield from records_in(Path(entry.path), left_out, depth - 1)
+        return []
 
 
-def _is_record(path: str) -> bool:
+def _is_record(entry: "os.DirEntry[str]") -> bool:
+    if not entry.name.endswith(_ENDING) or not entry.is_file(follow_symlinks=False):
+        return False
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  # scandir's entries are strings
+        with open(entry.path, "rb") as file:  # noqa: PTH123  # scandir's entries are strings
             return file.read(len(_RECORD)) == _RECORD
     except OSError:
         return False

@@ -1,30 +1,47 @@
 """The command line of bubblewrap that shows a program its own folder and the system, and nothing else of this machine.
 
-Knows bubblewrap's options and the order in which they take effect. Refuses to know what the program needs (reach.py)
+Knows bubblewrap's options and the order in which they take effect. Refuses to know what the program needs (view.py)
 and how much of the machine it may use (limits.py, groups.py).
 
 What holds inside: no network but the referee's socket, no other process to be seen, nothing to be written but an empty
 home and /tmp, no capability, no user namespace of its own; everything ends with the first process.
 """
 
+import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from .limits import MIB, ProgramLimits
-from .players import Launch, PlayerError
-from .reach import SETTINGS, SYSTEM, is_shared, is_within, named, own_runtime, records_in, runtimes
+from .reach import SETTINGS, SYSTEM, is_within, own_runtime
+from .starting import Command, in_memory, join_new_keyring, keyctl_number
+from .system_calls import ABSENT, NoFilterError, system_call_filter
+from .view import View
 
 HOME = "/home/player"
 SOCKET = "/run/referee.sock"
 """Where the program finds the referee, whatever the socket is called outside."""
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
+_KEYS = ("/proc/keys", "/proc/key-users")
+"""They list what is in the keyrings of the user, whom the referee and all programs have in common."""
 SHARED_MEMORY_MIB = 16
 """Python's semaphores and shared memory of small players."""
 _TRIAL_S = 5.0
+_TRIAL = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall(ctypes.c_long(int(sys.argv[1])), ctypes.c_int(0), ctypes.c_long(-3), ctypes.c_long(0))
+print(os.strerror(ctypes.get_errno()))
+"""
+"""Asks for its session keyring."""
+_REFUSED = os.strerror(ABSENT)
+_FILTER_IT = "it takes a kernel with CONFIG_SECCOMP_FILTER"
+_KEY_IT = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
 _GET_IT = "install bubblewrap 0.8 or newer (Debian, Ubuntu, Fedora, Arch: the package bubblewrap)"
 _LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu also "
 _LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
@@ -34,83 +51,43 @@ class NoSandboxError(Exception):
     """This machine has no sandbox; the text says why and how to get it."""
 
 
-class View(Struct, frozen=True, kw_only=True):
-    """What one program is shown."""
-
-    where: Path
-    """Its working directory, absolute."""
-    shown: tuple[Path, ...]
-    """Folders and files to read, absolute, besides the system's; an outer one before those inside of it."""
-    hidden: tuple[Path, ...] = ()
-    """Of these, what is not to be read."""
-    socket: Path | None = None
-    """The referee's; None: there is none."""
-    is_writable: bool = False
-    """Whether the working directory may be written."""
-
-
-def view_of(
-    launch: Launch, argv: Sequence[str], *, hidden: Sequence[Path], others: Sequence[Path], socket: Path | None
-) -> View:
-    """Return what a program is to be shown.
-
-    Args:
-        launch: how it is started.
-        argv: its command line, the program by its whole path.
-        hidden: folders and files that it must never read; those that it is not shown anyway do no harm.
-        others: folders of other players, hidden as well unless the program runs in them or its command line names them.
-        socket: the referee's.
-
-    Raises:
-        PlayerError: it would have to read what must stay hidden.
-    """
-    where = launch.where
-    own = [] if launch.is_house else _own_files(launch, argv)
-    for path in hidden:
-        if where in own and where.resolve().is_relative_to(path.resolve()):
-            detail = f"{launch.name} runs in {where}, and {path} must stay hidden from it"
-            raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
-    theirs = [folder for folder in others if not any(path.is_relative_to(folder) for path in own)]
-    shown = {*own_runtime(), *runtimes(Path(argv[0])), *own}
-    return View(where=where, shown=tuple(sorted(shown)), hidden=(*hidden, *theirs), socket=socket)
-
-
-def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
-    """Return the working directory, unless it is shared with other things, and what the command line names."""
-    where = launch.where
-    own = [] if is_shared(where) else [where]
-    if launch.folder is None:
-        return [*own, *named(argv[1:], where)]
-    if not own:
-        raise PlayerError(f"{launch.name}: {where} is no folder of the player's own; put its files into one")
-    return own
-
-
 class Sandbox(Struct, frozen=True, kw_only=True):
     """A bubblewrap that works on this machine."""
 
     program: str
     """Its path."""
+    filter: bytes | None = None
+    """What the kernel lets no program inside call; None: nothing is refused that it does not refuse anyway."""
+    lacks: str = ""
+    """Why programs are held to less than they should be, and how to get the rest; empty: nothing is missing."""
 
-    def around(self, argv: Sequence[str], view: View, limits: ProgramLimits) -> list[str]:
+    def around(self, argv: Sequence[str], view: View, limits: ProgramLimits) -> Command:
         """Return a command line that runs a program inside.
+
+        Only that program stands there for the program to see: what is shown and hidden stays in a descriptor.
 
         Args:
             argv: the program.
             view: what it is shown.
             limits: how much it may put into its home and /tmp.
         """
+        options = self._options(view, limits)
+        descriptors = []
+        if self.filter is not None:
+            descriptors.append(in_memory(self.filter))
+            options += ["--seccomp", str(descriptors[-1])]
+        descriptors.append(in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
+        return Command((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
+
+    def _options(self, view: View, limits: ProgramLimits) -> list[str]:
         return [
-            self.program,
             *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
             *("--die-with-parent", "--new-session", "--hostname", "player"),
             *_system(),
             *_own_places(limits),
-            *_shown(view),
+            *_places(view),
             *(("--ro-bind", str(view.socket), SOCKET) if view.socket is not None else ()),
-            *_hidden(view),
-            *("--remount-ro", "/", "--chdir", str(view.where), "--"),
-            *argv,
+            *("--remount-ro", "/", "--chdir", str(view.where)),
         ]
 
 
@@ -130,45 +107,59 @@ def _own_places(limits: ProgramLimits) -> Iterator[str]:
     size = str(limits.tmp_mib * MIB)
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
     yield from ("--remount-ro", "/dev")
+    yield from ("--proc", "/proc")
+    for name in _KEYS:
+        if Path(name).exists():
+            yield from ("--ro-bind", "/dev/null", name)
     # read-only: a referee that runs as root is root in there, too, and the kernel's settings ask for no capability
-    yield from ("--proc", "/proc", "--remount-ro", "/proc")
+    yield from ("--remount-ro", "/proc")
     yield from ("--size", size, "--tmpfs", _TMP, "--size", size, "--tmpfs", HOME, "--dir", "/run")
 
 
-def _shown(view: View) -> Iterator[str]:
-    for path in view.shown:
-        if path == view.where and view.is_writable:
-            yield from ("--bind", str(path), str(path))
-        else:
-            yield from ("--ro-bind", str(path), str(path))
+def _places(view: View) -> Iterator[str]:
+    """Show and hide, an outer folder before what is in it; what is covered is closed last: something may lie inside.
+
+    What a program is not shown needs no cover, and gets none: covers need a place.
+    """
+    steps = {path: _bound(path, is_writable=view.is_writable and path == view.where) for path in view.shown}
     if not is_within(view.where, view.shown):
-        yield from ("--dir", str(view.where))
+        steps[view.where] = ("--dir", str(view.where))
+    real = {path: path.resolve() for path in view.shown if path.is_dir()}
+    real |= {path: path for path in map(Path, SYSTEM)}
+    closed = []
+    for folder, names in view.sifted.items():
+        for inside in _inside(folder, real):
+            steps[inside] = ("--tmpfs", str(inside))
+            steps |= {inside / name: _same(folder / name, inside / name) for name in names}
+            closed.append(inside)
+    for path in {path.resolve() for path in view.hidden}:
+        for inside in _inside(path, real) if path.exists() else ():
+            steps[inside] = ("--tmpfs", str(inside)) if path.is_dir() else ("--ro-bind", "/dev/null", str(inside))
+            closed += [inside] if path.is_dir() else []
+    for path in sorted(steps):
+        yield from steps[path]
+    for path in sorted(closed):
+        yield from ("--remount-ro", str(path))
 
 
-def _hidden(view: View) -> Iterator[str]:
-    """Cover what must not be read; what a program is not shown needs no cover, and gets none: covers need a place."""
-    places = [(path, path.resolve()) for path in view.shown if path.is_dir()]
-    places += [(Path(name), Path(name)) for name in SYSTEM]
-    hidden = {path.resolve() for path in view.hidden}
-    records = records_in(view.where.resolve(), hidden) if view.where in view.shown else ()
-    covered: list[Path] = []
-    for path in sorted({*hidden, *records}):
-        if is_within(path, covered) or not path.exists():
-            continue
-        covered.append(path)
-        for place, real in places:
-            if path.is_relative_to(real) and path != real:
-                yield from _covered(place / path.relative_to(real), is_folder=path.is_dir())
+def _inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
+    """Return where a path is to be seen in the sandbox, given what its places are without links."""
+    return [place / path.relative_to(target) for place, target in real.items() if path.is_relative_to(target)]
 
 
-def _covered(inside: Path, *, is_folder: bool) -> tuple[str, ...]:
-    if is_folder:
-        return ("--tmpfs", str(inside), "--remount-ro", str(inside))
-    return ("--ro-bind", "/dev/null", str(inside))
+def _bound(path: Path, *, is_writable: bool) -> tuple[str, ...]:
+    return ("--bind" if is_writable else "--ro-bind", str(path), str(path))
+
+
+def _same(path: Path, inside: Path) -> tuple[str, ...]:
+    """Show an entry of a folder as what it is: a link stays one, and leads to what else is shown."""
+    if path.is_symlink():
+        return ("--symlink", str(path.readlink()), str(inside))
+    return ("--ro-bind-try", str(path), str(inside)) if path.is_file() or path.is_dir() else ()
 
 
 def find_sandbox() -> Sandbox:
-    """Find bubblewrap and try it.
+    """Find bubblewrap and try it, with a filter of system calls if one can be had.
 
     Raises:
         NoSandboxError: it is not installed, or does not work here.
@@ -176,15 +167,47 @@ def find_sandbox() -> Sandbox:
     program = shutil.which("bwrap")
     if program is None:
         raise NoSandboxError(f"bubblewrap is not installed; {_GET_IT}")
-    sandbox = Sandbox(program=program)
-    view = View(where=Path(_TMP), shown=())
-    command = sandbox.around(["/bin/sh", "-c", ":"], view, ProgramLimits())
+    sandbox = _with_filter(program)
+    trouble = join_new_keyring()
+    if trouble is not None and not sandbox.lacks:
+        return replace(sandbox, lacks=f"programs have no keyring of their own: {trouble}; {_KEY_IT}")
+    return sandbox
+
+
+def _with_filter(program: str) -> Sandbox:
+    """Return a sandbox that was seen to work: with a filter that was seen to refuse, or with what is in its way."""
     try:
-        trial = subprocess.run(command, capture_output=True, text=True, timeout=_TRIAL_S, check=False)
+        sandbox = Sandbox(program=program, filter=system_call_filter())
+        said = _tried(sandbox)
+        if said == _REFUSED:
+            return sandbox
+        lacks = f"the filter of system calls is not in force ({said}); {_FILTER_IT}"
+    except NoFilterError as error:
+        lacks = str(error)
+    except NoSandboxError as error:
+        lacks = f"the filter of system calls can't be loaded ({error}); {_FILTER_IT}"
+    plain = Sandbox(program=program, lacks=lacks)
+    _tried(plain)
+    return plain
+
+
+def _tried(sandbox: Sandbox) -> str:
+    """Run a program inside that tries a call which the filter refuses; return what came of it.
+
+    Raises:
+        NoSandboxError: it can't be run.
+    """
+    view = View(where=Path(_TMP), shown=own_runtime())
+    argv = [sys.executable, "-I", "-S", "-c", _TRIAL, str(keyctl_number())]
+    try:
+        with sandbox.around(argv, view, ProgramLimits()) as command:
+            trial = subprocess.run(
+                command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, timeout=_TRIAL_S, check=False
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoSandboxError(f"bubblewrap does not start: {error}; {_GET_IT}") from None
     if trial.returncode:
         said = trial.stderr.strip() or f"exit status {trial.returncode}"
         remedy = _GET_IT if "nknown option" in said else _LET_IT
         raise NoSandboxError(f"bubblewrap does not work here ({said}); {remedy}")
-    return sandbox
+    return trial.stdout.strip()

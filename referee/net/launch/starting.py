@@ -1,0 +1,164 @@
+"""Starts a process that ends with this one, and that shares no keyring with it.
+
+Knows the kernel's ways to tie a process to another's life, and its session keyrings. Refuses to know what is started,
+and in what bounds.
+
+The kernel kills a process with the thread that started it (PR_SET_PDEATHSIG), but only once the process has asked for
+that: whoever dies before leaves it alone in the world. So the last thing before the program itself writes into a pipe
+that this process alone reads: with no reader left, that write ends it.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from msgspec import Struct
+
+ALIVE = '{ echo >&0; } 2>/dev/null; exec "$@" </dev/null'
+"""Ends by SIGPIPE if the referee is dead; else becomes the program. A pipe that is full is no reason to wait."""
+_KEYCTL = {"x86_64": 250, "i686": 288, "armv7l": 311, "ppc64le": 271, "s390x": 280}
+"""The call's number; newer machines have one in common."""
+_KEYCTL_COMMON = 219
+_GET_KEYRING_ID, _JOIN_SESSION_KEYRING = 0, 1
+_SESSION_KEYRING = -3
+_REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
+_TRIAL_S = 5.0
+
+
+class Command(Struct, frozen=True):
+    """A command line with the descriptors that it reads from; closes them behind."""
+
+    argv: tuple[str, ...]
+    pass_fds: tuple[int, ...] = ()
+
+    def within(self, argv: Sequence[str]) -> "Command":
+        """Return a command line that ends with this one, and starts with another."""
+        return Command((*argv, *self.argv), self.pass_fds)
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the descriptors: whoever was started has its own."""
+        for descriptor in self.pass_fds:
+            os.close(descriptor)
+
+
+def start(
+    command: Command,
+    *,
+    cwd: Path | None,
+    env: Mapping[str, str],
+    output: int | IO[bytes],
+    errors: int | IO[bytes] = subprocess.STDOUT,
+) -> "subprocess.Popen[bytes]":
+    """Start a process in a session and in a session keyring of its own, which ends with this thread.
+
+    Args:
+        command: what to run; `if_alive` is to stand before the program itself.
+        cwd: its working directory; None: this process's.
+        env: its whole environment.
+        output: takes its stdout, as `subprocess.Popen` has it.
+        errors: takes its stderr; where its stdout goes if not given.
+
+    Raises:
+        OSError: it can't be started.
+    """
+    join_new_keyring()
+    return subprocess.Popen(
+        [*_dying_with_parent(), *command.argv],
+        cwd=cwd,
+        env=env,
+        stdin=_lifeline(),
+        stdout=output,
+        stderr=errors,
+        start_new_session=True,
+        pass_fds=command.pass_fds,
+    )
+
+
+def in_memory(content: bytes) -> int:
+    """Return a descriptor from which a content can be read."""
+    descriptor = os.memfd_create("referee")
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def if_alive(argv: Sequence[str]) -> list[str]:
+    """Return a command line that becomes the program unless this process is dead by then; its stdin is empty.
+
+    Args:
+        argv: the program, within whatever has it killed with this process.
+    """
+    return ["/bin/sh", "-c", ALIVE, "sh", *argv]
+
+
+@cache
+def _lifeline() -> int:
+    """Return the end to write to of a pipe that this process reads as long as it lives."""
+    _, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    return write_end
+
+
+@cache
+def _dying_with_parent() -> tuple[str, ...]:
+    """Return the command that has the kernel kill what it becomes with this thread; none where it is not installed."""
+    program = shutil.which("setpriv")
+    if program is None:
+        return ()
+    asking = (program, "--pdeathsig", "KILL", "--")
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        trial = subprocess.run([*asking, "/bin/sh", "-c", ":"], capture_output=True, timeout=_TRIAL_S, check=False)
+        return asking if trial.returncode == 0 else ()
+    return ()
+
+
+def ends_with_this_process() -> bool:
+    """Tell whether what is started is killed when this process is."""
+    return bool(_dying_with_parent())
+
+
+def join_new_keyring() -> str | None:
+    """Let this thread, and all that it starts from now on, have a new session keyring, with nothing in it.
+
+    Returns:
+        Why it could not; None if it could, or if nobody here has keyrings.
+    """
+    before = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING, 0)
+    if _keyctl(_JOIN_SESSION_KEYRING, None, 0) < 0:
+        number = ctypes.get_errno()
+        return None if number in _REFUSED else os.strerror(number)
+    after = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING, 0)
+    return None if before != after else "the kernel gave the old one again"
+
+
+def keyctl_number() -> int:
+    """Return the number of the system call keyctl on this machine: the C library has no function for it."""
+    return _KEYCTL.get(platform.machine(), _KEYCTL_COMMON)
+
+
+def _keyctl(operation: int, first: int | None, second: int) -> int:
+    arguments: list[Any] = [ctypes.c_long(keyctl_number()), ctypes.c_int(operation)]
+    arguments.append(None if first is None else ctypes.c_long(first))
+    result: int = _libc().syscall(*arguments, ctypes.c_long(second))
+    return result
+
+
+@cache
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)

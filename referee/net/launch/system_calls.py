@@ -1,0 +1,171 @@
+"""Which calls of the kernel a program in a sandbox is refused, each with the reason; and the filter that refuses them.
+
+Knows libseccomp, which turns the table into a program for this machine's kernel. Refuses to know bubblewrap, which has
+the kernel load it. What is not in the table is allowed: players are written in any language, and runtimes differ.
+
+A call of another architecture (32 bits on 64, x32) ends the process: its numbers are others, and no player needs one.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from msgspec import Struct
+
+ABSENT = errno.ENOSYS
+"""As from a kernel without the call: a runtime that would like it falls back on something else."""
+FORBIDDEN = errno.EPERM
+"""As for anyone without root's rights: programs expect that of the calls of administrators."""
+_OLDEST = "2.5.2"
+"""Of libseccomp: it knows every call of the table that is given by its name."""
+_CLONE_FLAGS = {
+    "CLONE_NEWNS": 0x00020000,
+    "CLONE_NEWCGROUP": 0x02000000,
+    "CLONE_NEWUTS": 0x04000000,
+    "CLONE_NEWIPC": 0x08000000,
+    "CLONE_NEWUSER": 0x10000000,
+    "CLONE_NEWPID": 0x20000000,
+    "CLONE_NEWNET": 0x40000000,
+}
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_INT = 0xFFFFFFFF
+
+
+class NoFilterError(Exception):
+    """No filter can be made here; the text says why and how to get it."""
+
+
+class Bits(Struct, frozen=True):
+    """Which values of an argument are meant: those that have certain bits, of the ones looked at."""
+
+    argument: int
+    mask: int
+    value: int
+    is_other: bool = False
+    """Whether every other value is meant; the mask then holds all bits."""
+
+
+class Refusal(Struct, frozen=True):
+    """Calls that are refused for one reason."""
+
+    calls: tuple[str | int, ...]
+    """By name; by number one that libseccomp may not know yet: newer ones have the same number everywhere."""
+    error: int
+    """What the program is told."""
+    why: str
+    when: tuple[Bits, ...] = ()
+    """Refused if any of these holds; empty: always."""
+
+
+REFUSALS = (
+    Refusal(
+        ("add_key", "request_key", "keyctl"),
+        ABSENT,
+        "keyrings belong to the user: what one match leaves there, the next one and the other seats can read",
+    ),
+    Refusal(
+        ("io_uring_setup", "io_uring_enter", "io_uring_register"),
+        ABSENT,
+        "it does what other calls do past this very filter, and has had the most holes; runtimes fall back on epoll",
+    ),
+    Refusal(("clone3",), ABSENT, "its flags lie in memory, where a filter can't look; libraries fall back on clone"),
+    Refusal(
+        ("clone",),
+        FORBIDDEN,
+        "a namespace of its own would make it root in there, within reach of most holes of the kernel",
+        tuple(Bits(0, flag, flag) for flag in _CLONE_FLAGS.values()),
+    ),
+    Refusal(("unshare", "setns"), FORBIDDEN, "as clone: namespaces are the sandbox's"),
+    Refusal(
+        ("bpf", "perf_event_open", "userfaultfd"),
+        ABSENT,
+        "they load programs into the kernel, count what others do, or hold the kernel up in the middle of a call",
+    ),
+    Refusal(
+        ("ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp"),
+        FORBIDDEN,
+        "a debugger's tools: they reach into other processes, the sandbox's own first one included",
+    ),
+    Refusal(
+        ("mount", "umount2", "pivot_root", "chroot"),
+        FORBIDDEN,
+        "what is seen of the file system is the sandbox's to decide",
+    ),
+    Refusal(
+        (
+            *("open_tree", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
+            467,  # open_tree_attr
+        ),
+        ABSENT,
+        "as mount, in newer words",
+    ),
+    Refusal(
+        ("name_to_handle_at", "open_by_handle_at"),
+        FORBIDDEN,
+        "they open files by number, past the folders that are shown",
+    ),
+    Refusal(
+        (
+            *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot"),
+            *("swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "syslog", "vhangup"),
+            *("settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname"),
+            *("iopl", "ioperm", "lookup_dcookie", "nfsservctl", "fanotify_init"),
+        ),
+        FORBIDDEN,
+        "an administrator's: a program without rights is refused them anyway, and needs no way to try",
+    ),
+    Refusal(
+        ("personality",),
+        FORBIDDEN,
+        "other systems' ways bring the kernel's oldest code back; to ask which one it has is refused as well",
+        (Bits(0, _INT, 0, is_other=True),),
+    ),
+    Refusal(
+        ("ioctl",),
+        FORBIDDEN,
+        "these two type into the organiser's terminal",
+        (Bits(1, _INT, _TIOCSTI), Bits(1, _INT, _TIOCLINUX)),
+    ),
+)
+
+
+@cache
+def system_call_filter() -> bytes:
+    """Return the filter as a program for the kernel of this machine.
+
+    Raises:
+        NoFilterError: libseccomp is not there, or too old.
+    """
+    try:
+        library = import_module("pyseccomp")
+    except (ImportError, RuntimeError, OSError) as error:
+        remedy = "install libseccomp (Debian, Ubuntu: the package libseccomp2; Fedora, Arch: libseccomp)"
+        raise NoFilterError(f"no filter of system calls: {error}; {remedy}") from None
+    made = library.SyscallFilter(library.ALLOW)
+    made.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
+    for refusal in REFUSALS:
+        for call in refusal.calls:
+            for condition in _conditions(library, refusal):
+                try:
+                    made.add_rule(library.ERRNO(refusal.error), call, *condition)
+                except OSError as error:
+                    remedy = f"install libseccomp {_OLDEST} or newer"
+                    raise NoFilterError(f"libseccomp can't refuse {call} ({error.strerror}); {remedy}") from None
+    with open(os.memfd_create("filter"), "w+b") as file:  # noqa: PTH123  # a descriptor
+        made.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _conditions(library: Any, refusal: Refusal) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of a rule for each case in which the kernel is to refuse a call."""
+    if not refusal.when:
+        yield ()
+    for bits in refusal.when:
+        if bits.is_other:
+            yield (library.Arg(bits.argument, library.NE, bits.value),)
+        else:
+            yield (library.Arg(bits.argument, library.MASKED_EQ, bits.mask, bits.value),)

@@ -1,0 +1,110 @@
+"""What one program is shown of the file system: its own files and what it runs from, without records and keys.
+
+Knows how players are given, and what the referee keeps to itself. Refuses to know how anything is shown or hidden
+(sandbox.py).
+
+A folder in which records lie is covered as a whole, however many there are and will be. In a folder that the program
+needs itself, such as the one that the referee was started in, each entry is shown by itself but for records and other
+files of the referee: what is written there later is not to be seen.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from .players import Launch, PlayerError
+from .reach import besides_records, is_shared, is_within, named, own_runtime, record_folders, runtimes
+
+MAX_SIFTED = 200
+"""Entries of a folder that are shown one by one: that takes 0.1 s, and the time grows with their square."""
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What one program is shown."""
+
+    where: Path
+    """Its working directory, absolute."""
+    shown: tuple[Path, ...]
+    """Folders and files to read, absolute, besides the system's; an outer one before those inside of it."""
+    hidden: tuple[Path, ...] = ()
+    """Of these, what is not to be read, whatever will be in it."""
+    sifted: Mapping[Path, tuple[str, ...]] = {}
+    """Folder among them, or inside of one, links resolved -> the names of all that is shown of it, now and later."""
+    socket: Path | None = None
+    """The referee's; None: there is none."""
+    is_writable: bool = False
+    """Whether the working directory may be written."""
+
+
+def view_of(
+    launch: Launch, argv: Sequence[str], *, hidden: Sequence[Path], others: Sequence[Path], socket: Path | None
+) -> View:
+    """Return what a program is to be shown.
+
+    Args:
+        launch: how it is started.
+        argv: its command line, the program by its whole path.
+        hidden: folders and files that it must never read; those that it is not shown anyway do no harm.
+        others: folders of other players, hidden as well unless the program runs in them or its command line names them.
+        socket: the referee's.
+
+    Raises:
+        PlayerError: it would have to read what must stay hidden.
+    """
+    where = launch.where
+    own = [] if launch.is_house else _own_files(launch, argv)
+    for path in hidden:
+        if where in own and where.resolve().is_relative_to(path.resolve()):
+            detail = f"{launch.name} runs in {where}, and {path} must stay hidden from it"
+            raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
+    theirs = [folder for folder in others if not any(path.is_relative_to(folder) for path in own)]
+    covered = {path.resolve() for path in (*hidden, *theirs)}
+    records = {folder for path in own for folder in record_folders(path.resolve(), covered)}
+    away = {folder for folder in records if not _leads_to_any(folder, own)}
+    places = [path.resolve() for path in own]
+    sifted = {folder for folder in (*records, *_written_to(covered)) if is_within(folder, places)} - away
+    shown = {*own_runtime(), *runtimes(Path(argv[0])), *own}
+    return View(
+        where=where,
+        shown=tuple(sorted(path for path in shown if not is_within(path.resolve(), covered))),
+        hidden=(*hidden, *theirs, *sorted(away)),
+        sifted={folder: _sifted(folder, covered, launch.name) for folder in sorted(sifted)},
+        socket=socket,
+    )
+
+
+def _written_to(hidden: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders in which files are hidden, or what is not there yet: it can't be covered by itself."""
+    for path in hidden:
+        if not path.is_dir():
+            yield next(folder for folder in path.parents if folder.is_dir())
+
+
+def _leads_to_any(folder: Path, own: Iterable[Path]) -> bool:
+    """Tell whether a folder is one of the program's own, or leads to one."""
+    return any(path.resolve().is_relative_to(folder) for path in own)
+
+
+def _sifted(folder: Path, hidden: Iterable[Path], name: str) -> tuple[str, ...]:
+    """Return what is shown of a folder in which records or the referee's files lie.
+
+    Raises:
+        PlayerError: it is too much; each of it is shown by itself, so that nothing else ever is.
+    """
+    names = besides_records(folder, [path.name for path in hidden if path.parent == folder and not path.is_dir()])
+    if len(names) > MAX_SIFTED:
+        detail = f"{name}: {folder} holds records or other files of the referee, and {len(names)} entries besides"
+        raise PlayerError(f"{detail}; put the program into a folder of its own")
+    return names
+
+
+def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
+    """Return the working directory, unless it is shared with other things, and what the command line names."""
+    where = launch.where
+    own = [] if is_shared(where) else [where]
+    if launch.folder is None:
+        return [*own, *named(argv[1:], where)]
+    if not own:
+        raise PlayerError(f"{launch.name}: {where} is no folder of the player's own; put its files into one")
+    return own
