@@ -16,6 +16,7 @@ from .. import chance
 from ..games.base import BadSetup, Game, seats_text
 from ..match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ..net.addresses import AddressError, check
+from ..net.launch import MEMORY_MIB, ProgramLimits
 from ..net.venue import Venue
 from ..pairing.base import BadFormat, Entrant, Extent, Field, PairingFormat
 from ..plugins import Registry
@@ -40,6 +41,9 @@ _FLAG = Kind(bool, "true or false")
 _LIMIT = Kind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
 _SPAN = Kind(Annotated[float, Meta(ge=0, le=_DAY_S)], f"seconds, from 0 to {_DAY_S}")
 _MIB = Kind(Annotated[float, Meta(ge=0, le=1e12)], "a number of MiB from 0 up")
+_MEMORY = Kind(
+    Annotated[int, Meta(ge=MEMORY_MIB[0], le=MEMORY_MIB[1])], f"whole MiB, from {MEMORY_MIB[0]} to {MEMORY_MIB[1]}"
+)
 _NAMES = Kind(list[str], "a list of names: [...]")
 _ROWS = Kind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
 _ROW = Kind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
@@ -108,6 +112,7 @@ class _File:
         acknowledge = top.take("acknowledge", _FLAG, default=False)
         seed = top.take("seed", _SEED)
         suspend_after = top.take("suspend_after", _COUNT, 3)
+        memory_mib = top.table("limits", "under [limits]").take("memory_mib", _MEMORY, ProgramLimits().memory_mib)
         venue = self._venue(name, remote, entrants)
         self._sheet.finish()
         charter = Charter(
@@ -125,6 +130,7 @@ class _File:
             scoring=scoring,
             tie_breaks=tie_breaks,
             suspend_after=suspend_after,
+            memory_mib=memory_mib,
         )
         warnings = tuple(self._sheet.warnings)
         return Plan(path=self._sheet.path, charter=charter, venue=venue, extent=extent, warnings=warnings)

@@ -31,6 +31,7 @@ def describe(plan: Plan) -> Text:
         ("matches", _matches(charter, plan.extent)),
         ("at a time", str(venue.tables)),
         ("time", _time(charter.time)),
+        ("memory", f"{charter.memory_mib} MiB a program"),
         ("deals", _deals(charter)),
         ("tie-breaks", ", ".join(charter.tie_breaks) or "none"),
         ("records", str(venue.folder)),

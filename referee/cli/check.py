@@ -24,7 +24,7 @@ from ..net.launch import Builds, Launch, PlayerError, command_launch, house_laun
 from ..plugins import PluginError, Registry
 from ..web.printing import printable_lines
 from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
-from .confining import find_confinement, sandbox_option
+from .confining import confinement_options, find_confinement
 from .play import BUILDS
 from .running import run_reactor
 from .settings import Seconds
@@ -64,7 +64,7 @@ _SHOWN_TEXT_CHARS = 1000
     help="Folder beside whose records builds are kept; the check writes no record.",
 )
 @click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
-@sandbox_option
+@confinement_options
 @json_option
 def check(
     player: str | None,
@@ -76,6 +76,7 @@ def check(
     logs: Path,
     called: str | None,
     sandbox_mode: str,
+    memory_mib: int,
     as_json: bool,
 ) -> None:
     """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to mend it.
@@ -99,7 +100,7 @@ def check(
     numbers = _numbers(only, [key for key, _ in titles])
     given = _given(player, known)
     times = Times(start_s=start_s, move_s=move_s)
-    confinement = find_confinement(sandbox_mode, None, logs)
+    confinement = find_confinement(sandbox_mode, None, logs, memory_mib=memory_mib)
     with scratch("check") as folder:
         bench = Bench(
             given,

@@ -23,7 +23,7 @@ from ..web.printing import printable
 from .common import FAILED, console, find_game, json_option, out, parse_options, print_json, registry
 from .comparing import Place, find_place
 from .conduct import Conducted, conduct
-from .confining import find_confinement, sandbox_option
+from .confining import confinement_options, find_confinement
 from .live import watch_of
 from .players import find_launches
 from .settings import find_sealer, table_options
@@ -51,7 +51,7 @@ WORDS = {
 )
 @click.option("--tables", type=click.IntRange(1, 1000), default=1, show_default=True, help="Matches at the same time.")
 @table_options
-@sandbox_option
+@confinement_options
 @telemetry_options
 @json_option
 def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
@@ -69,7 +69,9 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
     charter, folder = place.charter, place.folder
     venue = Venue(folder=folder, tables=values["tables"], sandbox=values["sandbox_mode"])
     sealer = find_sealer(values["key"])
-    confinement = find_confinement(venue.sandbox, values["key"], folder)
+    confinement = find_confinement(
+        venue.sandbox, values["key"], folder, memory_mib=charter.memory_mib, written=[values["diagnostics"]]
+    )
     with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
         if place.notice:
             watch.noted(place.notice)
@@ -134,6 +136,7 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
         time=TimeControl(**settings),
         acknowledge=values["acknowledge"],
         seed=values["seed"],
+        memory_mib=values["memory_mib"],
     )
 
 

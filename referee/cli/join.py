@@ -14,7 +14,7 @@ from ..net.dialects.cs4500.joining import Joined, Terms, join
 from ..net.dialects.cs4500.player_end import NobodyListens
 from ..net.launch import Builds
 from .common import FAILED, find_game, harmless, json_option, monotonic, out, parse_options, print_json, registry
-from .confining import find_confinement, sandbox_option
+from .confining import confinement_options, find_confinement
 from .play import BUILDS
 from .players import find_launches
 from .running import clear_errors, run_reactor
@@ -49,7 +49,7 @@ _MILLISECONDS = 1000.0
     show_default=True,
     help="Folder for what the program prints.",
 )
-@sandbox_option
+@confinement_options
 @json_option
 def join_command(
     referee: str,
@@ -60,6 +60,7 @@ def join_command(
     time_s: float,
     logs: Path,
     sandbox_mode: str,
+    memory_mib: int,
     as_json: bool,
 ) -> None:
     """Let PLAYER play one game at the referee of another project that listens on HOST:PORT.
@@ -85,7 +86,7 @@ def join_command(
         per_call_ms=time_s * _MILLISECONDS,
         start_s=DEFAULT_START_MS / _MILLISECONDS,
     )
-    confinement = find_confinement(sandbox_mode, None, logs)
+    confinement = find_confinement(sandbox_mode, None, logs, memory_mib=memory_mib)
     logs.mkdir(parents=True, exist_ok=True)
     output = logs / f"join.{launch.name}.stderr"
 

@@ -12,7 +12,7 @@ from ..games.base import seats_text
 from ..net.launch import Builds, Confinement, Launch
 from ..net.table import Played
 from .common import FAILED, console, find_game, json_option, registry
-from .confining import find_confinement, sandbox_option
+from .confining import confinement_options, find_confinement
 from .players import find_launches
 from .running import clear_errors
 from .settings import find_sealer, resume_option, table_options, table_settings
@@ -31,7 +31,7 @@ BUILDS = ".builds"
 @click.argument("players", nargs=-1)
 @table_options
 @resume_option
-@sandbox_option
+@confinement_options
 @telemetry_options
 @json_option
 def play(game: str | None, players: tuple[str, ...], resume: Path | None, as_json: bool, **values: Any) -> None:
@@ -75,7 +75,13 @@ def _play_anew(
 
 def _surroundings(values: dict[str, Any], telling: Watched, logs: Path, *, is_quiet: bool) -> Surroundings:
     sealer = find_sealer(values["key"])
-    confinement = find_confinement(values["sandbox_mode"], values["key"], logs)
+    confinement = find_confinement(
+        values["sandbox_mode"],
+        values["key"],
+        logs,
+        memory_mib=values["memory_mib"],
+        written=[values["diagnostics"]],
+    )
     return Surroundings(sealer=sealer, watched=telling, is_quiet=is_quiet, confinement=confinement)
 
 

@@ -21,7 +21,7 @@ from ..submissions.matches import Matches
 from ..submissions.store import MAX_VERSIONS, Store, StoreError
 from ..web.printing import printable
 from .common import console, find_game, monotonic
-from .confining import AUTO, find_confinement, sandbox_option
+from .confining import AUTO, confinement_options, find_confinement
 from .running import run_reactor
 from .settings import Seconds
 from .telemetry import Watched, watched
@@ -56,9 +56,9 @@ _OPTIONS = (
         is_flag=True,
         help="With --submissions: show remote entrants their tournament matches; entrants are called as in --players.",
     ),
-    sandbox_option,
+    confinement_options,
 )
-_OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox_mode")
+_OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox_mode", "memory_mib")
 _SHARED = ("players_file", "listen", "logs", "key", "diagnostics", "metrics", "as_json")
 
 
@@ -124,15 +124,15 @@ def receive(context: click.Context) -> None:
     values = context.params
     is_own_address = context.get_parameter_source("listen") is ParameterSource.COMMANDLINE
     mode = values["sandbox_mode"]
-    find_confinement(
-        mode, values["key"], values["logs"]
-    )  # now, and said to the organiser; a check would find out too late
+    memory_mib = values["memory_mib"]
+    # now, and said to the organiser; a check would find out too late
+    find_confinement(mode, values["key"], values["logs"], memory_mib=memory_mib)
     reception = Reception(
         folder=values["submissions"],
         players=values["players_file"],
         logs=values["logs"],
         address=values["listen"] if is_own_address else LISTEN,
-        check=(*COMMAND, *(() if mode == AUTO else ("--sandbox", mode))),
+        check=(*COMMAND, *(() if mode == AUTO else ("--sandbox", mode)), "--memory", str(memory_mib)),
         check_s=values["check_s"],
         max_versions=values["max_versions"],
         remote_by_name=values["remote_by_name"],

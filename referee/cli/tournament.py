@@ -19,6 +19,7 @@ from ..record.manifest import write_manifest
 from ..record.reader import RecordError
 from ..record.seal import Sealer
 from ..tournament.charter import REMOTE, Charter
+from ..tournament.ledger import LedgerError, file_of
 from ..web.printing import printable
 from ..web.report_files import Targets
 from .charter_file import Plan, read_tournament
@@ -71,7 +72,8 @@ def tournament(
     charter, venue = plan.charter, plan.venue
     total = None if plan.extent is None else plan.extent.fewest * charter.legs
     sealer = find_sealer(key)
-    confinement = find_confinement(venue.sandbox, key, venue.folder)
+    written = [values["diagnostics"], _ledger_file(venue.ledger)]
+    confinement = find_confinement(venue.sandbox, key, venue.folder, memory_mib=charter.memory_mib, written=written)
     with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
         for warning in plan.warnings:
             watch.noted(warning)
@@ -91,6 +93,18 @@ def tournament(
         sys.exit(FAILED)
     _sign(venue.folder, sealer)
     report(venue.folder, Targets(), as_json=as_json)
+
+
+def _ledger_file(url: str | None) -> Path | None:
+    """Return the file of a ledger that lies in no tournament's folder.
+
+    Raises:
+        click.ClickException: it is no address of a ledger.
+    """
+    try:
+        return None if url is None else file_of(url)
+    except LedgerError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _read(path: Path, tables: int | None) -> Plan:

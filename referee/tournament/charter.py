@@ -59,6 +59,8 @@ class Charter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
     scoring: Scoring = Scoring()
     tie_breaks: tuple[str, ...] = ()
+    memory_mib: Annotated[int, Meta(ge=64, le=1 << 20)] = 512
+    """What each program may use that the referee starts."""
     suspend_after: Annotated[int, Meta(ge=0)] = 3
     """An entrant whose program failed to start in so many matches plays no more; 0: it goes on for ever."""
 

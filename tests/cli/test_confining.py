@@ -1,13 +1,20 @@
 """The commands where programs are confined: what is told of a machine, and what is played on it."""
 
+import contextlib
 import json
 import os
+import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rich_click as click
+
+from referee.cli.confining import find_confinement
+from referee.net.launch.system_calls import NoFilterError
 
 from .calling import played, referee
 
@@ -51,6 +58,74 @@ def test_no_sandbox_to_be_had(tmp_path: Path, mode: str, status: int, complaint:
     assert (tmp_path / "logs").exists() == (status == 0)
 
 
+def test_a_sandbox_without_a_filter_is_not_what_is_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without libseccomp nothing is played where it is required; else it is, and that is said."""
+
+    def _none() -> bytes:
+        raise NoFilterError("no filter of system calls: none here; install libseccomp")
+
+    monkeypatch.setattr("referee.net.launch.sandbox.system_call_filter", _none)
+    with pytest.raises(click.UsageError, match="--sandbox required: no filter of system calls: none here; install"):
+        find_confinement("required", None, tmp_path, memory_mib=512)
+    assert find_confinement("auto", None, tmp_path, memory_mib=512).sandbox is not None
+    assert "holds less than it should: no filter of system calls" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("mode", ["required", "off"])
+def test_a_killed_referee_takes_its_programs_with_it(tmp_path: Path, mode: str) -> None:
+    """However it is killed, what it started ends at once, in a sandbox and without one."""
+    (tmp_path / "deaf.py").write_text(DEAF)
+    players = [f"cmd:{sys.executable} deaf.py {tmp_path}", "house:dag"]
+    command = [sys.executable, "-m", "referee", "play", "q", *players, "--start-time", "1000", "--sandbox", mode]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as referee_process:
+        give_up = time.monotonic() + 60
+        while not (found := running(f"{sys.executable}\0deaf.py\0{tmp_path}\0")):
+            assert time.monotonic() < give_up
+            os.sched_yield()
+        descriptor = os.pidfd_open(found[0])
+        referee_process.kill()
+        assert select.select([descriptor], [], [], 60)[0]
+        os.close(descriptor)
+
+
+def running(command_line: str) -> list[int]:
+    """Return the processes with a command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if path.read_text() == command_line:
+                found.append(int(path.parent.name))
+    return found
+
+
+def test_what_the_referee_writes_is_hidden(tmp_path: Path) -> None:
+    """Diagnostics and output in the folder that a command runs in, and records of other runs, are not to be read."""
+    for name in ("mine.txt", "old/kept.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("words\n")
+    look = "cmd:sh -c 'ls; cat mine.txt told notes'"
+    command = [sys.executable, "-m", "referee", "play", "q", look, "house:dag", "--diagnostics", "notes"]
+    with (tmp_path / "told").open("w") as told:
+        done = subprocess.run(command, cwd=tmp_path, stdout=told, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, (tmp_path / "notes").stat().st_size > 0) == (0, True), done.stderr
+    (printed,) = (tmp_path / "logs").glob("*.seat0.*.stderr")
+    refused = [f"cat: {name}: Permission denied" for name in ("told", "notes")]
+    assert sorted(["logs", "mine.txt", "notes", "old", "told", "words", *refused]) == sorted(
+        printed.read_text().splitlines()
+    )
+
+
+def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
+    """A program is told how much it has, and its author reads of it when it was not enough."""
+    player = "cmd:sh -c 'echo I have $REFEREE_MEMORY_MIB MiB; exit 3'"
+    found: Any = played(referee("play", "q", player, "house:dag", "--json", "--memory", "100", cwd=tmp_path))
+    assert found["result"]["fouls"][0]["detail"].startswith("exit status 3: I have 100 MiB")
+    for wrong in ("63", "1048577", "much"):
+        referee(*CHEAP, "--memory", wrong, cwd=tmp_path, status=2, is_stopped_early=True)
+
+
 def test_the_doctor_tells_what_is_missing(tmp_path: Path) -> None:
     """Each finding is fine or has a remedy, and the exit status says whether all are fine."""
     done = without_bubblewrap(tmp_path, "doctor", "--json")
@@ -59,6 +134,8 @@ def test_the_doctor_tells_what_is_missing(tmp_path: Path) -> None:
     assert (done.returncode, report["is_fine"]) == (1, False)
     assert findings["sandbox"]["detail"] == "bubblewrap is not installed"
     assert "install bubblewrap" in findings["sandbox"]["remedy"]
+    assert "get the sandbox" in findings["system calls"]["remedy"]
+    assert "install util-linux" in findings["process limits"]["remedy"]
     assert [bool(finding["remedy"]) for finding in findings.values()] == [
         not finding["is_fine"] for finding in findings.values()
     ]
@@ -69,7 +146,9 @@ def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
     status = subprocess.run([sys.executable, "-m", "referee", "doctor"], cwd=tmp_path, capture_output=True, check=False)
     report = played(referee("doctor", "--json", cwd=tmp_path, status=status.returncode))
     assert report["is_fine"] == (status.returncode == 0)
-    assert {finding["name"]: finding["is_fine"] for finding in report["findings"]}["sandbox"]
+    fine = {finding["name"] for finding in report["findings"] if finding["is_fine"]}
+    assert {"sandbox", "system calls", "keyrings", "nothing is left behind"} <= fine
+    assert "512 MiB of memory" in next(one["detail"] for one in report["findings"] if one["name"] == "process limits")
     assert all(finding["name"].encode() in status.stdout for finding in report["findings"])
     assert list(tmp_path.iterdir()) == []
 

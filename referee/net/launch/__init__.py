@@ -2,13 +2,14 @@
 
 from .build import Builds, content_hash
 from .groups import Ground, clear_groups, find_ground
-from .limits import ProgramLimits
+from .limits import MEMORY_MIB, ProgramLimits
 from .players import Launch, PlayerError, command_launch, house_launch, read_folder, resolved
 from .program import Confinement, Program
 from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
 from .starting import Command, start
 
 __all__ = [
+    "MEMORY_MIB",
     "SOCKET",
     "Builds",
     "Command",

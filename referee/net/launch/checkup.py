@@ -13,7 +13,9 @@ from msgspec import Struct
 
 from .groups import CONTROLLERS, find_ground
 from .limits import MIB, ProgramLimits, limiter
-from .sandbox import NoSandboxError, find_sandbox
+from .sandbox import MORE_KEYS, NoSandboxError, find_sandbox
+from .starting import ends_with_this_process, join_new_keyring
+from .system_calls import REFUSALS
 
 FILES_A_PLAYER = 4
 """Its connection, the pipe of its output, the pipe's other end and its process's while it starts."""
@@ -44,12 +46,14 @@ def examine(logs: Path) -> list[Finding]:
     Args:
         logs: folder of the records; it need not exist yet.
     """
-    sandbox = _sandbox()
+    sandbox, calls = _sandbox()
     groups = _groups()
     held = {finding.name for finding in groups if finding.is_fine}
     return [
         _namespaces(),
         sandbox,
+        calls,
+        _keyrings(),
         *groups,
         _process_limits(counted="control group pids" in held),
         _leftovers(is_held=sandbox.is_fine or bool(held)),
@@ -87,16 +91,30 @@ def _setting(name: str) -> str | None:
         return None
 
 
-def _sandbox() -> Finding:
+def _sandbox() -> tuple[Finding, Finding]:
+    """Return what there is of a sandbox, and of a filter in it."""
     begun = time.monotonic()
+    uncalled = "programs in a sandbox can make every call of the kernel, and leave keys for others"
     try:
         sandbox = find_sandbox()
     except NoSandboxError as error:
         what, _, remedy = str(error).partition("; ")
         means = "without it programs can read and write what you can, keys and records included"
-        return _finding("sandbox", False, what, f"{means}; {remedy}")
+        found = _finding("sandbox", False, what, f"{means}; {remedy}")
+        return found, _finding("system calls", False, "no sandbox, no filter", f"{uncalled}; get the sandbox")
     took_ms = (time.monotonic() - begun) * 1000
-    return _finding("sandbox", True, f"{sandbox.program} works; a trial took {took_ms:.0f} ms", "")
+    found = _finding("sandbox", True, f"{sandbox.program} works; a trial took {took_ms:.0f} ms", "")
+    if sandbox.filter is None:
+        what, _, remedy = sandbox.lacks.partition("; ")
+        return found, _finding("system calls", False, what, f"{uncalled}; {remedy}")
+    count = sum(len(refusal.calls) for refusal in REFUSALS)
+    return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")
+
+
+def _keyrings() -> Finding:
+    trouble = join_new_keyring()
+    detail = trouble or "each program has a session keyring of its own"
+    return _finding("keyrings", trouble is None, detail, f"programs could read what is in yours; {MORE_KEYS}")
 
 
 _UNHELD = {
@@ -121,7 +139,8 @@ def _groups() -> list[Finding]:
 
 def _process_limits(*, counted: bool) -> Finding:
     limits = ProgramLimits()
-    detail = f"{limits.cpu_s} s of CPU, {limits.file_mib} MiB a file, {limits.open_files} open files"
+    memory = f"{limits.memory_mib} MiB of memory (--memory)"
+    detail = f"{memory}, {limits.cpu_s} s of CPU, {limits.file_mib} MiB a file, {limits.open_files} open files"
     if limiter() is None:
         return _finding("process limits", False, "there is no prlimit", "install util-linux")
     uncounted = os.geteuid() == 0 and not counted
@@ -130,10 +149,13 @@ def _process_limits(*, counted: bool) -> Finding:
 
 
 def _leftovers(*, is_held: bool) -> Finding:
-    held = "everything that a program starts ends with it"
-    loose = "what leaves its process group is found by its environment alone"
-    remedy = "a process that changes it can outlive its match; get the sandbox or a control group"
-    return _finding("nothing is left behind", is_held, held if is_held else loose, remedy)
+    name = "nothing is left behind"
+    if not is_held:
+        remedy = "a process that changes it can outlive its match; get the sandbox or a control group"
+        return _finding(name, False, "what leaves its process group is found by its environment alone", remedy)
+    detail = "everything that a program starts ends with it, and with the referee"
+    remedy = "there is no setpriv, so programs outlive a referee that is killed; install util-linux"
+    return _finding(name, ends_with_this_process(), detail, remedy)
 
 
 def _clock() -> Finding:

@@ -4,7 +4,6 @@ Knows Linux's /proc. A name has the process and when it started, for numbers of 
 in which they count: another container's processes can't be seen from here, and are nobody's to end.
 """
 
-import contextlib
 import os
 import re
 import select

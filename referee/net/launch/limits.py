@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 MIB = 1 << 20
+MEMORY_MIB = (64, 1 << 20)
+"""Least and most that an organiser can allow: an interpreter starts in the one, and no machine has the other."""
 
 
 class ProgramLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -85,7 +85,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
         if self.sandbox is not None:
             passed_on = {key: value for key, value in passed_on.items() if key not in _OUTSIDE}
             passed_on |= {"HOME": HOME, "RUSTUP_HOME": str(rustup_home())}
-        return {**passed_on, **own}
+        return {**passed_on, "REFEREE_MEMORY_MIB": str(self.limits.memory_mib), **own}
 
     def group(self) -> Group | None:
         """Make the control groups of one program.

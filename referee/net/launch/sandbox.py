@@ -41,7 +41,7 @@ print(os.strerror(ctypes.get_errno()))
 """Asks for its session keyring."""
 _REFUSED = os.strerror(ABSENT)
 _FILTER_IT = "it takes a kernel with CONFIG_SECCOMP_FILTER"
-_KEY_IT = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
+MORE_KEYS = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
 _GET_IT = "install bubblewrap 0.8 or newer (Debian, Ubuntu, Fedora, Arch: the package bubblewrap)"
 _LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu also "
 _LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
@@ -170,7 +170,7 @@ def find_sandbox() -> Sandbox:
     sandbox = _with_filter(program)
     trouble = join_new_keyring()
     if trouble is not None and not sandbox.lacks:
-        return replace(sandbox, lacks=f"programs have no keyring of their own: {trouble}; {_KEY_IT}")
+        return replace(sandbox, lacks=f"programs have no keyring of their own: {trouble}; {MORE_KEYS}")
     return sandbox
 
 
