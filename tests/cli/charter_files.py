@@ -40,6 +40,9 @@ increment = 1
 start = 10
 lag_margin = 0
 
+[limits]
+memory_mib = 300
+
 [scoring]
 by_rank = [[2, 0.5]]
 bye = 0

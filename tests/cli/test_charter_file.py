@@ -57,7 +57,7 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
     )
     assert charter.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0)
     assert (charter.duplicate, charter.acknowledge, charter.seed) == (False, True, 7)
-    assert (charter.tie_breaks, charter.suspend_after) == (("wins",), 0)
+    assert (charter.tie_breaks, charter.suspend_after, charter.memory_mib) == (("wins",), 0, 300)
     assert plan.venue == Venue(
         folder=hall / "kept" / "autumn-1.0",
         tables=4,
@@ -230,6 +230,7 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
         "matches     6 in 2 rounds",
         "at a time   4",
         "time        0.5 s a move, 60 s for all moves and 1 s more for each, 10 s to start",
+        "memory      300 MiB a program",
         "deals       fixed by seed 7, so anybody can foretell them",
         "tie-breaks  wins",
         f"records     {hall}/[red]kept/autumn-1.0",

@@ -99,7 +99,7 @@ class Scene:
     def left_behind(self) -> list[str]:
         """Return what should be gone: processes, control groups, and what stands where temporary files do."""
         processes = [path.parent.name for path in Path("/proc").glob("[0-9]*/cmdline") if self._is_ours(path)]
-        groups = [str(path) for folder in HELD.values() for path in folder.glob(f"referee-{self.pid}-*")]
+        groups = [str(path) for folder in HELD.values() for path in folder.glob(f"referee-*-{self.pid:x}-*")]
         return [*processes, *groups, *(str(path) for path in self.tmp.iterdir())]
 
     def _is_ours(self, cmdline: Path) -> bool:
@@ -135,7 +135,9 @@ OPEN = {
     "tmp": "FileNotFoundError",
     "kernel": False,
     "processes": True,
-    "environment": ["HOME", "REFEREE_ADDRESS", "REFEREE_NAME", "REFEREE_PLAYER_SEED", "REFEREE_TOKEN"],
+    "environment": [
+        *("HOME", "REFEREE_ADDRESS", "REFEREE_MEMORY_MIB", "REFEREE_NAME", "REFEREE_PLAYER_SEED", "REFEREE_TOKEN")
+    ],
 }
 """What a program in a sandbox does see; whatever else it tries fails."""
 WHERE_TOOLS_ARE = {"VIRTUAL_ENV", "RUSTUP_HOME"}
@@ -165,7 +167,7 @@ def test_a_command_line_sees_its_folder_without_secrets(tmp_path_factory: pytest
     scene = Scene(tmp_path_factory.mktemp("h"), ("spy", "mute"))
     shutil.copy(harm.__file__, scene.root)
     found = spied(scene, [f"cmd:{sys.executable} harm.py spy", "p1"], folder=scene.root)
-    masked = {"key": "PermissionError", "old record": "PermissionError", "other player": []}
+    masked = {"key": "PermissionError", "other player": []}
     expected = {**FORBIDDEN, **masked}
     assert expected == {name: found[name] for name in expected}
     check_open(found, without="tmp")

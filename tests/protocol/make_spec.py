@@ -90,7 +90,11 @@ LIMITS = (
 """What, how much, in which unit, and why."""
 PROGRAM = ProgramLimits()
 PROGRAM_LIMITS = (
-    ("memory, all processes together", f"{PROGRAM.memory_mib} MiB", "four players fit into a small machine"),
+    (
+        "memory, all processes together",
+        f"{PROGRAM.memory_mib} MiB, unless the organiser says otherwise",
+        "four players fit into a small machine",
+    ),
     ("processes and threads", str(PROGRAM.processes), "Java takes about thirty"),
     ("CPU time of each process", f"{PROGRAM.cpu_s} s", "longer than any match; it ends what spins for ever"),
     ("one file", f"{PROGRAM.file_mib} MiB", "nothing fills the disk"),
