@@ -118,7 +118,9 @@ def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> No
     while not gone:
         assert time.monotonic() < give_up
         running.clock.advance(POLL_S)
-    assert _is_gone(child)
+    while not _is_gone(child):  # its environment goes a moment before it does
+        assert time.monotonic() < give_up
+        os.sched_yield()
 
 
 def _is_gone(pid: int) -> bool:

@@ -20,7 +20,7 @@ from referee.net.launch.players import resolved
 from referee.net.launch.reach import is_shared, named, own_runtime, record_folders, runtimes
 from referee.net.launch.sandbox import HOME
 from referee.net.launch.starting import Command
-from referee.net.launch.view import MAX_SIFTED, view_of
+from referee.net.launch.view import MAX_COVERED, MAX_SIFTED, view_of
 
 
 def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> str:
@@ -139,6 +139,21 @@ def test_a_program_in_a_folder_of_records_is_found(folder: Path) -> None:
     launch = command_launch("sh -c 'find . -type f; cat \"$0\"' runs/bots/player.py", "p")
     told = sorted(said_inside(launch).splitlines())
     assert told == ["./runs/bots/3.txt", "./runs/bots/player.py", "words"]
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("where", [".", "logs"])
+def test_any_number_of_folders_with_records_is_hidden_at_once(folder: Path, where: str) -> None:
+    """A folder of many such folders is covered as one, or sifted where the program needs it itself."""
+    for number in range(MAX_COVERED + 5):
+        script(folder / where / f"cup{number}" / "1.jsonl", '{"n":0,', mode=0o644)
+    for name in ("lib/help.txt", "logs/notes.txt"):
+        script(folder / name, "words\n", mode=0o644)
+    launch = command_launch("sh -c 'ls; cat lib/help.txt; cat logs/cup1/1.jsonl cup1/1.jsonl'", "p")
+    absent = [f"cat: {name}: No such file or directory" for name in ("logs/cup1/1.jsonl", "cup1/1.jsonl")]
+    assert said_inside(launch).splitlines() == ["lib", "logs", "words", *absent]
+    view = view_of(launch, resolved(launch), hidden=(), others=(), socket=None)
+    assert len(view.hidden) == (1 if where == "logs" else 0)
 
 
 @pytest.mark.forges

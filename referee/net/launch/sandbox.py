@@ -130,7 +130,7 @@ def _places(view: View) -> Iterator[str]:
     for folder, names in view.sifted.items():
         for inside in _inside(folder, real):
             steps[inside] = ("--tmpfs", str(inside))
-            steps |= {inside / name: _same(folder / name, inside / name) for name in names}
+            steps = {inside / name: _same(folder / name, inside / name) for name in names} | steps
             closed.append(inside)
     for path in {path.resolve() for path in view.hidden}:
         for inside in _inside(path, real) if path.exists() else ():

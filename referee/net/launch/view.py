@@ -8,6 +8,7 @@ needs itself, such as the one that the referee was started in, each entry is sho
 files of the referee: what is written there later is not to be seen.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from msgspec import Struct
 from .players import Launch, PlayerError
 from .reach import besides_records, is_shared, is_within, named, own_runtime, record_folders, runtimes
 
+MAX_COVERED = 20
+"""Folders with records in one folder that are covered one by one; of more, that folder is covered or sifted itself."""
 MAX_SIFTED = 200
 """Entries of a folder that are shown one by one: that takes 0.1 s, and the time grows with their square."""
 
@@ -61,17 +64,36 @@ def view_of(
     theirs = [folder for folder in others if not any(path.is_relative_to(folder) for path in own)]
     covered = {path.resolve() for path in (*hidden, *theirs)}
     records = {folder for path in own for folder in record_folders(path.resolve(), covered)}
-    away = {folder for folder in records if not _leads_to_any(folder, own)}
     places = [path.resolve() for path in own]
-    sifted = {folder for folder in (*records, *_written_to(covered)) if is_within(folder, places)} - away
+    away, sifted = _covered_and_sifted(records, places)
+    sifted |= {folder for folder in _written_to(covered) if is_within(folder, places) and folder not in away}
     shown = {*own_runtime(), *runtimes(Path(argv[0])), *own}
     return View(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(path.resolve(), covered))),
-        hidden=(*hidden, *theirs, *sorted(away)),
-        sifted={folder: _sifted(folder, covered, launch.name) for folder in sorted(sifted)},
+        hidden=(*hidden, *theirs, *_outermost(away, sifted)),
+        sifted={folder: _sifted(folder, covered | away, launch.name) for folder in sorted(sifted)},
         socket=socket,
     )
+
+
+def _covered_and_sifted(records: Iterable[Path], own: Sequence[Path]) -> tuple[set[Path], set[Path]]:
+    """Tell folders in which records lie, at whatever depth, into those that the program can do without and the rest."""
+    away: set[Path] = set()
+    sifted: set[Path] = set()
+    new = set(records)
+    while new:
+        needed = {folder for folder in new if any(path.is_relative_to(folder) for path in own)}
+        sifted |= needed
+        away |= new - needed
+        crowded = {folder for folder, count in Counter(path.parent for path in away).items() if count > MAX_COVERED}
+        new = crowded - sifted - away
+    return away, sifted
+
+
+def _outermost(away: set[Path], sifted: set[Path]) -> list[Path]:
+    """Return what is to be covered by itself: what lies in no other such folder, and in none that is sifted."""
+    return sorted(folder for folder in away if folder.parent not in sifted and away.isdisjoint(folder.parents))
 
 
 def _written_to(hidden: Iterable[Path]) -> Iterator[Path]:
@@ -81,18 +103,13 @@ def _written_to(hidden: Iterable[Path]) -> Iterator[Path]:
             yield next(folder for folder in path.parents if folder.is_dir())
 
 
-def _leads_to_any(folder: Path, own: Iterable[Path]) -> bool:
-    """Tell whether a folder is one of the program's own, or leads to one."""
-    return any(path.resolve().is_relative_to(folder) for path in own)
-
-
 def _sifted(folder: Path, hidden: Iterable[Path], name: str) -> tuple[str, ...]:
     """Return what is shown of a folder in which records or the referee's files lie.
 
     Raises:
         PlayerError: it is too much; each of it is shown by itself, so that nothing else ever is.
     """
-    names = besides_records(folder, [path.name for path in hidden if path.parent == folder and not path.is_dir()])
+    names = besides_records(folder, [path.name for path in hidden if path.parent == folder])
     if len(names) > MAX_SIFTED:
         detail = f"{name}: {folder} holds records or other files of the referee, and {len(names)} entries besides"
         raise PlayerError(f"{detail}; put the program into a folder of its own")
