@@ -149,6 +149,8 @@ FORBIDDEN = {
     "system": "OSError",
     "root": "OSError",
     "network": "ConnectionRefusedError",
+    "keyring": "OSError",
+    "first process": False,
 }
 
 
