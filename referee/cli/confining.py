@@ -15,7 +15,6 @@ from ..net.launch import (
     NoSandboxError,
     ProgramLimits,
     Sandbox,
-    clear_folders,
     clear_groups,
     find_ground,
     find_sandbox,
@@ -66,7 +65,6 @@ def find_confinement(
     """
     ground = find_ground()
     clear_groups(ground)
-    clear_folders()
     secret = (logs, key or default_path(os.environ), *(path for path in written if path is not None), *_redirected())
     return Confinement(
         sandbox=_find_sandbox(mode),
