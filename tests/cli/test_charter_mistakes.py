@@ -297,10 +297,8 @@ def test_options_that_do_not_go_together_are_told_where_they_stand(hall: Path) -
 def test_a_file_without_a_name_needs_one(hall: Path) -> None:
     """Where nothing of the file's name can be kept, the tournament's must be given."""
     ((line, told),) = mistakes(hall, MINIMAL, "日本.toml")
-    assert (line, told.partition(";")[0]) == (
-        1,
-        "name: this key is missing, and the name of the file does not do instead",
-    )
+    missing = "name: this key is missing, and the name of the file does not do instead"
+    assert (line, told.partition(";")[0]) == (1, missing)
 
 
 @pytest.mark.parametrize(("path", "why"), [("none.toml", "No such file or directory"), ("bare", "this is no file")])
