@@ -97,7 +97,7 @@ def _failed(foul: Foul, game: AnyGame, printed: str) -> Failed:
     failure = Failed(
         f"it was expelled in turn {foul.turn}: {foul.cause}{why}: {foul.detail}",
         expected="a match that it plays to its end",
-        remedy=remedy(foul.cause, foul.code).replace("GAME", game.name),
+        remedy=remedy(foul.cause, foul.code, foul.detail).replace("GAME", game.name),
         received=bytes.fromhex(foul.evidence),
     )
     failure.printed = printed

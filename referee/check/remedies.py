@@ -1,5 +1,7 @@
 """What to do about a foul or a breach of the wire, a sentence for each. Knows the lists; refuses to know any player."""
 
+import re
+
 from protocol import Code
 
 from ..match.fouls import Cause
@@ -41,9 +43,36 @@ OF_CAUSE: dict[str, str] = {
 """By cause of a foul, for those without a code."""
 
 
-def remedy(cause: str, code: str | None) -> str:
-    """Return what to do about a foul."""
-    return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
+_NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
+_OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
+"""Python modules that a player in Python gets from the referee's own installation."""
+
+
+def remedy(cause: str, code: str | None, detail: str = "") -> str:
+    """Return what to do about a foul.
+
+    Args:
+        cause: of the foul.
+        code: of the wire, if there is one.
+        detail: of the foul.
+    """
+    module = module_remedy(detail) if cause == Cause.CRASHED else None
+    return module or OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
+
+
+def module_remedy(said: str) -> str | None:
+    """Return what to do about a Python that lacks a module; None if that is not what a program said at its end."""
+    found = _NO_MODULE.search(said)
+    if found is None:
+        return None
+    module = found[1].partition(".")[0]
+    if module not in _OF_REFEREE:
+        return f"Install {module} for the Python that runs the program, or put it into the folder."
+    return (
+        f"The Python that runs the program is not the referee's, and has no {module}. Activate the referee's virtual "
+        "environment (`. .venv/bin/activate`) before you call `referee`, or let `run` in player.toml begin with the path "
+        "of its python3. `referee new python-socket NAME` makes a player that needs no package."
+    )
 
 
 def late_remedy(used_s: float, *, is_busy: bool, has_answered: bool) -> str:

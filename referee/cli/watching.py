@@ -10,7 +10,7 @@ from ..match.machine import Match
 from ..net.table import Played
 from ..web.printing import printable
 from .common import console, is_interactive, out, print_json
-from .results import result_table
+from .results import result_table, show_expulsions
 
 
 class Watcher:
@@ -72,6 +72,7 @@ def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -
         out.print(played.match.game.draw_text(played.match.state), highlight=False, no_wrap=True, crop=False)
         out.print()
     out.print(result_table(played.names, played.result))
+    show_expulsions(played.names, played.result, played.record, played.match.setup.game)
     out.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
 
 

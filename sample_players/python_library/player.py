@@ -13,15 +13,21 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
+try:
+    import msgspec
 
-from protocol.client import run
-from protocol.messages import Terms
-from referee.games.base import Game, IllegalMove
-from referee.games.q import Place, QGame
-from referee.games.quadominos import QuadOminos
-from referee.games.quincala import QuincalaGame, Stop
-from referee.games.quincy import QuincyGame
+    from protocol.client import run
+    from protocol.messages import Terms
+    from referee.games.base import Game, IllegalMove
+    from referee.games.q import Place, QGame
+    from referee.games.quadominos import QuadOminos
+    from referee.games.quincala import QuincalaGame, Stop
+    from referee.games.quincy import QuincyGame
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f"ModuleNotFoundError: {missing}. This is {sys.executable}; run it with the Python that has the referee: activate "
+        "its virtual environment, or name its python3 in player.toml"
+    )
 
 GAMES: dict[str, Game[Any, Any, Any]] = {
     game.name: game for game in (QGame(), QuincyGame(), QuincalaGame(), QuadOminos())
