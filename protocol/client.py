@@ -198,7 +198,8 @@ def run(
             taken back into a match.
         on_told: called with every `told`.
         address: where the referee listens; `REFEREE_ADDRESS` of the environment if None.
-        name: 1 to 20 letters or digits; `REFEREE_NAME` of the environment, else `player`, if None.
+        name: 1 to 20 letters, digits, - and _, the first one a letter or digit;
+            `REFEREE_NAME` of the environment, else `player`, if None.
         token: what the seat is reserved with; `REFEREE_TOKEN` of the environment if None.
         say: called with one line at the end of each match: whether the referee kept its commitment, and the last head
             of the record. None: nothing is said.

@@ -33,12 +33,18 @@ msgpack makes room for what a header announces: a thousand such headers within o
 MAX_EVIDENCE_BYTES = 2000
 """How much of an offending frame is kept and shown: enough to see what it was, too little to fill a disk."""
 
-NAME_PATTERN = r"^[a-zA-Z0-9]{1,20}$(?!\n)"
-"""A player's name: safe in file names, tables and JSON alike. The same rule as CS4500's (20 letters or digits).
+MAX_NAME_CHARS = 20
+"""A table has room for a dozen of them; as many as in CS4500."""
+
+NAME_PATTERN = rf"^[a-zA-Z0-9][a-zA-Z0-9_-]{{0,{MAX_NAME_CHARS - 1}}}$(?!\n)"
+"""A player's name: safe in file names, tables and JSON, and on a command line, where it never looks like an option.
 Python lets `$` stand before a line feed at the end, hence the last group, here and in all patterns of the wire."""
 
 MAX_TOKEN_CHARS = 128
 """A token is 32 random bytes in hex; twice that is room."""
+
+NAME_FORM = f"1 to {MAX_NAME_CHARS} ASCII letters, digits, - and _, the first one a letter or digit"
+"""NAME_PATTERN in words."""
 
 NONCE_PATTERN = r"^[0-9a-f]{32}$(?!\n)"
 """16 random bytes in hex: enough that nobody guesses it, short enough to read aloud."""

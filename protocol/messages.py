@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_PATTERN, NONCE_PATTERN
+from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_FORM, NAME_PATTERN, NONCE_PATTERN
 
-Name = Annotated[str, Meta(pattern=NAME_PATTERN, description="1 to 20 ASCII letters or digits")]
+Name = Annotated[str, Meta(pattern=NAME_PATTERN, description=NAME_FORM)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=80, description="letters, digits, dots, dashes")]
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="32 bytes in hex")]
 Nonce = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]

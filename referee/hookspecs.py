@@ -23,7 +23,8 @@ class HousePlayer:
     """A player program that comes with the referee or with a plugin.
 
     Args:
-        name: what stands behind `house:` on the command line; 1 to 20 letters or digits.
+        name: what stands behind `house:` on the command line; 1 to 20 letters, digits, - and _, the first one a
+            letter or digit.
         games: names of the games it plays.
         make: called once per match with the game, its parsed options and a seed (32 bytes); returns the function from
             a view to a move, both plain (dicts, lists, strings, numbers), as they stand on the wire.

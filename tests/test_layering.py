@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "referee.games": {"referee.hookspecs"},
     "referee.pairing": {"referee.hookspecs", "referee.games.base"},
     "referee.match": {"referee.games.base", "referee.chance"},
-    "referee.tournament": {"referee.pairing.base", "referee.games.base", "referee.chance"},
+    "referee.tournament": {"protocol.limits", "referee.pairing.base", "referee.games.base", "referee.chance"},
     "referee.record": {"referee.match", "referee.games.base", "referee.tournament", "referee.chance", "referee.files"},
     "referee.plugins": {"referee.hookspecs", "referee.games", "referee.pairing"},
     "referee.testing": {"referee.games.base", "referee.match", "referee.pairing.base", "referee.chance"},

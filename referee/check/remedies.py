@@ -70,8 +70,8 @@ def module_remedy(said: str) -> str | None:
         return f"Install {module} for the Python that runs the program, or put it into the folder."
     return (
         f"The Python that runs the program is not the referee's, and has no {module}. Activate the referee's virtual "
-        "environment (`. .venv/bin/activate`) before you call `referee`, or let `run` in player.toml begin with the path "
-        "of its python3. `referee new python-socket NAME` makes a player that needs no package."
+        "environment (`. .venv/bin/activate`) before you call `referee`, or let `run` in player.toml begin with the "
+        "path of its python3. `referee new python-socket NAME` makes a player that needs no package."
     )
 
 

@@ -9,7 +9,14 @@ from typing import Any
 
 from protocol import RemoteProtocolError
 from protocol.decoding import decode, unpack
-from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, NAME_PATTERN, NONCE_PATTERN, PREFIX_BYTES, PROTOCOL_VERSION
+from protocol.limits import (
+    MAX_FRAME_FROM_PLAYER_BYTES,
+    NAME_FORM,
+    NAME_PATTERN,
+    NONCE_PATTERN,
+    PREFIX_BYTES,
+    PROTOCOL_VERSION,
+)
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
 
 from ..games.base import IllegalMove, MalformedMove, counted
@@ -46,7 +53,7 @@ def _named(bench: Bench) -> str:
     if not re.match(NAME_PATTERN, launch.name):
         raise Failed(
             f"its name is {launch.name!r}",
-            expected="a name of 1 to 20 ASCII letters or digits",
+            expected=f"a name of {NAME_FORM}",
             remedy="Change `name` in player.toml.",
         )
     unknown = [name for name in launch.games if name not in bench.known]
@@ -145,7 +152,7 @@ def _version(bench: Bench) -> str:
 
 
 def _name(bench: Bench) -> str:
-    expected = "1 to 20 ASCII letters or digits, best those in the environment variable REFEREE_NAME"
+    expected = f"{NAME_FORM}; best those in the environment variable REFEREE_NAME"
     return _value(bench, "name", lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)), expected)
 
 

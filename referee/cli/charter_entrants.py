@@ -13,21 +13,20 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from protocol.limits import NAME_PATTERN
+from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
 from ..net.launch import PlayerError, command_launch, read_folder
 from ..net.tokens import BadTokens, read_tokens
 from ..plugins import Registry
 from ..tournament.charter import REMOTE, Participant
 from .charter_sheet import Kind, Section, near, nearest, shown
-from .common import MAX_NAME_CHARS
 
-NAME = Kind(Annotated[str, Meta(pattern=NAME_PATTERN)], "1 to 20 letters or digits")
+NAME = Kind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
 TEXT = Kind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
 RATING = Kind(Annotated[float, Meta(ge=-1e9, le=1e9)], "a number")
 _LIST = Kind(list[str | dict[str, Any]], "players as texts, or tables: [[entrants]]")
 _FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
-_OTHER = re.compile(r"[^A-Za-z0-9]")
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -124,7 +123,7 @@ class Reader:
             return None
         if name is None and not re.match(NAME_PATTERN, known_as):
             remedy = 'give the entrant one: name = "..."'
-            why = f"{shown(known_as)} is no name of 1 to 20 letters or digits" if known_as else "a command has no name"
+            why = f"{shown(known_as)} is no name of {NAME_FORM}" if known_as else "a command has no name"
             section.refuse("player", f"{why}; {remedy}")
             return None
         return Candidate(name=name or known_as, is_named=name is not None, player=player, rating=rating)
@@ -249,9 +248,9 @@ class Reader:
 
 
 def _legal(name: str) -> str:
-    """Return a name of letters and digits alone that is as near to another one as can be."""
+    """Return a name of a player that is as near to another one as can be."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    return _OTHER.sub("", plain)[:MAX_NAME_CHARS] or "player"
+    return _OTHER.sub("", plain).lstrip("_-")[:MAX_NAME_CHARS] or "player"
 
 
 def _distinct(candidates: Sequence[Candidate]) -> list[str]:

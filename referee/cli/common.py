@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ..plugins import Registry
 
 FINE, FAILED, USAGE = 0, 1, 2
-MAX_NAME_CHARS = 20
 
 
 class Terminal(Console):

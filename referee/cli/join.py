@@ -1,5 +1,6 @@
 """`referee join`: let a player of this project play at a referee of a course."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,8 @@ def join_command(
     chosen = parse_options(options, game.file_options)
     with clear_errors():
         game.parse_options(chosen)
+    if not re.match(DIALECTS[dialect].name_pattern, name or launch.name):
+        raise click.UsageError(f"{dialect} takes names of 1 to 20 letters or digits; give one with --name")
     terms = Terms(
         name=name or launch.name,
         options=chosen,

@@ -17,7 +17,9 @@ from pathlib import Path
 import rich_click as click
 from msgspec import Struct
 
-from .common import MAX_NAME_CHARS, json_option, print_json
+from protocol.limits import NAME_FORM, NAME_PATTERN
+
+from .common import json_option, print_json
 
 
 class Sample(Struct, frozen=True):
@@ -104,14 +106,14 @@ def new(language: str, name: str, as_json: bool) -> None:
     """Make a folder NAME with a player in LANGUAGE that plays all games at once, for you to change.
 
     LANGUAGE is c, go, java, javascript, python (with the client library), python-socket (without) or rust. NAME
-    is the player's name, too: 1 to 20 letters or digits.
+    is the player's name, too: 1 to 20 letters, digits, - and _, the first one a letter or digit.
 
     Exit status: 0 made, 2 used wrongly, or there is a NAME already.
     """
     if language not in SAMPLES:
         raise click.UsageError(f"there is no sample in {language!r}; the languages are {', '.join(SAMPLES)}")
-    if not (name.isascii() and name.isalnum() and len(name) <= MAX_NAME_CHARS):
-        raise click.UsageError(f"a player's name is 1 to {MAX_NAME_CHARS} letters or digits, not {name!r}")
+    if not re.match(NAME_PATTERN, name):
+        raise click.UsageError(f"a player's name is {NAME_FORM}; not {name!r}")
     try:
         files = make_player(language, Path(name))
     except FileExistsError:

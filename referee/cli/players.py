@@ -1,5 +1,6 @@
 """Players on the command line: house players, commands and folders. Knows how each is started; starts none."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import msgspec
 import rich_click as click
 
+from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
+
 from ..net.launch import Launch, PlayerError, command_launch, house_launch, read_folder
 from ..plugins import PluginError, Registry
-from .common import MAX_NAME_CHARS
 
 
 def find_launches(game: str, players: Sequence[str], known: Registry) -> list[Launch]:
@@ -77,6 +79,5 @@ def _check_name(launch: Launch) -> None:
     Raises:
         PlayerError: the name of a folder's player.toml is none; other players have names of the referee's.
     """
-    if launch.folder and not (launch.name.isascii() and launch.name.isalnum() and len(launch.name) <= MAX_NAME_CHARS):
-        detail = f"name {launch.name!r} must be 1 to {MAX_NAME_CHARS} letters or digits"
-        raise PlayerError(f"{launch.folder / 'player.toml'}: {detail}")
+    if launch.folder and not re.match(NAME_PATTERN, launch.name):
+        raise PlayerError(f"{launch.folder / 'player.toml'}: name {launch.name!r} must be {NAME_FORM}")

@@ -77,8 +77,8 @@ def serve(
 ) -> None:
     """Take sign-ups for one match of GAME over TCP, then play it.
 
-    Players sign up with a name of 1 to 20 letters or digits; a name that is taken is refused. Seats go by arrival,
-    with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777
+    Players sign up with a name of 1 to 20 letters, digits, - and _; a name that is taken is refused. Seats go by
+    arrival, with --lot by the seed. To let players of other machines in, listen on all interfaces: --listen tcp:7777
     or, with TLS, --listen ssl:7777:privateKey=key.pem:certKey=cert.pem
 
     With --dialect cs4500, players written for the course CS4500 play: they sign up with a name as a JSON string.

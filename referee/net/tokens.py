@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from protocol.limits import NAME_PATTERN
+from protocol.limits import NAME_FORM, NAME_PATTERN
 
 TOKEN_BYTES = 32
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -40,7 +40,7 @@ def read_tokens(path: Path) -> dict[str, str]:
         raise BadTokens(f"{path}: {error}") from None
     for name, known in found.items():
         if not re.match(NAME_PATTERN, name):
-            raise BadTokens(f"{path}: {name!r} is no player's name: it has 1 to 20 letters or digits")
+            raise BadTokens(f"{path}: {name!r} is no player's name: it has {NAME_FORM}")
         if not isinstance(known, str) or not _HASH.fullmatch(known):
             raise BadTokens(f"{path}: {name} needs the SHA-256 of its token, 64 hex digits; `referee token` writes it")
     return found
@@ -64,7 +64,7 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
     known = read_tokens(path) if path.exists() else {}
     for name in names:
         if not re.match(NAME_PATTERN, name):
-            raise BadTokens(f"{name!r} is no player's name: it has 1 to 20 letters or digits")
+            raise BadTokens(f"{name!r} is no player's name: it has {NAME_FORM}")
         if name in known and not may_renew:
             raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
     tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}

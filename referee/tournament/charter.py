@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from protocol.limits import NAME_PATTERN
+
 from ..pairing.base import Entrant, Field
 from .points import Scoring
 
@@ -31,7 +33,7 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One entrant, and how its program is started."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9]{1,20}$(?!\n)")]
+    name: Annotated[str, Meta(pattern=NAME_PATTERN)]
     player: str
     """`house:NAME`, `cmd:COMMAND`, the absolute path of a folder, or `remote`."""
     rating: float | None = None

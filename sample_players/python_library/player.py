@@ -25,8 +25,8 @@ try:
     from referee.games.quincy import QuincyGame
 except ModuleNotFoundError as missing:
     sys.exit(
-        f"ModuleNotFoundError: {missing}. This is {sys.executable}; run it with the Python that has the referee: activate "
-        "its virtual environment, or name its python3 in player.toml"
+        f"ModuleNotFoundError: {missing}. This is {sys.executable}; run it with the Python that has the referee: "
+        "activate its virtual environment, or name its python3 in player.toml"
     )
 
 GAMES: dict[str, Game[Any, Any, Any]] = {

@@ -113,19 +113,33 @@ SUBMITTED = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n'
 
 def test_a_folder_of_folders_is_a_field(tmp_path: Path) -> None:
     """Each player's folder takes part under its own name, made legal and unique; hidden ones and files do not count."""
-    for name in ("team-1", "team_1", "zoe", "Ärger", "übung 3", "日本", "a-very-long-name-of-more-than-twenty-1"):
+    for name in (
+        "team-1",
+        "team_1",
+        "_zoe",
+        "zoe",
+        "Ärger",
+        "übung 3",
+        "übung3",
+        "日本",
+        "☃_-x",
+        "a-very-long-name-of-more-than-twenty-1",
+    ):
         player(tmp_path / "submissions" / name)
     player(tmp_path / "submissions" / ".git")
     (tmp_path / "submissions" / "notes.txt").write_text("none of them")
     plan = read(tmp_path, SUBMITTED)
     named = {Path(one.player).name: one.name for one in plan.charter.entrants}
     assert named == {
-        "a-very-long-name-of-more-than-twenty-1": "averylongnameofmoret",
-        "team-1": "team11",
-        "team_1": "team12",
-        "zoe": "zoe",
+        "a-very-long-name-of-more-than-twenty-1": "a-very-long-name-of-",
+        "team-1": "team-1",
+        "team_1": "team_1",
+        "_zoe": "zoe1",
+        "zoe": "zoe2",
         "Ärger": "Arger",
-        "übung 3": "ubung3",
+        "übung 3": "ubung31",
+        "übung3": "ubung32",
+        "☃_-x": "x",
         "日本": "player",
     }
     assert list(named) == sorted(named)

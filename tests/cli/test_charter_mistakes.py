@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from protocol.limits import NAME_FORM
 from referee.cli.charter_file import read_tournament
 from referee.cli.charter_sheet import BadCharter, Mistake
 from referee.tournament.charter import Charter
@@ -177,12 +178,12 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
     (
         "own-name",
         'player = "unnamed"',
-        [(5, '"my bot" is no name of 1 to 20 letters or digits; give the entrant one: name = "..."')],
+        [(5, f'"my bot" is no name of {NAME_FORM}; give the entrant one: name = "..."')],
     ),
     (
         "name",
         'player = "mine"\nname = "my bot"',
-        [(6, 'entrants.name: takes 1 to 20 letters or digits, not "my bot"')],
+        [(6, f'entrants.name: takes {NAME_FORM}, not "my bot"')],
     ),
     ("rating", 'player = "mine"\nrating = "high"', [(6, 'entrants.rating: takes a number, not "high"')]),
     (

@@ -210,6 +210,13 @@ def test_a_dialect_has_its_limits(arguments: tuple[str, ...], said: str) -> None
     assert (done.exit_code, said in " ".join(done.output.split())) == (2, True)
 
 
+def test_the_course_has_its_own_names() -> None:
+    """A name that it does not take is refused before anybody connects; another one can be given."""
+    done = CliRunner().invoke(main, ["join", f"{LOCAL}:1", "house:dag", "--dialect", "cs4500", "--name", "my_player"])
+    told = " ".join(done.output.replace("│", " ").split())
+    assert (done.exit_code, "cs4500 takes names of 1 to 20 letters or digits" in told) == (2, True)
+
+
 SERVER = server_of(TWO)
 SPEC = SERVER["ref-spec"]
 CLIENT = {"port": 45678, "host": LOCAL, "wait": 0, "quiet": True, "players": [A, B]}

@@ -10,9 +10,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 import sample_players
+from protocol.limits import NAME_FORM
 from referee.cli.main import main
 from referee.cli.new import SAMPLES, make_player, sample_files
 from referee.net.launch import read_folder
+
+from .calling import referee
 
 ROOT = Path(sample_players.__file__).parent
 LEFT_OUT = {"javascript": {"check_shuffle.js", "shuffle.js"}}
@@ -65,6 +68,14 @@ def test_the_python_of_the_library_is_found(tmp_path: Path, monkeypatch: pytest.
     assert read_folder(tmp_path / "bob").argv == ("python3", "player.py")
 
 
+def test_a_name_of_every_kind_of_sign_plays(tmp_path: Path) -> None:
+    """A folder with a name such as the manual has makes a player that plays, under that name and with its files."""
+    referee("new", "python-socket", "my_1st-player_", cwd=tmp_path)
+    told = referee("play", "q", "my_1st-player_/", "house:random", cwd=tmp_path).stdout
+    assert "my_1st-player_" in told
+    assert "was expelled" not in told
+
+
 def test_the_next_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A person is told what to edit and how to play; a program, which files there are."""
     told = new(monkeypatch, tmp_path, "go", "ada")
@@ -79,10 +90,12 @@ def test_the_next_steps_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 WRONG = [
     ("cobol", "ada", "the languages are c, go, java"),
-    ("c", "", "1 to 20 letters or digits"),
-    ("c", "a" * 21, "1 to 20 letters or digits"),
-    ("c", "../ada", "1 to 20 letters or digits"),
-    ("c", "ädä", "1 to 20 letters or digits"),
+    ("c", "", NAME_FORM),
+    ("c", "a" * 21, NAME_FORM),
+    ("c", "../ada", NAME_FORM),
+    ("c", "ädä", NAME_FORM),
+    ("c", "_ada", NAME_FORM),
+    ("c", "ada.py", NAME_FORM),
     ("c", "taken", "something named taken"),
 ]
 """(language, name, what is said)."""

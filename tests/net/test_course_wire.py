@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from twisted.internet.task import Clock
 
-from protocol import Code, LocalProtocolError
+from protocol import Code, LocalProtocolError, RemoteProtocolError
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Ready, Start, Welcome
 from referee.games.q import QGame
@@ -118,6 +118,16 @@ def test_a_match_without_confirmations_is_not_played(sit: Sit) -> None:
 
 
 # --- breaking it
+
+
+@pytest.mark.parametrize("name", ["my_player", "my-player", "", "a" * 21])
+def test_a_name_that_is_none(name: str) -> None:
+    """The course has its own rule for names: letters and digits alone."""
+    conversation = CourseConversation()
+    conversation.receive_data(json.dumps(name).encode())
+    with pytest.raises(RemoteProtocolError):
+        conversation.next_event()
+
 
 NOT_VOID = [b'"Void"', b"null", b"[]", b'["void"]', b"true", b'""', b'"pass"', b"{}"]
 NO_CHOICE = [

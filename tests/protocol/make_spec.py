@@ -79,6 +79,7 @@ LIMITS = (
         "items",
         "the longest array has 1080 tiles; decoders make room for what a header announces",
     ),
+    ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a table has room for a dozen of them"),
     ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex, twice"),
     (
         "offending bytes that are kept and shown",

@@ -92,6 +92,11 @@ def _without(message: Plain, *keys: str) -> Plain:
 EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
     ("hello", Role.PLAYER, {"type": "hello", "version": 1, "name": "ada", "token": None}),
     ("hello with a token", Role.PLAYER, {"type": "hello", "version": 1, "name": "ada", "token": "5ec2e7"}),
+    (
+        "hello of every kind of sign",
+        Role.PLAYER,
+        {"type": "hello", "version": 1, "name": "my_1st-Player_", "token": None},
+    ),
     ("hello without the key token", Role.PLAYER, {"type": "hello", "version": 1, "name": "ada"}),
     ("welcome", Role.REFEREE, {"type": "welcome", "version": 1, "referee": "referee"}),
     (
@@ -272,6 +277,10 @@ BAD_MESSAGES: tuple[tuple[str, bytes, Code], ...] = (
     ("a negative version", packed({"type": "hello", "version": -1, "name": "ada"}), Code.WRONG_TYPE),
     ("an empty name", packed({"type": "hello", "version": 1, "name": ""}), Code.WRONG_TYPE),
     ("a name of 21 letters", packed({"type": "hello", "version": 1, "name": "a" * 21}), Code.WRONG_TYPE),
+    *(
+        (f"a name like {name}", packed({"type": "hello", "version": 1, "name": name}), Code.WRONG_TYPE)
+        for name in ("-ada", "_ada", "a.da", "a/da", "a da", "ädä")
+    ),
     ("a name with a line feed", packed({"type": "hello", "version": 1, "name": "ada\n"}), Code.WRONG_TYPE),
     (
         "a token that is too long",

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ..player_protocol import LinkKind
 from ..table_settings import TableSettings
+from .cs4500.conversation import NAME_PATTERN
 from .cs4500.link import CourseLink
 
 
@@ -18,11 +19,13 @@ class Dialect(Struct, frozen=True, kw_only=True):
     game: str
     """The one game that it can speak of."""
     kind: LinkKind
+    name_pattern: str
+    """Of the names that its players may have."""
 
     def settle(self, settings: TableSettings) -> TableSettings:
         """Return the settings of a table at which this dialect is spoken: every call of it is answered."""
         return replace(settings, kind=self.kind, acknowledge=True)
 
 
-DIALECTS = {"cs4500": Dialect(game="q", kind=CourseLink)}
+DIALECTS = {"cs4500": Dialect(game="q", kind=CourseLink, name_pattern=NAME_PATTERN)}
 """By name."""

@@ -16,7 +16,6 @@ from protocol.limits import (
     MAX_EVIDENCE_BYTES,
     MAX_FRAME_FROM_PLAYER_BYTES,
     MAX_UNASKED_BYTES,
-    NAME_PATTERN,
     PROTOCOL_VERSION,
 )
 from protocol.messages import Ack, End, Hello, Message, Move, Offer, Ready, Start, Told, Turn, type_of
@@ -29,6 +28,8 @@ VOID = "void"
 NO_NONCE = "0" * 32
 """In place of a random number of the player's: the course's players bring none."""
 
+NAME_PATTERN = r"^[a-zA-Z0-9]{1,20}$(?!\n)"
+"""The course's own rule."""
 _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 _ANSWERED = (State.ASKED, State.TO_CONFIRM, State.TO_CONFIRM_END)
 
