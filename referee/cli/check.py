@@ -20,7 +20,7 @@ from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
 from ..files.scratch import scratch
 from ..games.base import counted
-from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
+from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch, no_folder
 from ..plugins import PluginError, Registry
 from ..web.printing import printable_lines
 from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
@@ -201,7 +201,8 @@ def _given(player: str, known: Registry) -> Path | Launch:
     except (PlayerError, PluginError) as error:
         raise click.UsageError(str(error)) from None
     if not Path(player).is_dir():
-        raise click.UsageError(f"there is no folder {player!r}; a player is a folder, cmd:'COMMAND' or house:NAME")
+        forms = "" if Path(player).exists() else "; a player is a folder, cmd:'COMMAND' or house:NAME"
+        raise click.UsageError(no_folder(Path(player)) + forms)
     return Path(player)
 
 

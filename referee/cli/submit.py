@@ -14,6 +14,7 @@ from rich.table import Table as RichTable
 from ..files.scratch import scratch
 from ..games.base import counted
 from ..net.checker import COMMAND
+from ..net.launch import no_folder
 from ..record.explain import Explanation, Heard, Said, Verdict
 from ..record.printed import Printed
 from ..submissions.archive import MIB, BadArchive, pack, unpack
@@ -99,6 +100,8 @@ def submit(
 
 def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool) -> int:
     """Pack, check, hand in, wait; return the exit status."""
+    if folder.is_file():
+        raise click.UsageError(no_folder(folder))
     try:
         gathered = gather(folder)
         archive = pack(gathered.entries)

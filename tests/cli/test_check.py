@@ -238,7 +238,7 @@ def test_the_steps_are_listed() -> None:
     ("arguments", "complaint"),
     [
         ((), "say which PLAYER"),
-        (("nowhere",), "there is no folder 'nowhere'"),
+        (("nowhere",), "there is no folder nowhere"),
         (("house:nobody",), "there is no house player 'nobody'"),
         (("house:dag", "--game", "chess"), "there is no game 'chess'"),
         (("house:dag", "--only", "999"), "there is no step '999'"),

@@ -247,6 +247,29 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
         read_folder(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("own/player.py", "own/player.py is a file; name its folder, which has the player.toml: own"),
+        ("an own/player.c", "name its folder, which has the player.toml: 'an own'"),
+        ("loose.py", "name a folder that has a player.toml, or how the file is run: cmd:'python3 loose.py'"),
+        ("loose", "how the file is run: cmd:'COMMAND loose'"),
+    ],
+)
+def test_of_a_file_it_is_said_what_was_meant(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who names a file of a player is told its folder; a file that is in none, how a command is given."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).touch()
+    if "own" in name:
+        Path(name).with_name("player.toml").touch()
+    with pytest.raises(PlayerError) as error:
+        read_folder(Path(name))
+    assert said in str(error.value)
+
+
 def test_a_command_line_is_split_without_a_shell() -> None:
     """Quotes are honoured, nothing is expanded."""
     assert command_launch("python3 -c 'print($HOME)'", "p").argv == ("python3", "-c", "print($HOME)")

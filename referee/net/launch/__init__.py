@@ -3,7 +3,7 @@
 from .build import Builds, content_hash
 from .groups import Ground, clear_groups, find_ground
 from .limits import MEMORY_MIB, ProgramLimits
-from .players import Launch, PlayerError, command_launch, house_launch, read_folder, resolved
+from .players import Launch, PlayerError, command_launch, house_launch, no_folder, read_folder, resolved
 from .program import Confinement, Program
 from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
 from .starting import Command, start
@@ -27,6 +27,7 @@ __all__ = [
     "find_ground",
     "find_sandbox",
     "house_launch",
+    "no_folder",
     "read_folder",
     "resolved",
     "start",

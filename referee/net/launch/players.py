@@ -15,6 +15,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+_RUNNERS = {".py": "python3", ".js": "node"}
+"""Ending of a file -> the program that runs it, to be suggested."""
+
 
 class PlayerError(Exception):
     """A player that can't be launched; the text says what to mend."""
@@ -61,7 +64,7 @@ def read_folder(folder: Path) -> Launch:
     """
     path = folder / "player.toml"
     if not folder.is_dir():
-        raise PlayerError(f"there is no folder {folder}")
+        raise PlayerError(no_folder(folder))
     refuse_escapes(folder)
     if path.exists() and not path.is_file():
         raise PlayerError(f"{path} is no file")
@@ -80,6 +83,16 @@ def read_folder(folder: Path) -> Launch:
         raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
     build = _split(toml.build, f"{path}: `build`")
     return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games), build=build)
+
+
+def no_folder(path: Path) -> str:
+    """Return why a path is no player's folder; of a file, with what was meant in its place."""
+    if not path.exists():
+        return f"there is no folder {path}"
+    if (path.parent / "player.toml").is_file():
+        return f"{path} is a file; name its folder, which has the player.toml: {shlex.quote(str(path.parent))}"
+    command = shlex.join((_RUNNERS.get(path.suffix, "COMMAND"), str(path)))
+    return f"{path} is a file; name a folder that has a player.toml, or how the file is run: cmd:{shlex.quote(command)}"
 
 
 def _split(command: str, where: str) -> tuple[str, ...]:
