@@ -19,7 +19,7 @@ from ..net.table_settings import TableSettings
 from .bench import Bench, unready
 from .findings import Failed, Finding, Skipped, Watch
 from .positions import SHORT_OPTIONS, short_of_q
-from .remedies import remedy
+from .remedies import foul_remedy
 from .sitting import AnyGame
 
 _OPPONENT = "random"
@@ -97,7 +97,7 @@ def _failed(foul: Foul, game: AnyGame, printed: str) -> Failed:
     failure = Failed(
         f"it was expelled in turn {foul.turn}: {foul.cause}{why}: {foul.detail}",
         expected="a match that it plays to its end",
-        remedy=remedy(foul.cause, foul.code, foul.detail).replace("GAME", game.name),
+        remedy=foul_remedy(foul, game.name),
         received=bytes.fromhex(foul.evidence),
     )
     failure.printed = printed

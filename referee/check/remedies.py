@@ -3,8 +3,9 @@
 import re
 
 from protocol import Code
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
-from ..match.fouls import Cause
+from ..match.fouls import Cause, Foul
 
 SPEC = "protocol/SPEC.md"
 
@@ -38,7 +39,8 @@ OF_CAUSE: dict[str, str] = {
     Cause.OUT_OF_TURN: "Copy `turn` or `ack` from the message that is answered, and answer each of them once.",
     Cause.DISCONNECTED: "Keep the connection open until the referee closes it.",
     Cause.CRASHED: "See what it printed last, and let the program go on until the referee closes the connection.",
-    Cause.REFUSED_TO_START: "Answer `offer` with `ready`, within `start_ms`.",
+    Cause.REFUSED_TO_START: "Connect to the address in REFEREE_ADDRESS, say hello, and answer `offer` with `ready`, "
+    "within the start-up limit. The prefix of a frame is the length of its body; flush what is buffered.",
 }
 """By cause of a foul, for those without a code."""
 
@@ -48,16 +50,37 @@ _OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
 """Python modules that a player in Python gets from the referee's own installation."""
 
 
-def remedy(cause: str, code: str | None, detail: str = "") -> str:
+def remedy(cause: str, code: str | None) -> str:
+    """Return what to do about a foul of a kind."""
+    return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
+
+
+def foul_remedy(foul: Foul, game: str) -> str:
     """Return what to do about a foul.
 
     Args:
-        cause: of the foul.
-        code: of the wire, if there is one.
-        detail: of the foul.
+        foul: what happened.
+        game: that was played.
     """
-    module = module_remedy(detail) if cause == Cause.CRASHED else None
-    return module or OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
+    if foul.cause is Cause.CRASHED and (advice := module_remedy(foul.detail)) is not None:
+        return advice
+    if foul.cause is Cause.OVERSIZE:
+        return prefix_remedy(bytes.fromhex(foul.evidence))
+    return remedy(foul.cause, foul.code).replace("GAME", game)
+
+
+def prefix_remedy(first: bytes) -> str:
+    """Return what to do about first bytes that announce a body which is too long.
+
+    Args:
+        first: the prefix, and what came behind it.
+    """
+    prefix = first[:PREFIX_BYTES]
+    if first[:1] in (b"{", b"["):
+        return f"This is JSON without a prefix: {OF_CODE[Code.NOT_MSGPACK]}"
+    if 0 < int.from_bytes(prefix, "little") <= MAX_FRAME_FROM_PLAYER_BYTES < int.from_bytes(prefix, "big"):
+        return "The prefix has its least significant byte first; write the most significant byte first."
+    return OF_CODE[Code.OVERSIZE]
 
 
 def module_remedy(said: str) -> str | None:

@@ -22,7 +22,7 @@ from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
 from ..net.wording import message_of
 from .findings import Failed
-from .remedies import remedy
+from .remedies import foul_remedy
 from .session import Session
 
 AnyGame = Game[Any, Any, Any]
@@ -231,7 +231,7 @@ class Sitting:
         self._session.flush()
         expected = "a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time"
         broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
-        advice = remedy(foul.cause, foul.code).replace("GAME", self._terms.game.name)
+        advice = foul_remedy(foul, self._terms.game.name)
         return Failed(f"{broken}: {foul.detail}", expected=expected, remedy=advice, received=self._session.heard)
 
     # --- the program

@@ -24,7 +24,7 @@ from ..net.launch import PlayerError
 from ..net.launch.players import refuse_escapes, resolved
 from .bench import Bench, unready
 from .findings import Failed
-from .remedies import OF_CODE, SPEC, remedy
+from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
 from .sightings import FirstTurn, FirstWords, first_turn, first_words, offered
 from .step import Step
 
@@ -98,19 +98,13 @@ def _connects(bench: Bench) -> str:
 def _prefix(bench: Bench) -> str:
     words = bench.seen(first_words)
     length = int.from_bytes(words.frame[:PREFIX_BYTES], "big")
-    swapped = int.from_bytes(words.frame[:PREFIX_BYTES], "little")
     if words.silence is None and 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES:
         return counted(length, "byte")
     if words.silence is not None and len(words.frame) < PREFIX_BYTES:
         raise words.silence
-    advice = OF_CODE["oversize"]
-    if words.frame[:1] in (b"{", b"["):
-        advice = f"This is JSON without a prefix: {OF_CODE['not-msgpack']}"
-    elif 0 < swapped <= MAX_FRAME_FROM_PLAYER_BYTES < length:
-        advice = "The prefix has its least significant byte first; write the most significant byte first."
     happened = f"its first 4 bytes announce a body of {length} bytes, and {len(words.body)} came"
     expected = f"4 bytes that tell the length of the body, 1 to {MAX_FRAME_FROM_PLAYER_BYTES}, and the body"
-    raise Failed(happened, expected=expected, remedy=advice, received=words.frame)
+    raise Failed(happened, expected=expected, remedy=prefix_remedy(words.frame), received=words.frame)
 
 
 def _body(bench: Bench) -> str:

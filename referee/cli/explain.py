@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,21 @@ from rich.highlighter import JSONHighlighter
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from ..check.remedies import foul_remedy
 from ..games.base import counted
+from ..match.fouls import Foul
 from ..record.explain import Explanation, Heard, Said, Verdict, explain
 from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
-from ..web.printing import printable, printable_json, printable_lines
+from ..web.printing import printable, printable_json
 from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"
 """Code of a foul: what came has not the form of a move."""
+_OF_SILENCE = ("deadline-passed", "seat-vacant")
+"""Events of a seat that said nothing, or too little."""
 _TIMES_CHARS = 62
 """What the columns before the answer take."""
 _SHOWN_CHARS = 18
@@ -161,11 +165,25 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
     if last is not None and (foul["rule"] or foul["code"] == MOVE_CODE):
         out.print(f"  answer   {_json(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)
+    for label, text in _expected_and_come(verdict, found.conversation):
+        out.print(f"  {label:<8} {printable(text)}", markup=False, highlight=False, soft_wrap=True)
     if verdict.evidence is not None:
-        out.print(f"  bytes    {printable_lines(verdict.evidence.hex)}", markup=False, highlight=False, soft_wrap=True)
-        meaning = verdict.evidence.problem or _json(verdict.evidence.decoded)
-        out.print(f"  decoded  {meaning}", markup=False, highlight=False, soft_wrap=True)
-    out.print()
+        out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)
+    advice = foul_remedy(msgspec.convert(foul, Foul), found.game)
+    out.print(f"  mend     {advice}\n", markup=False, highlight=False, soft_wrap=True)
+
+
+def _expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
+    """Yield label and text of what was asked of the seat, and of what came in its place."""
+    evidence = verdict.evidence
+    if verdict.expected is not None:
+        yield "expected", verdict.expected
+    if evidence is not None:
+        read = "" if evidence.decoded is None else f": {_json(evidence.decoded)}"
+        problem = f", {evidence.problem}" if evidence.problem else ""
+        yield "came", f"{counted(len(evidence.hex) // 2, 'byte')}{problem}{read}"
+    elif any(isinstance(one, Heard) and one.line == verdict.line and one.event in _OF_SILENCE for one in conversation):
+        yield "came", "nothing"
 
 
 def _show_printed(printed: Printed) -> None:

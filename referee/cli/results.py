@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.table import Table as RichTable
 
-from ..check.remedies import remedy
+from ..check.remedies import foul_remedy
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..record.printed import last_printed
@@ -59,7 +59,7 @@ def show_expulsions(names: Sequence[str], result: Result, record: Path, game: st
 
 def _next_steps(foul: Foul, name: str, record: Path, game: str) -> Iterator[tuple[str, str]]:
     """Yield label and text of each thing that its author can look at; paths and commands as a shell takes them."""
-    yield "how to mend it", remedy(foul.cause, foul.code, foul.detail).replace("GAME", game)
+    yield "how to mend it", foul_remedy(foul, game)
     yield "in the record", f"line {_line_of(foul.seat, record)} of {record}"
     printed = last_printed(record, foul.seat, name)
     if printed is not None:

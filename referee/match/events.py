@@ -105,10 +105,12 @@ class SeatReturned(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     """Of its open request, as of an answer."""
 
 
-class SeatVacant(SeatEvent, frozen=True, kw_only=True, tag="seat-vacant"):
+class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-vacant"):
     """Nobody took the seat within the start-up limit."""
 
     detail: str
+    evidence: str = ""
+    """What came in place of a hello, in hex, cut to the limit."""
 
 
 class MatchResumed(Event, frozen=True, kw_only=True, tag="match-resumed"):

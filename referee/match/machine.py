@@ -294,7 +294,7 @@ class Match:
 
     def _gone(self, event: e.ConnectionLost | e.SeatVacant) -> None:
         cause = Cause.DISCONNECTED if isinstance(event, e.ConnectionLost) else Cause.REFUSED_TO_START
-        self._foul(event, cause, detail=event.detail)
+        self._foul(event, cause, detail=event.detail, evidence=getattr(event, "evidence", ""))
 
     def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, **facts: str) -> None:
         """Expel the seat; go on with the match if it was the one everybody waited for."""

@@ -74,6 +74,16 @@ class SignUpPolicy(Struct, frozen=True, kw_only=True):
     """Number of waiting periods."""
 
 
+class Absence(Struct, frozen=True, kw_only=True):
+    """Why nobody sits on a seat."""
+
+    detail: str
+    code: str | None = None
+    """Of the rule of the wire that was broken in place of a hello."""
+    evidence: str = ""
+    """What came in place of a hello, in hex, cut to the limit."""
+
+
 class Door(ABC):
     """Greets connections; a subclass decides whom to seat.
 
@@ -101,7 +111,7 @@ class Door(ABC):
         self.is_open = True
         self.returns: Returns | None = None
         """The match that takes its players back, once the door is closed."""
-        self.vacancies: dict[int, str] = {}
+        self.vacancies: dict[int, Absence] = {}
         """Seat -> why nobody sits there."""
         self.note: Callable[..., None] = lambda _event, **_facts: None
         """Told what happens at the door, for the referee's diagnostics."""

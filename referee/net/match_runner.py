@@ -25,6 +25,7 @@ from ..record.writer import RecordWriter
 from .clock import Clock
 from .lag import LoopLag
 from .launch import Program
+from .lobby import Absence
 from .patience import Patience, Wait
 from .player_protocol import PlayerLink
 from .stopwatch import Stopwatch
@@ -79,7 +80,7 @@ class MatchRunner:
         lag: LoopLag,
         *,
         tokens: Sequence[str],
-        vacancies: Mapping[int, str] | None = None,
+        vacancies: Mapping[int, Absence] | None = None,
         programs: Mapping[int, Program] | None = None,
         last_ms: float = 0.0,
         come_back_s: float = 0.0,
@@ -143,10 +144,14 @@ class MatchRunner:
     def _absence(self, seat: int, *, is_new: bool) -> e.Event:
         """Return the event of a seat that nobody took."""
         at_ms, program = self._watch.at_ms(), self._programs.get(seat)
+        why = self._vacancies.get(seat) or Absence(detail="nobody came")
+        if why.code is not None:
+            return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
         if program is not None and program.status is not None:
             return e.ProgramExited(seat=seat, at_ms=at_ms, status=program.status)
-        why = self._vacancies.get(seat, "nobody came")
-        return (e.SeatVacant if is_new else e.ConnectionLost)(seat=seat, at_ms=at_ms, detail=why)
+        if is_new:
+            return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence)
+        return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)
 
     def pause(self, reason: str) -> None:
         """Stop in the middle: what is recorded so far is what the match goes on from.

@@ -4,12 +4,16 @@ Knows tokens and seats. Refuses to know who starts the programs.
 """
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from twisted.internet.defer import Deferred
 
+from protocol import RemoteProtocolError
+from protocol.limits import MAX_EVIDENCE_BYTES
+
+from ..games.base import counted
 from .clock import Clock
-from .lobby import Door
+from .lobby import Absence, Door
 from .patience import Patience
 from .player_protocol import PlayerLink
 
@@ -43,6 +47,8 @@ class ReservedSeats(Door):
         self._links: list[PlayerLink | None] = [None] * len(tokens)
         self.done: Deferred[list[PlayerLink | None]] = Deferred()
         """Fires with the links by seat, None for a vacant one."""
+        self.origins: Mapping[str, int] = {}
+        """Private socket -> the seat whose program alone can reach it."""
         self._limit = self.patience.wait(start_s, self._too_late, start_s)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
@@ -95,8 +101,20 @@ class ReservedSeats(Door):
     def give_up(self, seat: int, why: str) -> None:
         """Expect nobody on a seat any more."""
         if self.is_open and self._links[seat] is None:
-            self.vacancies.setdefault(seat, why)
+            self.vacancies.setdefault(seat, Absence(detail=why))
             self._check_full()
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Give up the seat of a program that broke the protocol here, if it can be told whose program it is."""
+        came = _came(link)
+        came = came if came.startswith(error.evidence) else error.evidence
+        seat = self._seat_of(link) if link.token else self._seat_behind(link, came)
+        if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
+            where = "behind" if link.token else "in place of"
+            detail = f"{where} its hello: {error.detail}"
+            self.vacancies.setdefault(seat, Absence(detail=detail, code=str(error.code), evidence=_evidence(came)))
+        super().protocol_broken(link, error)
+        self._check_full()
 
     def close(self) -> None:
         """Wait for nobody any more, either."""
@@ -108,13 +126,46 @@ class ReservedSeats(Door):
         matches = [hmac.compare_digest(given, token.encode()) for token in self._tokens]
         return matches.index(True) if True in matches else None
 
+    def _seat_behind(self, link: PlayerLink, came: bytes) -> int | None:
+        """Return the free seat of a program that has not said hello: it came by its own socket, or sent its token."""
+        said = (seat for seat, token in enumerate(self._tokens) if token.encode() in came)
+        seat = self.origins.get(link.origin, next(said, None))
+        return seat if seat is not None and self._free(seat) is not None else None
+
     def _too_late(self, start_s: float) -> None:
+        silent = {self._seat_behind(link, _came(link)): link for link in self._greeting}
         for seat, link in enumerate(self._links):
             if link is None:
-                self.vacancies.setdefault(seat, f"not connected within {start_s:g} s")
+                self.vacancies.setdefault(seat, _unheard(silent.get(seat), start_s, is_sure=None not in silent))
         self._check_full()
 
     def _check_full(self) -> None:
         if self.is_open and all(link is not None or seat in self.vacancies for seat, link in enumerate(self._links)):
             self.close()
             self.done.callback(list(self._links))
+
+
+def _came(link: PlayerLink) -> bytes:
+    """Return what a connection has sent of a message that is not complete, or was no message."""
+    return link.connection.pending or link.connection.last_body
+
+
+def _evidence(came: bytes) -> str:
+    return came[:MAX_EVIDENCE_BYTES].hex()
+
+
+def _unheard(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absence:
+    """Return why the seat of a program that did not say hello in time stays vacant.
+
+    Args:
+        link: its connection; None if none is known to be its own.
+        start_s: how long it was waited for, in seconds.
+        is_sure: whether every connection is known to be somebody's.
+    """
+    if link is None and is_sure:
+        return Absence(detail=f"not connected within {start_s:g} s")
+    if link is None:
+        return Absence(detail=f"no hello within {start_s:g} s; there were connections that sent none")
+    count = link.bytes_received
+    sent = f"{counted(count, 'byte')} came, and no complete message" if count else "nothing came"
+    return Absence(detail=f"connected, but no hello within {start_s:g} s: {sent}", evidence=_evidence(_came(link)))

@@ -203,6 +203,7 @@ class Table:
         crew = Crew(match, occupants, tokens, self._settings.folder, self._reactor, self._confinement, self._telemetry)
         with crew.private_sockets() as sockets, self._lag.beating():
             ports = Ports()
+            door.origins = {str(socket): seat for seat, socket in sockets.items()}
             try:
                 await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
                 crew.start(door, self._address, sockets, is_patient=is_patient)
@@ -386,7 +387,7 @@ async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
 def _missing(match: Match, occupants: Sequence[Occupant], door: ReservedSeats) -> str | None:
     """Return which program did not come back into a match that was taken up, and why; None if all are there."""
     seats = [seat for seat in sorted(door.vacancies) if occupants and not match.is_out(seat)]
-    return f"{match.setup.names[seats[0]]}: {door.vacancies[seats[0]]}" if seats else None
+    return f"{match.setup.names[seats[0]]}: {door.vacancies[seats[0]].detail}" if seats else None
 
 
 def _places(given: Sequence[_Named], names: Sequence[str]) -> list[int]:

@@ -19,6 +19,13 @@ _SAID = (
     *("offer-match", "start-seat", "resume-seat", "ask-move"),
     *("extend-limit", "tell-seat", "expel-seat", "end-seat"),
 )
+_ANSWER_OF = {"offer-match": "a ready", "ask-move": "a move"}
+"""By the command that asks; every other one that has a limit asks for an ack."""
+UNGREETED = "in place of its hello"
+"""How the detail of a foul begins that was committed before the player was welcomed."""
+_OVERSIZE = "oversize"
+_NO_JSON = (_OVERSIZE, "not-msgpack")
+"""Codes of fouls whose bytes may be JSON, and must not."""
 _ANSWERS = ("ready-received", "move-received", "ack-received")
 
 
@@ -73,6 +80,8 @@ class Verdict(Struct, kw_only=True):
     rule: dict[str, str] | None
     """Id, text and source of the broken rule of the game."""
     evidence: Evidence | None
+    expected: str | None = None
+    """What was asked of the seat when it fouled, and how long it had; None if nothing was, or if it broke a rule."""
 
 
 class Explanation(Struct, kw_only=True):
@@ -107,18 +116,20 @@ def explain(
     conversation: list[Said | Heard] = []
     verdict = None
     limit_ms: float | None = None
+    expected = None
     for number, line in enumerate(lines, 1):
         if line.fields["kind"] != "step":
             continue
         event = line.fields["event"]
         if event.get("seat") == seat:
             conversation.append(_heard(number, event, limit_ms))
+            expected = _expected(conversation, event, limit_ms)
             limit_ms = None
         for said in _said(number, line, seat):
             conversation.append(said)
             limit_ms = limit_ms if said.content.get("limit_ms") is None else said.content["limit_ms"]
             if said.command == "expel-seat":
-                verdict = _verdict(said, rules)
+                verdict = _verdict(said, rules, expected)
     result = next(line.fields["result"] for line in lines if line.fields["kind"] == "result")
     return Explanation(
         match=setup["match"],
@@ -159,27 +170,56 @@ def _heard(number: int, event: dict[str, Any], limit_ms: float | None) -> Heard:
     return heard
 
 
-def _verdict(said: Said, rules: Mapping[str, Rule]) -> Verdict:
+def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit_ms: float | None) -> str | None:
+    """Return what a seat had to do when something happened to it: the answer to the last request, if one was open."""
+    if limit_ms is None:
+        return None
+    said = (one.command for one in reversed(conversation) if isinstance(one, Said) and one.content.get("limit_ms"))
+    asked = next(command for command in said if command != "extend-limit")
+    is_greeted = event["event"] != "seat-vacant" and not str(event.get("detail")).startswith(UNGREETED)
+    answer = _ANSWER_OF.get(asked, "an ack") if is_greeted else "a hello and then a ready"
+    return f"{answer}, within {limit_ms / 1000:g} s"
+
+
+def _verdict(said: Said, rules: Mapping[str, Rule], expected: str | None) -> Verdict:
     foul = said.content["foul"]
     broken = rules.get(foul["rule"] or "")
     rule = None if broken is None else {"id": broken.id, "text": broken.text, "source": broken.source}
-    evidence = _evidence(foul["evidence"]) if foul["evidence"] else None
-    return Verdict(line=said.line, foul=foul, rule=rule, evidence=evidence)
+    evidence = _evidence(foul["evidence"], foul["code"]) if foul["evidence"] else None
+    return Verdict(line=said.line, foul=foul, rule=rule, evidence=evidence, expected=None if rule else expected)
 
 
-def _evidence(text: str) -> Evidence:
-    """Decode offending bytes, which may begin with a frame's length or without it."""
+def _evidence(text: str, code: str | None) -> Evidence:
+    """Decode offending bytes, which may begin with a frame's length or without it.
+
+    Args:
+        text: the bytes in hex.
+        code: of the foul, if it has one.
+    """
     data = bytes.fromhex(text)
     announced = int.from_bytes(data[:PREFIX_BYTES], "big")
     problem = ""
-    if len(data) >= PREFIX_BYTES and data[0] == 0 and announced > len(data) - PREFIX_BYTES:
+    if code in _NO_JSON and (value := _json(data) or _json(data[PREFIX_BYTES:])) is not None:
+        return Evidence(hex=text, decoded=value, problem="JSON, where msgpack is due")
+    is_prefixed = code == _OVERSIZE or data[:1] == b"\0"
+    if len(data) >= PREFIX_BYTES and is_prefixed and announced > len(data) - PREFIX_BYTES:
         problem = f"a frame announced {announced} bytes, {len(data) - PREFIX_BYTES} of them are here"
+    cut = problem or None
     with contextlib.suppress(ValueError, RecursionError):  # any ASCII byte is msgpack, too; but only a single one
         if len(data) > 1:
             return Evidence(hex=text, decoded=msgspec.json.decode(data), problem=None)
     for body in (data, data[PREFIX_BYTES:]):
         try:
-            return Evidence(hex=text, decoded=msgspec.to_builtins(msgspec.msgpack.decode(body)), problem=None)
+            return Evidence(hex=text, decoded=msgspec.to_builtins(msgspec.msgpack.decode(body)), problem=cut)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError, ValueError) as error:
             problem = problem or str(error) or type(error).__name__
     return Evidence(hex=text, decoded=None, problem=problem)
+
+
+def _json(data: bytes) -> Any:
+    """Return an object or a list that bytes are in JSON; None if they are none."""
+    try:
+        value = msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None

@@ -35,7 +35,7 @@ _LAST_WORDS_OPEN = 2
 _OF_EVENTS = {
     **_OF_OLD_EVENTS,
     "program-exited": ("status",),
-    "seat-vacant": ("detail",),
+    "seat-vacant": ("detail", "evidence"),
     "connection-lost": ("detail",),
 }
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}

@@ -20,9 +20,6 @@ from .legs import combined, played_of, rotated
 from .skill import SkillBook
 from .table import Table
 
-START_FOULS = frozenset({"refused-to-start", "crashed", "disconnected"})
-"""Causes which, before the first turn, say that a program failed to start."""
-
 
 class NotOpen(Exception):
     """An entry of a match that is not to be played now: a mistake of whoever runs the tournament."""
@@ -254,7 +251,7 @@ class Tournament:
     def _failed_too_often(self, entry: Entry) -> Iterator[Suspension]:
         """Yield who has failed to start once too often with this match."""
         for foul in entry.fouls:
-            if foul.cause in START_FOULS and foul.turn == 0:
+            if foul.turn == 0:
                 entrant = entry.occasion.entrants[foul.seat]
                 self.failures[entrant] += 1
                 times = self.failures[entrant]

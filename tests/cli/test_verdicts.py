@@ -1,13 +1,17 @@
 """What an author is told when its player is expelled: why, where to look, and what to do next."""
 
+import json
 import shlex
 import sys
 from pathlib import Path
 
+import pytest
+
 from referee.check.remedies import module_remedy
 
-from .calling import referee
+from .calling import played, referee
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "format3"
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
 WITHOUT_PACKAGES = f"cmd:{shlex.join((sys.executable, '-I', '-S', str(SAMPLE)))}"
 """The sample of Python, run by a Python in which nothing is installed."""
@@ -55,3 +59,56 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
         "Install numpy for the Python that runs the program, or put it into the folder."
     )
     assert module_remedy("exit status 1: KeyError: 'hand'") is None
+
+
+SPEAKS_JSON = """
+import json, os, socket
+host, _, port = os.environ["REFEREE_ADDRESS"].removeprefix("tcp:").rpartition(":")
+with socket.create_connection((host, int(port))) as sock:
+    token = os.environ["REFEREE_TOKEN"]
+    sock.sendall(json.dumps({"type": "hello", "version": 1, "name": "ada", "token": token}).encode() + b"\\n")
+    sock.recv(1000)
+"""
+
+
+def test_who_says_hello_in_json_is_told_so(tmp_path: Path) -> None:
+    """The record has the bytes, though the door refused them; play and explain tell what they are, and what is due."""
+    (tmp_path / "speaks_json.py").write_text(SPEAKS_JSON)
+    command = f"cmd:{sys.executable} speaks_json.py"
+    shown = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path).stdout
+    assert "player2 was expelled: oversize" in shown
+    assert "This is JSON without a prefix" in shown
+    (record,) = (tmp_path / "logs").glob("*.jsonl")
+    assert played(referee("audit", str(record), "--json", cwd=tmp_path))["broken"] == 0
+    told = referee("explain", str(record), "player2", cwd=tmp_path).stdout
+    assert "expected a hello and then a ready, within 30 s" in told
+    assert 'JSON, where msgpack is due: {"type":"hello"' in told
+    evidence = played(referee("explain", str(record), "player2", "--json", cwd=tmp_path))["verdict"]["evidence"]
+    assert json.loads(bytes.fromhex(evidence["hex"]))["type"] == "hello"
+
+
+@pytest.mark.parametrize(
+    ("record", "expected", "came"),
+    [
+        ("silent-offer", "a ready, within 5 s", "nothing"),
+        ("vacant", "a hello and then a ready, within 5 s", "nothing"),
+        ("late-move", "a move, within 1 s", '43 bytes: {"type":"move"'),
+    ],
+)
+def test_what_was_expected_stands_beside_what_came(record: str, expected: str, came: str, tmp_path: Path) -> None:
+    """Silence is told from a late answer, and named is what was not said: a ready, a move, an ack."""
+    told = _explained(record, tmp_path)
+    assert f"\n  expected {expected}\n" in told
+    assert f"\n  came     {came}" in told
+    assert "\n  mend     " in told
+
+
+def test_an_ack_that_came_late_is_not_called_nothing(tmp_path: Path) -> None:
+    """What a late answer was is told by its kind alone where the record keeps no bytes of it."""
+    told = _explained("late-start--acknowledged", tmp_path)
+    assert "\n  expected an ack, within 1 s\n" in told
+    assert "\n  came " not in told
+
+
+def _explained(record: str, folder: Path) -> str:
+    return referee("explain", str(GOLDEN / f"{record}.jsonl"), cwd=folder).stdout

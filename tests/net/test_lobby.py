@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Refused, Welcome
 from referee.net.crowd import MOST_IN_ALL, MOST_OF_ORIGIN
-from referee.net.lobby import HELLO_S, KnownPlayers, SignUp, SignUpPolicy
+from referee.net.lobby import HELLO_S, Absence, KnownPlayers, SignUp, SignUpPolicy
 from referee.net.reserved import ReservedSeats
 
 from .wires import Peer, fired
@@ -212,7 +212,7 @@ def test_seats_that_nobody_takes_stay_vacant() -> None:
     peer.hello("ada", "token-b")
     hall.clock.advance(30.01)
     assert hall.result == [[None, peer.link]]
-    assert hall.door.vacancies == {0: "not connected within 30 s"}
+    assert hall.door.vacancies == {0: Absence(detail="not connected within 30 s")}
 
 
 def test_a_program_that_ended_is_not_waited_for() -> None:
@@ -222,7 +222,7 @@ def test_a_program_that_ended_is_not_waited_for() -> None:
     peer.hello("ada", "token-b")
     hall.door.give_up(0, "exit status 3")
     assert hall.result == [[None, peer.link]]
-    assert hall.door.vacancies == {0: "exit status 3"}
+    assert hall.door.vacancies == {0: Absence(detail="exit status 3")}
 
 
 # --- many connections

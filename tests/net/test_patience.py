@@ -8,7 +8,7 @@ from protocol.messages import Hello, Welcome
 from referee.match.timekeeper import MAX_EXTENSIONS
 from referee.net.crowd import STORM
 from referee.net.lag import BEAT_S, LoopLag
-from referee.net.lobby import HELLO_S, SignUp, SignUpPolicy
+from referee.net.lobby import HELLO_S, Absence, SignUp, SignUpPolicy
 from referee.net.patience import Patience
 from referee.net.reserved import ReservedSeats
 
@@ -121,7 +121,7 @@ def test_a_program_that_never_comes_is_missed_all_the_same(loop: Loop) -> None:
     assert seated == []
     loop.run(0.2)
     assert seated == [[None]]
-    assert door.vacancies == {0: "not connected within 30 s"}
+    assert door.vacancies == {0: Absence(detail="not connected within 30 s")}
 
 
 def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:

@@ -230,7 +230,7 @@ async def _play(
 ) -> Joined:
     (link,) = await door.done
     if link is None:
-        raise PlayerError(f"{terms.name}: {door.vacancies[0]}")
+        raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
     adapter = Adapter(game, terms, link)
     try:
         await adapter.ready.addTimeout(terms.start_s, reactor)
