@@ -1,6 +1,7 @@
 """What a step can find. Knows the words for it, and how bytes are shown; refuses to know any step."""
 
 import json
+import re
 import time
 from enum import StrEnum
 from typing import Any
@@ -16,6 +17,8 @@ MAX_SHOWN_BYTES = 2048
 _MAX_TEXT_CHARS = 4000
 _MAX_FRAMES = 4
 """Of what the referee had sent."""
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+"""Names of matches have one, too."""
 
 
 class Verdict(StrEnum):
@@ -49,6 +52,8 @@ class Trouble(Struct, frozen=True, kw_only=True):
     """What the program sent."""
     printed: str = ""
     """The end of what it printed."""
+    cause: str
+    """The same for every step that fails for the same reason."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -77,12 +82,21 @@ class Failed(Exception):
         remedy: how to mend it.
         received: the bytes in question; None: what it sent last.
         asked: the frames that the referee had sent; none: those since the last answer.
+        cause: what it has in common with other failures; None: what happened and what was expected, but for numbers.
     """
 
     def __init__(
-        self, happened: str, *, expected: str, remedy: str, received: bytes | None = None, asked: tuple[bytes, ...] = ()
+        self,
+        happened: str,
+        *,
+        expected: str,
+        remedy: str,
+        received: bytes | None = None,
+        asked: tuple[bytes, ...] = (),
+        cause: str | None = None,
     ) -> None:
         super().__init__(happened)
+        self.cause = cause or _NUMBER.sub("N", f"{happened} / {expected}")
         self.expected = expected
         self.remedy = remedy
         self.received = received
@@ -99,6 +113,7 @@ class Failed(Exception):
             asked=tuple(map(shown, self.asked[-_MAX_FRAMES:])),
             received=shown(self.received) if self.received else None,
             printed=self.printed,
+            cause=self.cause,
         )
 
 

@@ -19,8 +19,7 @@ from ..net.table_settings import TableSettings
 from .bench import Bench, unready
 from .findings import Failed, Finding, Skipped, Watch
 from .positions import SHORT_OPTIONS, short_of_q
-from .remedies import foul_remedy
-from .sitting import AnyGame
+from .sitting import AnyGame, fouled
 
 _OPPONENT = "random"
 _LAST_CHARS = 800
@@ -93,13 +92,7 @@ def _settings(bench: Bench, game: AnyGame, folder: Path) -> TableSettings:
 
 
 def _failed(foul: Foul, game: AnyGame, printed: str) -> Failed:
-    why = f" ({foul.rule or foul.code})" if foul.rule or foul.code else ""
-    failure = Failed(
-        f"it was expelled in turn {foul.turn}: {foul.cause}{why}: {foul.detail}",
-        expected="a match that it plays to its end",
-        remedy=foul_remedy(foul, game.name),
-        received=bytes.fromhex(foul.evidence),
-    )
+    failure = fouled(foul, game.name, bytes.fromhex(foul.evidence), f"it was expelled in turn {foul.turn}: ")
     failure.printed = printed
     return failure
 

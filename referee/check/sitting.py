@@ -229,10 +229,7 @@ class Sitting:
 
     def _failed(self, foul: Foul) -> Failed:
         self._session.flush()
-        expected = "a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time"
-        broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
-        advice = foul_remedy(foul, self._terms.game.name)
-        return Failed(f"{broken}: {foul.detail}", expected=expected, remedy=advice, received=self._session.heard)
+        return fouled(foul, self._terms.game.name, self._session.heard)
 
     # --- the program
 
@@ -283,6 +280,25 @@ class Sitting:
     def _chosen(self) -> Any:
         legal = self.match.game.legal_moves(self.match.state)
         return msgspec.to_builtins(legal[self._chance.below(len(legal))])
+
+
+def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
+    """Return what to say of a program that is expelled.
+
+    Args:
+        foul: why.
+        game: that was played.
+        received: the bytes in question.
+        where: it happened, before what did.
+    """
+    broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
+    return Failed(
+        f"{where}{broken}: {foul.detail}",
+        expected="a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time",
+        remedy=foul_remedy(foul, game),
+        received=received,
+        cause=broken if foul.rule or foul.code else f"{broken}: {foul.detail}",
+    )
 
 
 def _beginning_with(game: AnyGame, state: Any) -> AnyGame:

@@ -64,6 +64,7 @@ _SHOWN_TEXT_CHARS = 1000
     help="Folder beside whose records builds are kept; the check writes no record.",
 )
 @click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
+@click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
 @confinement_options
 @json_option
 def check(
@@ -75,6 +76,7 @@ def check(
     start_s: float,
     logs: Path,
     called: str | None,
+    with_sent: bool,
     sandbox_mode: str,
     memory_mib: int,
     as_json: bool,
@@ -111,7 +113,7 @@ def check(
             builds=Builds(logs.absolute() / BUILDS, confinement),
             folder=folder,
         )
-        telling = _Telling(is_quiet=as_json)
+        telling = _Telling(is_quiet=as_json, with_sent=with_sent)
         try:
             _run(bench, names, numbers, telling)
         finally:
@@ -122,11 +124,21 @@ def check(
 
 
 class _Telling:
-    """Shows findings as they come, and keeps them. Steps in a row that are skipped for one reason take one line."""
+    """Shows findings as they come, and keeps them. Steps in a row that are skipped for one reason take one line.
 
-    def __init__(self, *, is_quiet: bool) -> None:
+    What was explained once is not explained again: of a failure for the same cause, the first step is named.
+
+    Args:
+        is_quiet: whether nothing is shown.
+        with_sent: whether the referee's own bytes are shown.
+    """
+
+    def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:
         self.findings: list[Finding] = []
         self._is_quiet = is_quiet
+        self._with_sent = with_sent
+        self._explained: dict[str, int] = {}
+        """Cause of a failure -> the first step that failed for it."""
         self._skipped: list[Finding] = []
         """Not shown yet."""
 
@@ -146,7 +158,19 @@ class _Telling:
         if is_skipped:
             self._skipped.append(finding)
         else:
-            _show(finding)
+            self._show(finding)
+
+    def _show(self, finding: Finding) -> None:
+        trouble = finding.trouble
+        if trouble is None:
+            _print_finding(finding, f" ({finding.note})" if finding.note else "")
+            return
+        first = self._explained.setdefault(trouble.cause, finding.number)
+        if first == finding.number:
+            _print_finding(finding, "")
+            out.print(_explained(trouble, with_sent=self._with_sent))
+        else:
+            _print_finding(finding, f" (for the cause of step {first})")
 
     def show_skipped(self) -> None:
         """Show what was skipped last."""
@@ -220,12 +244,9 @@ def _list(titles: Sequence[tuple[str, str]], *, as_json: bool) -> None:
     out.print(table)
 
 
-def _show(finding: Finding) -> None:
-    note = f" ({finding.note})" if finding.note else ""
+def _print_finding(finding: Finding, note: str) -> None:
     seconds = f"{finding.seconds:.2f} s"
     _print_line(str(finding.number), finding.verdict, seconds, finding.key, f"{finding.title}{note}")
-    if finding.trouble is not None:
-        out.print(_explained(finding.trouble))
 
 
 def _print_line(steps: str, verdict: Verdict, seconds: str, key: str, text: str) -> None:
@@ -233,12 +254,12 @@ def _print_line(steps: str, verdict: Verdict, seconds: str, key: str, text: str)
     out.print(f"{steps:>5} {mark} {seconds:>8}  {key:<18} {harmless(text)}", highlight=False, soft_wrap=True)
 
 
-def _explained(trouble: Trouble) -> Padding:
+def _explained(trouble: Trouble, *, with_sent: bool) -> Padding:
     rows = [
         ("what happened", trouble.happened),
         ("expected", trouble.expected),
         ("how to mend it", trouble.remedy),
-        *(row for frame in trouble.asked for row in _bytes("the referee sent", frame)),
+        *(row for frame in (trouble.asked if with_sent else ()) for row in _bytes("the referee sent", frame)),
         *_bytes("your program sent", trouble.received),
         *((("it printed", trouble.printed),) if trouble.printed else ()),
     ]
@@ -266,6 +287,8 @@ def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
     out.print(f"\n{told}", highlight=False)
     if telling.failed:
+        causes = {finding.trouble.cause for finding in telling.failed if finding.trouble is not None}
+        out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
         first = telling.failed[0].number
         again = f"referee check {shlex.quote(player)} --only {first}"
         out.print(f"To try step {first} again:  {again}", markup=False, highlight=False, soft_wrap=True)

@@ -141,6 +141,19 @@ def test_a_house_player_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert {"quincala has 2 seats, always"} <= {found["note"] for found in report["steps"]}
 
 
+def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later steps that fail for the same cause name the first one; the referee's own bytes are shown on request."""
+    monkeypatch.chdir(tmp_path)
+    steps = (word for step in ("ack-start", "ack-told", "ack-end") for word in ("--only", step))
+    done = CliRunner().invoke(check, [command("no-ack"), "--game", "q", *QUICK, *SHORT, *steps])
+    told = " ".join(done.stdout.split())
+    assert (told.count("what happened"), told.count("failed "), told.count("(for the cause of step 50)")) == (1, 3, 2)
+    assert "The failures have 1 cause." in told
+    assert "the referee sent" not in told
+    sent = CliRunner().invoke(check, [command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "50", "--sent"])
+    assert "the referee sent" in " ".join(sent.stdout.split())
+
+
 def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The author is shown the step, the bytes and the remedy, and is not drowned in what follows from it."""
     monkeypatch.chdir(tmp_path)
