@@ -20,7 +20,7 @@ from ..record.key_file import BadKey, parse_public
 from ..record.manifest import record_files
 from ..record.reader import RecordError, Redacted
 from ..record.redact import check_redacted
-from .common import FAILED, harmless, json_option, out, print_json, registry
+from .common import FAILED, Count, harmless, json_option, out, print_json, registry
 from .complete import broken, completeness, show_completeness, show_difference
 from .many import each
 
@@ -45,7 +45,7 @@ class Demands(Struct, frozen=True):
     "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
 )
 @click.option("--unsealed", is_flag=True, help="Take records without a seal: unfinished ones, and those of format 1.")
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
+@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
 def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_json: bool, **demanded: Any) -> None:
     """Verify records: PATHS are record files or folders of them.

@@ -24,6 +24,7 @@ from ..net.launch import Builds, Launch, PlayerError, command_launch, house_laun
 from ..plugins import PluginError, Registry
 from ..web.printing import printable_lines
 from .common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
+from .completion import complete_games, complete_players
 from .confining import confinement_options, find_confinement
 from .play import BUILDS
 from .running import run_reactor
@@ -36,8 +37,14 @@ _SHOWN_TEXT_CHARS = 1000
 
 
 @click.command(epilog="Example:  referee check my_player/ --game q")
-@click.argument("player", required=False)
-@click.option("--game", "games", multiple=True, help="Check with this game; repeatable. Otherwise with all it names.")
+@click.argument("player", required=False, shell_complete=complete_players)
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    shell_complete=complete_games,
+    help="Check with this game; repeatable. Otherwise with all it names.",
+)
 @click.option("--only", multiple=True, metavar="STEP", help="Run this step alone, by number or name; repeatable.")
 @click.option("--list", "is_list", is_flag=True, help="List the steps.")
 @click.option(

@@ -41,6 +41,13 @@ console = Terminal(stderr=True)
 out = Terminal()
 """For people, what a command was called for: boards, tables, reports. With --json, stdout has the JSON alone."""
 
+
+class Count(click.IntRange):
+    """A whole number within a range, called so when it is none."""
+
+    name = "integer"
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
 record_argument = click.argument("record", type=click.Path(path_type=Path))
 

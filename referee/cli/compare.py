@@ -20,8 +20,9 @@ from ..tournament.machine import Tournament
 from ..tournament.ratings import elo_ratings
 from ..tournament.sprt import Hypotheses, Verdict
 from ..web.printing import printable
-from .common import FAILED, console, find_game, json_option, out, parse_options, print_json, registry
+from .common import FAILED, Count, console, find_game, json_option, out, parse_options, print_json, registry
 from .comparing import Place, find_place
+from .completion import complete_games, complete_players
 from .conduct import Conducted, conduct
 from .confining import confinement_options, find_confinement
 from .live import watch_of
@@ -37,19 +38,17 @@ WORDS = {
 
 
 @click.command(epilog="Example:  referee compare house:random house:greedy --game quincy --tables 2")
-@click.argument("a")
-@click.argument("b")
-@click.option("--game", required=True, help="What they play; it must be a game for two.")
+@click.argument("a", shell_complete=complete_players)
+@click.argument("b", shell_complete=complete_players)
+@click.option("--game", required=True, shell_complete=complete_games, help="What they play; it must be a game for two.")
 @click.option("--elo0", type=float, default=0.0, show_default=True, help="B is no better than by this many Elo...")
 @click.option("--elo1", type=float, default=20.0, show_default=True, help="...or better by at least as many.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="How often B may be called better wrongly.")
 @click.option(
     "--beta", type=float, default=0.05, show_default=True, help="How often it may be called no better wrongly."
 )
-@click.option(
-    "--pairs", type=click.IntRange(1, 1_000_000), default=2000, show_default=True, help="Stop after so many pairs."
-)
-@click.option("--tables", type=click.IntRange(1, 1000), default=1, show_default=True, help="Matches at the same time.")
+@click.option("--pairs", type=Count(1, 1_000_000), default=2000, show_default=True, help="Stop after so many pairs.")
+@click.option("--tables", type=Count(1, 1000), default=1, show_default=True, help="Matches at the same time.")
 @table_options
 @confinement_options
 @telemetry_options

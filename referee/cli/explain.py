@@ -21,7 +21,7 @@ from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
 from ..web.printing import printable, printable_json
-from .common import FAILED, find_game, harmless, json_option, out, print_json, record_argument
+from .common import FAILED, Count, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"
 """Code of a foul: what came has not the form of a move."""
@@ -36,7 +36,7 @@ _SEAT_DIGITS = 2
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
 @record_argument
 @click.argument("seat", required=False)
-@click.option("--turn", type=click.IntRange(min=0), help="Show in full what was said in this turn, views included.")
+@click.option("--turn", type=Count(min=0), help="Show in full what was said in this turn, views included.")
 @click.option(
     "--redact", type=click.Path(path_type=Path), help="Write the record as this seat may see it to a new FILE."
 )

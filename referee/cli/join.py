@@ -15,6 +15,7 @@ from ..net.dialects.cs4500.joining import Joined, Terms, join
 from ..net.dialects.cs4500.player_end import NobodyListens
 from ..net.launch import Builds
 from .common import FAILED, find_game, harmless, json_option, monotonic, out, parse_options, print_json, registry
+from .completion import complete_players
 from .confining import confinement_options, find_confinement
 from .play import BUILDS
 from .players import find_launches
@@ -26,7 +27,7 @@ _MILLISECONDS = 1000.0
 
 @click.command("join", epilog="Example:  referee join localhost:45678 house:greedy --dialect cs4500 --name ada")
 @click.argument("referee", metavar="HOST:PORT")
-@click.argument("player")
+@click.argument("player", shell_complete=complete_players)
 @click.option(
     "--dialect",
     type=click.Choice(sorted(DIALECTS)),

@@ -11,10 +11,11 @@ from rich.table import Table as RichTable
 from ..games.base import Game, seats_text
 from ..pairing.base import PairingFormat
 from .common import find_game, json_option, out, print_json, registry
+from .completion import complete_games
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
-@click.argument("game", required=False)
+@click.argument("game", required=False, shell_complete=complete_games)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of GAME's view, move and options.")
 @json_option
 def list_command(game: str | None, schema: bool, as_json: bool) -> None:

@@ -2,15 +2,19 @@
 
 import signal
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import rich_click as click
+from click.shell_completion import add_completion_class
 
 from .. import __version__
 from ..web.printing import printable_lines
+from .completion import Bash
 from .interrupts import SIGNALLED, take_signals
 
+add_completion_class(Bash)
 COMMANDS = {
     "new": "new:new",
     "play": "play:play",
@@ -59,6 +63,22 @@ class Commands(click.RichGroup):
         command: click.Command = getattr(import_module(f"{__package__}.{module}"), name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `help COMMAND` for `COMMAND --help`; called by click."""
+        return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; called by click.
+
+        Raises:
+            click.UsageError: there is none of that name; the text has those that are spelt nearly so.
+        """
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise click.UsageError(_no_command(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; called by click.
 
@@ -77,6 +97,12 @@ class Commands(click.RichGroup):
             sys.exit(SIGNALLED + signal.SIGINT)
         except OSError as error:
             raise click.ClickException(_refusal(error)) from None
+
+
+def _no_command(name: str) -> str:
+    """Return that there is no command of a name, and which ones are spelt nearly so."""
+    near = " or ".join(get_close_matches(name, (*COMMANDS, "help")))
+    return f"there is no command {name!r}; {f'did you mean {near}? ' if near else ''}`referee help` lists them all"
 
 
 def _refusal(error: OSError) -> str:

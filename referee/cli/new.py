@@ -99,7 +99,11 @@ def _own(toml: str, name: str) -> str:
 
 
 @click.command("new", epilog="Example:  referee new javascript ada")
-@click.argument("language", metavar="LANGUAGE")
+@click.argument(
+    "language",
+    metavar="LANGUAGE",
+    shell_complete=lambda _context, _parameter, typed: [one for one in SAMPLES if one.startswith(typed)],
+)
 @click.argument("name")
 @json_option
 def new(language: str, name: str, as_json: bool) -> None:

@@ -12,6 +12,7 @@ from ..games.base import seats_text
 from ..net.launch import Builds, Confinement, Launch
 from ..net.table import Played
 from .common import FAILED, console, find_game, json_option, registry
+from .completion import complete_games, complete_players
 from .confining import confinement_options, find_confinement
 from .players import find_launches
 from .running import clear_errors
@@ -27,8 +28,8 @@ BUILDS = ".builds"
 
 
 @click.command(epilog="Example:  referee play q house:dag house:greedy cmd:'python3 my_player.py' --seed 7")
-@click.argument("game", required=False)
-@click.argument("players", nargs=-1)
+@click.argument("game", required=False, shell_complete=complete_games)
+@click.argument("players", nargs=-1, shell_complete=complete_players)
 @table_options
 @resume_option
 @confinement_options

@@ -25,7 +25,7 @@ from ..tournament.ledger import FILE, Ledger, LedgerError, file_of, url_of, with
 from ..tournament.machine import Tournament
 from ..tournament.placing import placed
 from ..tournament.standings import Standing, UnknownTieBreak
-from .common import FAILED, console, json_option, out, print_json, registry
+from .common import FAILED, Count, console, json_option, out, print_json, registry
 from .conduct import locked
 from .many import each
 from .refolding import Finding, examined, in_order, refold
@@ -41,7 +41,7 @@ _PARTS = ("", "-wal", "-shm")
 @click.option("--ledger", "where", help=f"File or URL of the ledger.  [default: FOLDER/{FILE}]")
 @click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
 @click.option("--audit/--no-audit", "is_audited", default=True, help="Whether the matches themselves are verified.")
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
+@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
 def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], is_audited: bool, jobs: int, as_json: bool) -> None:
     """Make the ledger of the tournament in FOLDER again, from its charter and its records alone.

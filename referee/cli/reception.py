@@ -20,7 +20,7 @@ from ..net.tokens import BadTokens
 from ..submissions.matches import Matches
 from ..submissions.store import MAX_VERSIONS, Store, StoreError
 from ..web.printing import printable
-from .common import console, find_game, monotonic
+from .common import Count, console, find_game, monotonic
 from .confining import AUTO, confinement_options, find_confinement
 from .running import run_reactor
 from .settings import Seconds
@@ -46,7 +46,7 @@ _OPTIONS = (
     click.option(
         "--versions",
         "max_versions",
-        type=click.IntRange(min=1),
+        type=Count(min=1),
         default=MAX_VERSIONS,
         show_default=True,
         help="With --submissions: how many versions an author may hand in.",

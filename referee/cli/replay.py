@@ -16,7 +16,7 @@ from ..web.drawing import with_names
 from ..web.frames import Kind, StillSecret, Watched, watch
 from ..web.printing import printable
 from ..web.replay_page import page_of
-from .common import FAILED, console, json_option, monotonic, out, print_json, record_argument, registry
+from .common import FAILED, Count, console, json_option, monotonic, out, print_json, record_argument, registry
 from .playback import board_of, told, watch_live
 from .results import result_table
 
@@ -36,7 +36,7 @@ STDOUT = Path("-")
 
 @click.command(epilog=EXAMPLES)
 @record_argument
-@click.option("--turn", metavar="N", type=click.IntRange(min=0), help="Show this turn only; 0 is the deal.")
+@click.option("--turn", metavar="N", type=Count(min=0), help="Show this turn only; 0 is the deal.")
 @click.option(
     "--svg",
     metavar="FILE",

@@ -25,7 +25,7 @@ from ..web.digest import Digest, digest_of
 from ..web.printing import printable
 from ..web.report_files import Replays, Targets, Written, make_replay, write_report
 from ..web.words import number
-from .common import FAILED, console, find_game, harmless, json_option, out, print_json, registry
+from .common import FAILED, Count, console, find_game, harmless, json_option, out, print_json, registry
 from .live_lines import matches_text
 from .many import each
 
@@ -51,7 +51,7 @@ class _Left(Struct, frozen=True):
     default=str(Replays.FOULS),
     help="Which matches get a page of their own: none, those with a foul and void ones, or all.",
 )
-@click.option("--jobs", type=click.IntRange(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
+@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
 def report_command(
     folder: Path, html: Path | None, csv: Path | None, pgn: Path | None, replays: str, jobs: int, as_json: bool

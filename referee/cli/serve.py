@@ -15,7 +15,8 @@ from ..net.table import Played
 from ..net.tokens import BadTokens, read_tokens
 from ..record.resume import Resumption
 from ..record.seal import Sealer
-from .common import FAILED, console, find_game, json_option, print_json
+from .common import FAILED, Count, console, find_game, json_option, print_json
+from .completion import complete_games
 from .reception import asks_for_reception, receive, reception_options
 from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
@@ -24,7 +25,7 @@ from .watching import show_played
 
 
 @click.command(epilog="Example:  referee serve q --listen tcp:7777 --min 2 --max 4 --wait 20 --tries 2")
-@click.argument("game", required=False)
+@click.argument("game", required=False, shell_complete=complete_games)
 @click.option("--listen", default="tcp:7777:interface=127.0.0.1", show_default=True, help="Twisted endpoint string.")
 @click.option("--min", "min_players", type=int, help="Fewest players to begin with; the game's own if not given.")
 @click.option("--max", "max_players", type=int, help="Most players; that many end the wait at once.")
@@ -36,7 +37,7 @@ from .watching import show_played
     show_default=True,
     help="A waiting period, in s",
 )
-@click.option("--tries", type=click.IntRange(min=1), default=2, show_default=True, help="Number of waiting periods.")
+@click.option("--tries", type=Count(min=1), default=2, show_default=True, help="Number of waiting periods.")
 @table_options
 @click.option(
     "--players",

@@ -23,10 +23,13 @@ class Seconds(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse what is no number to count with."""
-        seconds = super().convert(value, param, ctx)
-        if not math.isfinite(seconds):
-            self.fail(f"{value} is no number of seconds", param, ctx)
-        return seconds
+        try:
+            is_number = math.isfinite(float(value))
+        except ValueError:
+            is_number = False
+        if not is_number:
+            self.fail(f"{str(value)!r} is no number of seconds", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -25,7 +25,7 @@ from ..web.report_files import Targets
 from .charter_file import Plan, read_tournament
 from .charter_sheet import BadCharter
 from .charter_text import describe
-from .common import FAILED, FINE, console, json_option, out, print_json, registry
+from .common import FAILED, FINE, Count, console, json_option, out, print_json, registry
 from .conduct import conduct
 from .confining import find_confinement
 from .live import watch_of
@@ -38,7 +38,7 @@ from .telemetry import telemetry_options, watched
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
-@click.option("--tables", type=click.IntRange(1, 1000), help="Play so many matches at a time, whatever the file says.")
+@click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
 @click.option(
     "--key",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -8,13 +8,13 @@ import rich_click as click
 from ..net.dialects.cs4500.configs import ClientConfig, actor_of, read_config
 from ..net.dialects.cs4500.forms import BadForm
 from ..net.dialects.cs4500.player_end import NobodyListens, PlayerEnd, launch
-from .common import console
+from .common import Count, console
 from .course_actors import make_actor
 from .running import run_reactor
 
 
 @click.command(epilog="Example:  referee xclients 45678 < 0-client-config.json")
-@click.argument("port", required=False, type=click.IntRange(1, 65_535))
+@click.argument("port", required=False, type=Count(1, 65_535))
 def xclients(port: int | None) -> None:
     """Sign the players of a ClientConfig on stdin up with a server of the course CS4500, and let them play.
 

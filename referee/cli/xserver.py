@@ -13,7 +13,7 @@ from ..net.dialects.cs4500.forms import BadForm, position_of
 from ..net.lobby import SignUpPolicy
 from ..net.table import Played, Table
 from ..net.table_settings import TableSettings
-from .common import FAILED, console, find_game
+from .common import FAILED, Count, console, find_game
 from .settings import find_sealer
 from .tables import Surroundings, run_table
 from .telemetry import TurnedAway, watched
@@ -23,7 +23,7 @@ MIN_PLAYERS, MAX_PLAYERS = 2, 4
 
 
 @click.command(epilog="Example:  referee xserver 45678 < 0-server-config.json")
-@click.argument("port", required=False, type=click.IntRange(1, 65_535))
+@click.argument("port", required=False, type=Count(1, 65_535))
 @click.option(
     "--interface", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 lets others connect."
 )

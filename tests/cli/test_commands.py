@@ -127,7 +127,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "cmd:no-such-program", "house:dag"), "can't start no-such-program"),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),
         (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
-        (("play", "q", "house:dag", "house:dag", "--time", "nan"), "nan is no number of seconds"),
+        (("play", "q", "house:dag", "house:dag", "--time", "nan"), "'nan' is no number of seconds"),
         (("serve", "q", "--wait", "inf"), "--wait"),
         (("play", "q", "house:dag", "house:dag", "--increment", "1"), "--increment adds to a bank"),
         (("serve", "q", "--min", "1"), "not 1 to 4"),
@@ -135,7 +135,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("audit", "."), "there is no record (*.jsonl) in ."),
         (("replay", "nowhere"), "there is no record nowhere"),
         (("list", "--schema"), "--schema needs a game"),
-        (("dance",), "No such command 'dance'"),
+        (("dance",), "there is no command 'dance'; `referee help` lists them all"),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:

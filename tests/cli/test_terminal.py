@@ -94,11 +94,12 @@ def live(folder: Path) -> None:
 
 def checked() -> None:
     """Look at what a step of `check` found."""
+    frame = Shown(length=1, hex="00", decoded=NASTY)
     trouble = Trouble(
-        happened=NASTY, expected=NASTY, remedy=NASTY, received=Shown(length=1, hex="00", decoded=NASTY), printed=NASTY
+        happened=NASTY, expected=NASTY, remedy=NASTY, asked=(frame,), received=frame, printed=NASTY, cause=NASTY
     )
     finding = Finding(number=1, key="key", title=NASTY, verdict=Verdict.FAILED, seconds=0.0, trouble=trouble)
-    check._Telling(is_quiet=False).tell(finding)
+    check._Telling(is_quiet=False, with_sent=True).tell(finding)
 
 
 def handed_in() -> None:

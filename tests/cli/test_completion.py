@@ -1,0 +1,84 @@
+"""What helps somebody who types: commands that are nearly right, help, numbers that are none, and completion."""
+
+from pathlib import Path
+
+import pytest
+from click.shell_completion import CompletionItem
+from click.testing import CliRunner
+
+from referee.cli.completion import Bash
+from referee.cli.main import main
+
+
+def told(*arguments: str) -> tuple[int, str]:
+    """Run a command in this process; return its exit status and what it printed, on one line."""
+    done = CliRunner().invoke(main, arguments)
+    return done.exit_code, " ".join(done.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pley",), "there is no command 'pley'; did you mean play or replay? `referee help` lists them all"),
+        (("tornament", "x.toml"), "did you mean tournament?"),
+        (("helo",), "did you mean help?"),
+        (("help", "chekc"), "there is no command 'chekc'; did you mean check?"),
+        (("xyzzy",), "there is no command 'xyzzy'; `referee help` lists them all"),
+        (("play", "q", "--time", "abc"), "'abc' is no number of seconds"),
+        (("play", "q", "--time", "nan"), "'nan' is no number of seconds"),
+        (("serve", "q", "--tries", "x"), "'x' is not a valid integer."),
+    ],
+)
+def test_what_is_wrong_is_said_in_plain_words(arguments: tuple[str, ...], said: str) -> None:
+    """Of a command that there is not, those spelt nearly so are named; a number that is none is called so."""
+    status, text = told(*arguments)
+    assert (status, said in text) == (2, True), text
+
+
+@pytest.mark.parametrize("command", [(), ("play",), ("key", "show")])
+def test_help_is_a_command_too(command: tuple[str, ...]) -> None:
+    """`help COMMAND` is `COMMAND --help`."""
+    assert told("help", *command) == told(*command, "--help")
+    assert told("help", *command)[0] == 0
+
+
+def completed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
+    """Return what bash is offered for the last of the words, as it cuts them."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COMP_WORDS", "\n".join(("referee", *words)))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    offered = Bash(main, {}, "referee", "_REFEREE_COMPLETE").complete()
+    return [line.removeprefix("plain,") for line in offered.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("pl",), ["play"]),
+        (("play", "qu"), ["quadominos", "quincala", "quincy"]),
+        (("play", "q", "house:"), [f"house:{name}" for name in ("random", "greedy", "search", "dag", "ldasg")]),
+        (("play", "q", "house", ":"), ["random", "greedy", "search", "dag", "ldasg"]),
+        (("play", "q", "house", ":", "dag", "house", ":", "l"), ["ldasg"]),
+        (("play", "quincy", "house", ":", "d"), ["dir,d"]),
+        (("play", "q", "my"), ["my_player/"]),
+        (("play", "q", "folder/"), ["dir,folder/"]),
+        (("check", "house", ":", "r"), ["random"]),
+        (("check", "--game", "quinc"), ["quincala", "quincy"]),
+        (("compare", "my_player/", "house", ":", "g"), ["greedy"]),
+        (("new", "py"), ["python", "python-socket"]),
+        (("list", "quad"), ["quadominos"]),
+    ],
+)
+def test_what_is_typed_is_completed(
+    words: tuple[str, ...], offered: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games, house players of the game, players' folders and languages; bash cuts words at colons."""
+    (tmp_path / "my_player").mkdir()
+    (tmp_path / "my_player" / "player.toml").touch()
+    assert sorted(completed(tmp_path, monkeypatch, *words)) == sorted(offered)
+
+
+def test_other_shells_get_whole_words() -> None:
+    """Only what bash has cut is cut for it."""
+    item = CompletionItem("house:dag")
+    assert Bash(main, {}, "referee", "_REFEREE_COMPLETE").format_completion(item) == "plain,house:dag"
