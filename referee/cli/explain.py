@@ -29,6 +29,8 @@ _OF_SILENCE = ("deadline-passed", "seat-vacant")
 """Events of a seat that said nothing, or too little."""
 _TIMES_CHARS = 62
 """What the columns before the answer take."""
+_NARROW_TIMES_CHARS = 52
+"""The same without lines between them."""
 _SHOWN_CHARS = 18
 _SEAT_DIGITS = 2
 
@@ -128,10 +130,13 @@ def show_explanation(found: Explanation) -> None:
         _show_verdict(found, found.verdict)
     if found.printed is not None:
         _show_printed(found.printed)
-    table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left")
+    is_narrow = out.width < _TIMES_CHARS + _SHOWN_CHARS
+    form: dict[str, Any] = {"box": None, "padding": (0, 1, 0, 0)} if is_narrow else {}
+    rest = out.width - (_NARROW_TIMES_CHARS if is_narrow else _TIMES_CHARS)
+    table = RichTable(show_edge=False, title="answers and their times in ms", title_justify="left", **form)
     for title in ("line", "turn", "referee", "program", "wire", "used", "limit"):
         table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("answer", max_width=max(out.width - _TIMES_CHARS, _SHOWN_CHARS), no_wrap=True, overflow="ellipsis")
+    table.add_column("answer", max_width=max(rest, 1), no_wrap=True, overflow="ellipsis")
     for one in found.conversation:
         if isinstance(one, Heard):
             table.add_row(*_row(one))

@@ -15,6 +15,9 @@ from .audit import find_records
 from .common import FAILED, harmless, json_option, out, print_json
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
+_OF_WIDE = ("95 %", "99 %", "stills")
+"""Left out on a terminal that is narrower than this:"""
+_WIDE = 72
 _KEY = """
 50 % to most: the referee's lag in ms, the time of an answer in which it was busy elsewhere; nobody is charged for it
 stills, longest: requests during which it stood still, and the longest standstill in ms
@@ -72,20 +75,24 @@ def _show(reports: Sequence[dict[str, Any]], total: Fairness, broken: Sequence[R
 
 def _matches(reports: Sequence[dict[str, Any]], total: Fairness) -> RichTable:
     table = RichTable(box=None, pad_edge=False, collapse_padding=True)
-    table.add_column("record", overflow="fold", min_width=16)  # alone in giving way on a narrow terminal
-    for column in _COLUMNS:
+    shown = [column for column in _COLUMNS if out.width >= _WIDE or column not in _OF_WIDE]
+    table.add_column("record", overflow="fold", min_width=10)  # alone in giving way on a narrow terminal
+    for column in shown:
         table.add_column(column, justify="right", no_wrap=True)
     for report in reports:
-        table.add_row(harmless(Path(report["record"]).stem), *_figures(msgspec.convert(report, Fairness)))
-    table.add_row(f"all {len(reports)}", *_figures(total), style="bold")
+        figures = _figures(msgspec.convert(report, Fairness))
+        table.add_row(harmless(Path(report["record"]).stem), *(figures[column] for column in shown))
+    table.add_row(f"all {len(reports)}", *(_figures(total)[column] for column in shown), style="bold")
     return table
 
 
-def _figures(found: Fairness) -> list[str]:
+def _figures(found: Fairness) -> dict[str, str]:
+    """Return the text of each column."""
     lag = (found.lag.median_ms, found.lag.p95_ms, found.lag.p99_ms, found.lag.most_ms)
     counts = (found.close, len(found.late), len(found.voided))
     standstill = f"{found.longest_standstill_ms:.1f}"
-    return [str(found.answers), *(f"{ms:.1f}" for ms in lag), str(found.standstills), standstill, *map(str, counts)]
+    figures = (found.answers, *(f"{ms:.1f}" for ms in lag), found.standstills, standstill, *counts)
+    return dict(zip(_COLUMNS, map(str, figures), strict=True))
 
 
 def _players(total: Fairness) -> RichTable:

@@ -6,12 +6,16 @@ from typing import Any
 
 import msgspec
 import rich_click as click
+from rich.table import Column
 from rich.table import Table as RichTable
 
 from ..games.base import Game, seats_text
 from ..pairing.base import PairingFormat
 from .common import find_game, json_option, out, print_json, registry
 from .completion import complete_games
+
+_WIDE = 80
+"""On a narrower terminal each option has a line of its own."""
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
@@ -60,7 +64,7 @@ def _list_all(as_json: bool) -> None:
         return
     _print_table("game", "Games", known.games.values())
     out.print()
-    players_table = RichTable("player", "games", "how it plays", title="House players", show_edge=False)
+    players_table = _table("player", "games", "how it plays", title="House players")
     for player in known.players.values():
         players_table.add_row(f"house:{player.name}", ", ".join(player.games), player.summary)
     out.print(players_table)
@@ -69,11 +73,19 @@ def _list_all(as_json: bool) -> None:
 
 
 def _print_table(kind: str, title: str, plugins: Iterable[Game[Any, Any, Any] | PairingFormat[Any]]) -> None:
-    table = RichTable(kind, "title", "seats", "options", title=title, show_edge=False)
+    table = _table(kind, "title", "seats", "options", title=title)
     for plugin in plugins:
-        options = ", ".join(f"{name}={value}" for name, value in _outlined(plugin)["options"].items())
+        options = (", " if out.width >= _WIDE else "\n").join(
+            f"{name}={value}" for name, value in _outlined(plugin)["options"].items()
+        )
         table.add_row(plugin.name, plugin.title, seats_text(plugin.seats), options)
     out.print(table)
+
+
+def _table(name: str, *others: str, title: str | None = None) -> RichTable:
+    """Return a table whose first column, which has the words to be typed, is whole on the narrowest terminal."""
+    columns = (Column(header, overflow="fold", no_wrap=header == "options" and out.width < _WIDE) for header in others)
+    return RichTable(Column(name, no_wrap=True), *columns, title=title, show_edge=False)
 
 
 def _show_game(game: Game[Any, Any, Any]) -> None:
@@ -81,7 +93,7 @@ def _show_game(game: Game[Any, Any, Any]) -> None:
     for field in msgspec.structs.fields(game.options_type):
         value = "FILE.toml" if field.name in game.file_options else field.default
         out.print(f"  --option {field.name}={value}", highlight=False)
-    table = RichTable("rule", "text", "source", show_edge=False)
+    table = _table("rule", "text", "source")
     for rule in game.rules.values():
         table.add_row(rule.id, rule.text, rule.source)
     out.print()

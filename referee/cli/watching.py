@@ -69,7 +69,10 @@ def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -
         print_json({**_described(played), "moves": moves})
         return
     if played.match.state is not None:
-        out.print(played.match.game.draw_text(played.match.state), highlight=False, no_wrap=True, crop=False)
+        board = played.match.game.draw_text(played.match.state)
+        out.print(
+            board, highlight=False, no_wrap=True, soft_wrap=not out.is_terminal
+        )  # a file takes lines of any width
         out.print()
     out.print(result_table(played.names, played.result))
     show_expulsions(played.names, played.result, played.record, played.match.setup.game)
