@@ -16,7 +16,7 @@ from ..games.base import counted
 from ..net.checker import COMMAND
 from ..net.launch import no_folder
 from ..record.explain import Explanation, Heard, Said, Verdict
-from ..record.printed import Printed
+from ..record.printed import LAST_LINES, Printed
 from ..submissions.archive import MIB, BadArchive, pack, unpack
 from ..submissions.folder import gather, write
 from ..submissions.store import State
@@ -123,7 +123,7 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
     if as_json:
         print_json(version)
     else:
-        _show_verdict(version)
+        _show_verdict(version, _standing(service))
     return FINE if version.get("state") == State.PASSED else FAILED
 
 
@@ -160,26 +160,62 @@ def _say(text: str) -> None:
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def _show_verdict(version: dict[str, Any]) -> None:
+def _standing(service: Service) -> str:
+    """Return what plays in the place of a version that failed: the last one that passed, if there is one."""
+    try:
+        rows = service.get("submissions").get("submissions")
+    except ServiceError:
+        return "`referee submit --status` shows what plays"
+    shown = [row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict)]
+    passed = [row.get("number") for row in shown if row.get("state") == State.PASSED]
+    return f"version {passed[-1]} plays on" if passed else "none of yours has passed yet"
+
+
+def _show_verdict(version: dict[str, Any], standing: str) -> None:
+    """Show what came of a version.
+
+    Args:
+        version: as the service describes it.
+        standing: what plays if it failed.
+    """
     passed = version.get("state") == State.PASSED
-    word = "[green]passed[/]: it plays from now on" if passed else "[red]failed[/]: what passed before plays on"
+    word = "[green]passed[/]: it plays from now on" if passed else f"[red]failed[/]: {harmless(standing)}"
     out.print(f"version {harmless(str(version.get('number')))} {word}", highlight=False)
     if version.get("trouble"):
         out.print(printable(str(version["trouble"])), markup=False, highlight=False, soft_wrap=True)
     report = version.get("report")
     steps = report.get("steps") if isinstance(report, dict) else None
+    explained: dict[str, Any] = {}
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict) and step.get("verdict") == "failed":
-            _show_step(step)
+            _show_step(step, explained)
 
 
-def _show_step(step: dict[str, Any]) -> None:
-    out.print(printable(f"  {step.get('number')} {step.get('title')}"), markup=False, highlight=False, soft_wrap=True)
-    trouble = step.get("trouble")
+def _show_step(step: dict[str, Any], explained: dict[str, Any]) -> None:
+    """Show a step that failed; what was explained at an earlier one is not explained again.
+
+    Args:
+        step: as the check describes it.
+        explained: cause of a failure -> the number of its first step; added to.
+    """
+    found = step.get("trouble")
+    trouble: dict[str, Any] = found if isinstance(found, dict) else {}
+    first = explained.setdefault(str(trouble.get("cause", step.get("number"))), step.get("number"))
+    if first != step.get("number"):
+        _print(f"  {step.get('number')} {step.get('title')} (for the cause of step {first})")
+        return
+    _print(f"  {step.get('number')} {step.get('title')}")
     for key, title in (("happened", "what happened"), ("expected", "expected"), ("remedy", "how to mend it")):
-        if isinstance(trouble, dict) and trouble.get(key):
-            text = f"      {title}: {trouble[key]}"
-            out.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        if trouble.get(key):
+            _print(f"      {title}: {trouble[key]}")
+    if trouble.get("printed"):
+        _print("      it printed last:")
+        for line in str(trouble["printed"]).rstrip().split("\n")[-LAST_LINES:]:
+            _print(f"        {line}")
+
+
+def _print(text: str) -> None:
+    out.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
 def _show_versions(found: dict[str, Any], *, as_json: bool) -> None:

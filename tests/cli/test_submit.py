@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli.main import main
 from referee.cli.service import ServiceError
-from referee.cli.submit import _explain, _match
+from referee.cli.submit import _explain, _match, _show_verdict
 from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.printed import Printed
@@ -67,10 +67,11 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
     assert "version 1 passed: it plays from now on" in done.stdout
     failed = submit(service, "ada", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
     for word in (
-        "version 2 failed",
+        "version 2 failed: version 1 plays on",
         "7 it greets",
         "what happened: nothing came from player",
         "how to mend it: send one",
+        "it printed last:\n        first\n        KeyError: 7\n",
     ):
         assert word in failed.stdout
     shown = submit(service, "ada", "--status")
@@ -78,6 +79,28 @@ def test_a_program_is_handed_in(service: Reception, tmp_path: Path) -> None:
     found = json.loads(submit(service, "ada", "--status", "--json").stdout)
     assert [one["state"] for one in found["submissions"]] == ["passed", "failed"]
     assert json.loads(submit(service, "bob", "--matches", "--json").stdout) == {"matches": []}
+
+
+def test_who_has_no_version_that_passed_is_told_so(service: Reception, tmp_path: Path) -> None:
+    """Nothing plays on where nothing ever passed."""
+    failed = submit(service, "bob", player(tmp_path / "bad", "fail"), "--skip-check", status=1)
+    assert "version 1 failed: none of yours has passed yet\n" in failed.stdout
+
+
+def test_what_has_one_cause_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the organiser's check, as of one's own, a later step that fails for the same cause takes a line."""
+    trouble = {"happened": "it crashed", "cause": "crashed", "printed": "KeyError: \x1b[2J\n"}
+    steps = [{"number": number, "title": "it plays", "verdict": "failed", "trouble": trouble} for number in (7, 9)]
+    _show_verdict({"number": 3, "state": "failed", "report": {"steps": steps}}, "version 2 plays on")
+    shown = capsys.readouterr().out
+    assert shown.splitlines() == [
+        "version 3 failed: version 2 plays on",
+        "  7 it plays",
+        "      what happened: it crashed",
+        "      it printed last:",
+        "        KeyError: \\x1b[2J",
+        "  9 it plays (for the cause of step 7)",
+    ]
 
 
 def invoked(*arguments: str, token: str = "") -> Result:
