@@ -18,7 +18,7 @@ from .quadominos_drawing import draw_svg, draw_text
 from .quadominos_forms import Done, FixedDeals, Lay, Move, Points, View, read_position, read_table, read_tiles
 from .quadominos_rounds import MIDDLE, PENALTY, Options, State, Step
 from .quadominos_rules import RULES
-from .quadominos_tiles import BY_NAME, FACE_BY_NAME, FACES, TILE_OF, TILES, Cell, Face, Table, Tile
+from .quadominos_tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, Table, Tile
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -59,6 +59,9 @@ class QuadOminos(Game[State, View, Move]):
         if view.order[0] != view.seat:
             needed = _needed(view.step, table, unseen)
             unseen = [*needed, *(tile for tile in unseen if tile not in needed)]
+        elif view.step == "open":  # nobody else holds a higher quad: what is left over goes to the well
+            highest = rounds.opening_quads(own)[0]
+            unseen.sort(key=lambda tile: IS_QUAD[tile] and tile > highest)
         hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
         for seat in others:
             hands[seat], unseen = tuple(unseen[: view.hand_sizes[seat]]), unseen[view.hand_sizes[seat] :]
@@ -168,6 +171,8 @@ class QuadOminos(Game[State, View, Move]):
         assert state.table == tiles.relaid(state.table.board), "the places around the table are not what they are"
         if not state.ended:
             assert all(state.hands[seat] for seat in state.order), "an empty hand, and the round goes on"
+            first, quads = state.hands[state.order[0]], [t for hand in state.hands for t in hand if IS_QUAD[t]]
+            assert state.step != "open" or max(quads) in first, "who is to open has not the highest quad"
             assert self.legal_moves(state), "nothing is legal"
 
     def draw_text(self, state: State) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from referee.chance import Dealer
 from referee.games.base import IllegalMove
 from referee.games.quadominos_tiles import TILE_OF, TILES
 
@@ -113,6 +114,17 @@ def test_an_opening_yet_to_be_made_shows_the_others_who_is_to_open(seats: int) -
         assert (seen.step, seen.order[0], seen.board) == ("open", 0, ())
     assert len(lays_of(with_it)) == 2
     assert lays_of(without_it) == [(0, 0, "5555")]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("number", range(5))
+def test_nobody_imagines_a_higher_quad_than_that_of_who_is_to_open(seat: int, number: int) -> None:
+    """Whoever looks ahead before the opening deals the quads so that the same seat is to open."""
+    well = ["2222", "3333", "4444", "5555", "0000"]
+    state = state_of(["1111", "0044"], ["0002", "0011", "0012", "0013"], board=(), well=well)
+    imagined = GAME.imagine(state.options, GAME.view(state, seat), Dealer(bytes([number]) * 32))
+    GAME.check_invariants(imagined)
+    assert GAME.view(imagined, seat) == GAME.view(state, seat)
 
 
 def test_an_opening_quad_without_two_more_tiles() -> None:
