@@ -121,7 +121,8 @@ def test_an_opening_yet_to_be_made_shows_the_others_who_is_to_open(seats: int) -
 def test_nobody_imagines_a_higher_quad_than_that_of_who_is_to_open(seat: int, number: int) -> None:
     """Whoever looks ahead before the opening deals the quads so that the same seat is to open."""
     well = ["2222", "3333", "4444", "5555", "0000"]
-    state = state_of(["1111", "0044"], ["0002", "0011", "0012", "0013"], board=(), well=well)
+    rest = [name for name in TILES if len(set(name)) > 1]
+    state = state_of(["1111", *rest[:20]], rest[20:80], board=(), well=well)
     imagined = GAME.imagine(state.options, GAME.view(state, seat), Dealer(bytes([number]) * 32))
     GAME.check_invariants(imagined)
     assert GAME.view(imagined, seat) == GAME.view(state, seat)
