@@ -107,7 +107,7 @@ def handed_in() -> None:
     step = {"number": NASTY, "title": NASTY, "verdict": "failed", "trouble": dict.fromkeys(["happened"], NASTY)}
     version = {"number": NASTY, "state": NASTY, "trouble": NASTY, "report": {"steps": [step]}, "failed_steps": [NASTY]}
     submit._say(NASTY)
-    submit._show_verdict(version)
+    submit._show_verdict(version, NASTY)
     submit._show_versions({"submissions": [version]}, as_json=False)
     submit._show_matches({"matches": [dict.fromkeys(["match", "names", "foul"], NASTY)]}, as_json=False)
     submit._show_versions({"submissions": [version]}, as_json=True)
