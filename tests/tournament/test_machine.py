@@ -133,6 +133,22 @@ def test_what_is_not_to_be_played_is_refused(change: Callable[[Entry], Entry]) -
         tournament.take(entry)
 
 
+STARTS = [("refused-to-start", 0, True), ("malformed-message", 0, True), ("oversize", 0, True), ("oversize", 1, False)]
+
+
+@pytest.mark.parametrize(("cause", "turn", "is_start"), STARTS)
+def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
+    cause: str, turn: int, *, is_start: bool
+) -> None:
+    """Who says hello wrongly in match after match plays no more, as who says nothing."""
+    charter = charter_of(4, suspend_after=1)
+    tournament = tournament_of(charter)
+    (entry, *_) = course_of(tournament_of(charter), Random(11), tables=1)
+    foul = FoulEntry(seat=0, cause=cause, turn=turn, detail="so")
+    suspensions = tournament.take(replace(entry, ranking=((1,), (0,)), fouls=(foul,)))
+    assert [one.why for one in suspensions] == (["failed to start in 1 match: so"] if is_start else [])
+
+
 @pytest.mark.parametrize("void", [None, "the disk is full"])
 def test_a_leg_that_ends_after_a_suspension_counts_for_nothing(void: str | None) -> None:
     """The other match of a pairing may be going on when its player is suspended; what comes of it is told apart."""
