@@ -57,10 +57,7 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
         raise click.UsageError(f"there is no record {record}")
     try:
         number, data = _as_seen(record, seat)
-        lines = [read_line(line) for line in data]
-        setup = lines[0].fields["setup"]
-        printed = last_printed(record, number, setup["names"][number])
-        found = explain(lines, number, find_game(setup["game"]).rules, printed)
+        found = _explained(record, number, data)
     except (KeyError, TypeError, StopIteration, AttributeError, ValueError) as error:  # only a forger's record
         raise click.UsageError(f"{record} lacks what a record has: {type(error).__name__}") from None
     except RecordError as error:
@@ -76,6 +73,23 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
         show_explanation(found)
     if redact is not None and not as_json:
         out.print(f"written: {redact}", markup=False, highlight=False, soft_wrap=True)
+
+
+def explained(record: Path, seat: int) -> Explanation:
+    """Explain a whole record to one seat.
+
+    Raises:
+        RecordError: it does not hold.
+    """
+    return _explained(record, seat, redacted_lines(record, find_game, seat))
+
+
+def _explained(record: Path, seat: int, data: Sequence[bytes]) -> Explanation:
+    """Explain the lines of a record as a seat may see them, with what its program printed if that is there."""
+    lines = [read_line(line) for line in data]
+    setup = lines[0].fields["setup"]
+    printed = last_printed(record, seat, setup["names"][seat])
+    return explain(lines, seat, find_game(setup["game"]).rules, printed)
 
 
 def _as_seen(record: Path, seat: str | None) -> tuple[int, list[bytes]]:
@@ -170,7 +184,7 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
     if last is not None and (foul["rule"] or foul["code"] == MOVE_CODE):
         out.print(f"  answer   {_json(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)
-    for label, text in _expected_and_come(verdict, found.conversation):
+    for label, text in expected_and_come(verdict, found.conversation):
         out.print(f"  {label:<8} {printable(text)}", markup=False, highlight=False, soft_wrap=True)
     if verdict.evidence is not None:
         out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)
@@ -178,7 +192,7 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     out.print(f"  mend     {advice}\n", markup=False, highlight=False, soft_wrap=True)
 
 
-def _expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
+def expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
     """Yield label and text of what was asked of the seat, and of what came in its place."""
     evidence = verdict.evidence
     if verdict.expected is not None:

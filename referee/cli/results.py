@@ -12,9 +12,13 @@ from rich.table import Table as RichTable
 from ..check.remedies import foul_remedy
 from ..match.commands import Result
 from ..match.fouls import Foul
-from ..record.printed import last_printed
-from ..record.reader import read_chain
+from ..record.explain import Explanation
+from ..web.printing import printable
 from .common import harmless, out
+from .explain import expected_and_come, explained
+
+_SHOWN_CHARS = 160
+"""Of what came; `explain` has all of it."""
 
 
 def result_table(names: Sequence[str], result: Result) -> RichTable:
@@ -39,39 +43,31 @@ def result_table(names: Sequence[str], result: Result) -> RichTable:
     return table
 
 
-def show_expulsions(names: Sequence[str], result: Result, record: Path, game: str) -> None:
-    """Print for each expelled player where the record says why, what to do, and the command that explains it.
+def show_expulsions(result: Result, record: Path) -> None:
+    """Print for each expelled player what went wrong, what to do, and the command that explains the rest.
 
     Args:
-        names: by seat.
         result: of the match.
         record: its file, whole.
-        game: its name.
 
     Raises:
         RecordError: the record was changed meanwhile.
     """
     for foul in result.fouls:
-        out.print(f"\n[red]{harmless(names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
-        for label, text in _next_steps(foul, names[foul.seat], record, game):
+        found = explained(record, foul.seat)
+        out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
+        for label, text in _next_steps(foul, found, record):
             out.print(f"  {label:<15} {text}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _next_steps(foul: Foul, name: str, record: Path, game: str) -> Iterator[tuple[str, str]]:
-    """Yield label and text of each thing that its author can look at; paths and commands as a shell takes them."""
-    yield "how to mend it", foul_remedy(foul, game)
-    yield "in the record", f"line {_line_of(foul.seat, record)} of {record}"
-    printed = last_printed(record, foul.seat, name)
-    if printed is not None:
-        yield "it printed", printed.path
-    yield "all about it", f"referee explain {shlex.quote(str(record))} {shlex.quote(name)}"
-
-
-def _line_of(seat: int, record: Path) -> int:
-    """Return the number of the line that expels a seat, from 1."""
-    return next(
-        number
-        for number, line in enumerate(read_chain(record).lines, 1)
-        for command in line.fields.get("commands", ())
-        if command["command"] == "expel-seat" and command["seat"] == seat
-    )
+def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each thing that its author can look at; the command as a shell takes it."""
+    verdict = found.verdict
+    assert verdict is not None, "it was expelled"
+    for label, text in expected_and_come(verdict, found.conversation):
+        yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
+    yield "how to mend it", foul_remedy(foul, found.game)
+    yield "in the record", f"line {verdict.line} of {record}"
+    if found.printed is not None:
+        yield "it printed", found.printed.path
+    yield "all about it", f"referee explain {shlex.quote(str(record))} {shlex.quote(found.names[foul.seat])}"

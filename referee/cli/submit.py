@@ -276,7 +276,7 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
         head = msgspec.structs.asdict(msgspec.convert(found, _Head))
         printed = msgspec.convert(found.get("printed"), Printed | None)
         show_explanation(Explanation(**head, conversation=parts, verdict=verdict, printed=printed))
-    except (msgspec.ValidationError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError):
         raise ServiceError("the answer explains no match; is --to right?") from None
 
 

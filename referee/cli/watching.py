@@ -75,7 +75,7 @@ def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -
         )  # a file takes lines of any width
         out.print()
     out.print(result_table(played.names, played.result))
-    show_expulsions(played.names, played.result, played.record, played.match.setup.game)
+    show_expulsions(played.result, played.record)
     out.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
 
 
