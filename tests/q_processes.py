@@ -60,7 +60,11 @@ def play_case(case: dict[str, Any], folder: Path) -> Any:
     with _started(["referee", "xserver", str(port), "--logs", str(folder)], json.dumps(_hurried(case))) as serving:
         try:
             assert serving.stderr is not None
-            assert any("listens on" in line for line in serving.stderr), "the server ended before it listened"
+            told = ""
+            while "listens on" not in told:
+                line = serving.stderr.readline()
+                assert line, f"the server ended before it listened: {told}"
+                told += line
             with _started(command, said) as playing:
                 printed, problems = serving.communicate(timeout=CASE_S)
                 assert serving.returncode == 0, problems

@@ -1,1 +1,1 @@
-"""Tests of what works with files and folders that others made."""
+"""Tests of files and folders that others made."""
