@@ -5,8 +5,10 @@ on purpose are a program of the tests (peers/q_bonus.py).
 """
 
 import atexit
+import contextlib
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -31,6 +33,8 @@ LOOP_LIMIT_S = 3.0
 """Limit for a call where a player never answers, in place of 6 s; honest players need it on a busy machine."""
 LONG_S = 60
 CASE_S = 120.0
+_PORTS = range(20_000, 32_000)
+"""Below those that Linux gives to connections."""
 
 
 def play_in_processes(cases: list[dict[str, Any]], logs: Path | None) -> dict[str, Any]:
@@ -120,8 +124,11 @@ _ROOT = Path(__file__).parents[1]
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
+    """Return a port that nobody has, and that no connection is given while the server starts."""
+    while True:
+        port = secrets.choice(_PORTS)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def _plain(name: str) -> str:
