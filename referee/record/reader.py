@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from .printed import visible
 from .schema import (
     FIRST_PREV,
     FORMAT,
@@ -35,7 +36,7 @@ MAX_RECORD_BYTES = 1 << 30
 
 
 class RecordError(Exception):
-    """What is wrong with a record.
+    """What is wrong with a record, in one line: what stands in a file forges no others.
 
     Args:
         path: the file.
@@ -45,12 +46,12 @@ class RecordError(Exception):
     """
 
     def __init__(self, path: Path, line: int, expected: str, found: str) -> None:
-        where = f"{path}, line {line}" if line else str(path)
-        super().__init__(f"{where}: expected {expected}; found {found}")
         self.path = path
         self.line = line
-        self.expected = expected
-        self.found = found
+        self.expected = visible(expected)
+        self.found = visible(found)
+        where = f"{path}, line {line}" if line else str(path)
+        super().__init__(f"{visible(where)}: expected {self.expected}; found {self.found}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process tell of it."""
