@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,10 @@ from .service import Service, ServiceError, find_service, find_token
 
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
 """Between two looks for the verdict: the first ones are near each other, then it may take minutes."""
+PATIENCE_S = 1800.0
+"""Longest wait for a verdict: a whole class's checks may be first."""
 _OVER = (State.PASSED, State.FAILED)
+_PENDING = (State.WAITING, State.CHECKING)
 
 
 class _Head(msgspec.Struct):
@@ -114,9 +118,12 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
         _say("it does not pass the check here and was not handed in; --skip-check hands it in all the same")
         return FAILED
     version = service.hand_in(archive)
-    _say(f"handed in as version {version.get('number')}, SHA-256 {version.get('sha256')}")
+    number = version.get("number")
+    if not isinstance(number, int):
+        raise ServiceError("the answer names no version; is --to right?")
+    _say(f"handed in as version {number}, SHA-256 {version.get('sha256')}")
     try:
-        version = _awaited(service, version)
+        version = _awaited(service, number)
     except ServiceError:
         _say("it was handed in and will be checked; `referee submit --status` shows the verdict later")
         raise
@@ -137,20 +144,33 @@ def _passes_here(archive: bytes, folder: Path, *, as_json: bool) -> bool:
         return subprocess.run(command, check=False, stdout=stdout).returncode == FINE  # noqa: S603  # our own command
 
 
-def _awaited(service: Service, version: dict[str, Any]) -> dict[str, Any]:
-    """Wait for the verdict on a version, telling what goes on."""
-    number, pause_s, last = str(version.get("number")), FIRST_LOOK_S, ""
+def _awaited(service: Service, number: int, pause: Callable[[float], None] = time.sleep) -> dict[str, Any]:
+    """Wait for the verdict on a version, telling what goes on.
+
+    Args:
+        service: asked again and again.
+        number: of the version.
+        pause: waits for so many seconds.
+
+    Raises:
+        ServiceError: an answer tells no state of a version, or there is no verdict within PATIENCE_S.
+    """
+    pause_s, waited_s, last = FIRST_LOOK_S, 0.0, ""
     with console.status("waiting for the verdict"):
-        while True:
-            found: dict[str, Any] = service.get("submissions", number)
-            state = str(found.get("state"))
+        while waited_s < PATIENCE_S:
+            found: dict[str, Any] = service.get("submissions", str(number))
+            state = found.get("state")
             if state in _OVER:
                 return found
+            if state not in _PENDING:
+                raise ServiceError(f"the answer does not tell how far version {number} is; is --to right?")
             if state != last:
                 _say(f"version {number}: {state}")
                 last = state
-            time.sleep(pause_s)
+            pause(pause_s)
+            waited_s += pause_s
             pause_s = min(pause_s * 1.5, LAST_LOOK_S)
+    raise ServiceError(f"there is no verdict after {PATIENCE_S / 60:.0f} minutes; ask the organiser")
 
 
 # --- what is shown

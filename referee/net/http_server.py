@@ -138,7 +138,7 @@ class _Channel(http.HTTPChannel):
     def connectionMade(self) -> None:
         """Begin to count its time, and it among those of its address."""
         super().connectionMade()  # type: ignore[no-untyped-call]
-        self._count(self.factory.limits.head_s, self.abort)
+        self._count(self.factory.limits.head_s, self._leave)
         self.factory.came(self, origin_of(str(getattr(self.transport.getPeer(), "host", ""))))
 
     def introduce(self, author: str) -> None:

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli.main import main
 from referee.cli.service import ServiceError
-from referee.cli.submit import _explain, _match, _show_verdict
+from referee.cli.submit import PATIENCE_S, _awaited, _explain, _match, _show_verdict
 from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.printed import Printed
@@ -200,6 +200,41 @@ def test_a_name_that_is_not_one_match_is_told(names: tuple[Any, ...], error: str
     service: Any = Shelf(*names)
     with pytest.raises(ServiceError, match=error):
         _match(service, "lab-1")
+
+
+class Clerk:
+    """A service that tells states, and then the last of them for ever.
+
+    Args:
+        states: in answer to one look after the other.
+    """
+
+    def __init__(self, *states: Any) -> None:
+        self._states = list(states)
+
+    def get(self, *_parts: str) -> Any:
+        """Answer as a service does."""
+        return {"number": 7, "state": self._states.pop(0) if len(self._states) > 1 else self._states[0]}
+
+
+def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
+    """It is looked for less and less often, and after half an hour no more."""
+    pauses: list[float] = []
+    service: Any = Clerk("waiting", "checking", "passed")
+    assert _awaited(service, 7, pauses.append)["state"] == "passed"
+    assert pauses == [0.25, 0.375]
+    endless: Any = Clerk("waiting")
+    with pytest.raises(ServiceError, match="no verdict after 30 minutes; ask the organiser"):
+        _awaited(endless, 7, pauses.append)
+    assert PATIENCE_S <= sum(pauses) < PATIENCE_S + 10
+
+
+@pytest.mark.parametrize("state", [None, "", "passing", 7, ["passed"], {}])
+def test_an_answer_without_a_state_is_none_of_a_service(state: Any) -> None:
+    """It is told at once, in the place of waiting."""
+    service: Any = Clerk(state)
+    with pytest.raises(ServiceError, match="does not tell how far version 7 is; is --to right"):
+        _awaited(service, 7)
 
 
 def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:

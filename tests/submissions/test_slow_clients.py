@@ -93,9 +93,9 @@ def test_a_head_has_its_time_however_it_comes(door: Door, said: str) -> None:
     for _ in range(round(LIMITS.head_s) - 1):
         door.advance(1)
         protocol.dataReceived(b"x")
-    assert not transport.disconnected
+    assert not transport.disconnecting
     door.advance(1)
-    assert transport.disconnected
+    assert transport.disconnecting
 
 
 def test_a_dripping_author_is_cut_off(door: Door) -> None:
