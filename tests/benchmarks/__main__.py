@@ -2,7 +2,7 @@
 
 import sys
 
-from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, strength, tournament, wire
+from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, storm, strength, tournament, wire
 
 BENCHMARKS = {
     "audit": audit.main,
@@ -11,6 +11,7 @@ BENCHMARKS = {
     "pairing": pairing.main,
     "ratings": ratings.main,
     "rules": rules.main,
+    "storm": storm.main,
     "strength": strength.main,
     "tournament": tournament.main,
     "wire": wire.main,

@@ -233,3 +233,17 @@ class Rogue:
         message = decode(body, FROM_REFEREE)
         self.heard.append(message)
         return message
+
+
+def playing(address: str, name: str, source: str) -> threading.Thread:
+    """Let an honest player play from some address of this machine, on its own."""
+    player = Rogue(address, source=source)
+    assert isinstance(player.hello(name), Welcome)
+
+    def _play() -> None:
+        player.until_asked()
+        player.play_on()
+
+    thread = threading.Thread(target=_play, daemon=True)
+    thread.start()
+    return thread

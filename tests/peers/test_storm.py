@@ -3,31 +3,13 @@
 Knows what a storm must not do. Refuses to know how it is weathered.
 """
 
-import threading
-
-from protocol.messages import Welcome
-
 from .halls import Halls
 from .offences_made import POSITION
-from .rogues import Rogue
+from .rogues import Rogue, playing
 from .storm import storming
 
 AT, ELSEWHERE = "127.0.0.1", "127.0.0.2"
 LIMIT_MS = 500.0
-
-
-def playing(address: str, name: str, source: str) -> threading.Thread:
-    """Let an honest player play from some address, on its own."""
-    player = Rogue(address, source=source)
-    assert isinstance(player.hello(name), Welcome)
-
-    def _play() -> None:
-        player.until_asked()
-        player.play_on()
-
-    thread = threading.Thread(target=_play)
-    thread.start()
-    return thread
 
 
 def test_a_storm_buys_its_player_no_time(halls: Halls) -> None:
