@@ -12,10 +12,10 @@ MOST_OF_ORIGIN = 64
 """A course behind one router may connect at once; hundreds from one place are no players."""
 MOST_IN_ALL = 512
 """What a process may open by default is 1024 files: the half of it is for programs, records and players."""
-STORM = 256
+STORM = 512
 """So many connections of one origin at once, and STORM_A_S more every second, are no storm: the programs of a whole
 tournament start on one host, and a loop that connects and closes makes thousands a second."""
-STORM_A_S = 128.0
+STORM_A_S = 256.0
 _MOST_ORIGINS = 1024
 """Of which it is remembered how often they came."""
 
