@@ -11,8 +11,11 @@ from twisted.internet import tcp, unix
 from twisted.internet.protocol import Factory, Protocol
 
 from referee.net.addresses import ACCEPTS, _bounded, origin_of
+from referee.net.crew import Crew, Occupant, Vacancy
+from referee.net.launch import Confinement, Launch
 from referee.net.lobby import SignUp, SignUpPolicy
 from referee.net.player_protocol import LinkFactory
+from referee.net.telemetry import Silence
 
 from .loop import Loop
 
@@ -82,6 +85,23 @@ def test_a_private_socket_answers_for_its_connections(open_ones: ExitStack, tmp_
         connected(open_ones, socket.AF_UNIX, path)
         port.doRead()
         assert list(door._greeting)[seat].origin == path
+
+
+def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> None:
+    """In a folder that nobody else can enter; without a sandbox there is none."""
+    stand_in: Any = object()
+    occupants: list[Occupant] = [
+        Launch(name="a", argv=()),
+        Vacancy(name="b", why="it is ill"),
+        Launch(name="c", argv=()),
+    ]
+    boxed, free = (
+        Crew(stand_in, occupants, [], tmp_path, stand_in, confinement, Silence())
+        for confinement in (Confinement(sandbox=stand_in), Confinement())
+    )
+    with boxed.private_sockets() as sockets, free.private_sockets() as none:
+        assert (list(sockets), len(set(sockets.values())), none) == ([0, 2], 2, {})
+        assert {path.parent.stat().st_mode & 0o777 for path in sockets.values()} == {0o700}
 
 
 @pytest.mark.parametrize(
