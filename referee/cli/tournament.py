@@ -72,7 +72,7 @@ def tournament(
     charter, venue = plan.charter, plan.venue
     total = None if plan.extent is None else plan.extent.fewest * charter.legs
     sealer = find_sealer(key)
-    written = [values["diagnostics"], _ledger_file(venue.ledger)]
+    written = [values["diagnostics"], *_ledger_files(venue.ledger)]
     confinement = find_confinement(venue.sandbox, key, venue.folder, memory_mib=charter.memory_mib, written=written)
     with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
         for warning in plan.warnings:
@@ -95,16 +95,17 @@ def tournament(
     report(venue.folder, Targets(), as_json=as_json)
 
 
-def _ledger_file(url: str | None) -> Path | None:
-    """Return the file of a ledger that lies in no tournament's folder.
+def _ledger_files(url: str | None) -> list[Path]:
+    """Return the files of a ledger that lies in no tournament's folder: SQLite keeps some beside it.
 
     Raises:
         click.ClickException: it is no address of a ledger.
     """
     try:
-        return None if url is None else file_of(url)
+        path = None if url is None else file_of(url)
     except LedgerError as error:
         raise click.ClickException(str(error)) from None
+    return [] if path is None else [path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm", "-journal")]
 
 
 def _read(path: Path, tables: int | None) -> Plan:

@@ -177,25 +177,19 @@ def record_folders(folder: Path, left_out: Container[Path], depth: int = _DEPTH)
             yield from record_folders(Path(entry.path), left_out, depth - 1)
 
 
-def besides_records(folder: Path, left_out: Iterable[str]) -> tuple[str, ...]:
+def besides_records(folder: Path, left_out: Container[str]) -> tuple[str, ...]:
     """Return the names of what is in a folder, without records and what their programs printed.
 
     Args:
         folder: where to look.
-        left_out: names of files to leave out as well, those included that are called after them (`NAME-wal`).
+        left_out: names to leave out as well.
     """
     records: list[str] = []
     others: list[str] = []
     for entry in _entries(folder):
         (records if _is_record(entry) else others).append(entry.name)
     stems = {name.removesuffix(_ENDING) for name in records}
-    own = tuple(left_out)
-    called_after = tuple(f"{name}{sign}" for name in own for sign in ".-")
-    return tuple(
-        name
-        for name in others
-        if name not in own and not name.startswith(called_after) and _stem_of_printed(name) not in stems
-    )
+    return tuple(name for name in others if name not in left_out and _stem_of_printed(name) not in stems)
 
 
 def _stem_of_printed(name: str) -> str | None:

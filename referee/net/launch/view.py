@@ -66,7 +66,7 @@ def view_of(
     records = {folder for path in own for folder in record_folders(path.resolve(), covered)}
     places = [path.resolve() for path in own]
     away, sifted = _covered_and_sifted(records, places)
-    sifted |= {folder for folder in _written_to(covered) if is_within(folder, places) and folder not in away}
+    sifted |= {folder for folder in _to_be_written(covered) if is_within(folder, places) and folder not in away}
     shown = {*own_runtime(), *runtimes(Path(argv[0])), *own}
     return View(
         where=where,
@@ -96,10 +96,10 @@ def _outermost(away: set[Path], sifted: set[Path]) -> list[Path]:
     return sorted(folder for folder in away if folder.parent not in sifted and away.isdisjoint(folder.parents))
 
 
-def _written_to(hidden: Iterable[Path]) -> Iterator[Path]:
-    """Yield the folders in which files are hidden, or what is not there yet: it can't be covered by itself."""
+def _to_be_written(hidden: Iterable[Path]) -> Iterator[Path]:
+    """Yield the folders of what must be hidden and is not there yet: it can't be covered by itself."""
     for path in hidden:
-        if not path.is_dir():
+        if not path.exists():
             yield next(folder for folder in path.parents if folder.is_dir())
 
 
@@ -109,7 +109,7 @@ def _sifted(folder: Path, hidden: Iterable[Path], name: str) -> tuple[str, ...]:
     Raises:
         PlayerError: it is too much; each of it is shown by itself, so that nothing else ever is.
     """
-    names = besides_records(folder, [path.name for path in hidden if path.parent == folder])
+    names = besides_records(folder, {path.name for path in hidden if path.parent == folder})
     if len(names) > MAX_SIFTED:
         detail = f"{name}: {folder} holds records or other files of the referee, and {len(names)} entries besides"
         raise PlayerError(f"{detail}; put the program into a folder of its own")
