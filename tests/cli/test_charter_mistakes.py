@@ -82,11 +82,7 @@ ADDED: list[tuple[str, str, Expected]] = [
     ("flag", "acknowledge = 1", [(4, "acknowledge: takes true or false, not 1")]),
     ("seed", "seed = 1.5", [(4, "seed: takes a whole number, not 1.5")]),
     ("suspend", "suspend_after = -1", [(4, "suspend_after: takes a whole number from 0 up, not -1")]),
-    (
-        "memory",
-        "[limits]\nmemory_mib = 63",
-        [(5, "limits.memory_mib: takes whole MiB, from 64 to 1048576, not 63")],
-    ),
+    ("memory", "[limits]\nmemory_mib = 63", [(5, "limits.memory_mib: takes whole MiB, from 64 to 1048576, not 63")]),
     ("disk", "min_free_mib = inf", [(4, "min_free_mib: takes a number of MiB from 0 up, not Infinity")]),
     ("sandbox", 'sandbox = "of"', [(4, 'sandbox: there is no way to confine programs "of"; did you mean "off"?')]),
     ("logs", 'logs = "players.toml"', [(4, "logs: HALL/players.toml is no folder; records go into one")]),

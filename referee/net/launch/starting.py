@@ -139,6 +139,8 @@ def join_new_keyring() -> str | None:
     Returns:
         Why it could not; None if it could, or if nobody here has keyrings.
     """
+    if platform.system() != "Linux":
+        return None
     before = _keyctl(_GET_KEYRING_ID, _SESSION_KEYRING, 0)
     if _keyctl(_JOIN_SESSION_KEYRING, None, 0) < 0:
         number = ctypes.get_errno()
