@@ -15,17 +15,19 @@ IMPURE = {"twisted", "socket", "time", "random", "os", "logging", "asyncio", "th
 ALLOWED: dict[str, set[str]] = {
     "referee.hookspecs": {"referee.games.base", "referee.pairing.base"},  # for its types alone
     "referee.chance": set(),
+    "referee.files": set(),
     "referee.games": {"referee.hookspecs"},
     "referee.pairing": {"referee.hookspecs", "referee.games.base"},
     "referee.match": {"referee.games.base", "referee.chance"},
     "referee.tournament": {"referee.pairing.base", "referee.games.base", "referee.chance"},
-    "referee.record": {"referee.match", "referee.games.base", "referee.tournament", "referee.chance"},
+    "referee.record": {"referee.match", "referee.games.base", "referee.tournament", "referee.chance", "referee.files"},
     "referee.plugins": {"referee.hookspecs", "referee.games", "referee.pairing"},
     "referee.testing": {"referee.games.base", "referee.match", "referee.pairing.base", "referee.chance"},
     "referee.net": {
         "protocol",
         "referee",
         "referee.chance",
+        "referee.files",
         "referee.games.base",
         "referee.match",
         "referee.record",
@@ -33,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
         "referee.submissions",
         "referee.plugins",
     },
-    "referee.submissions": {"referee.games.base", "referee.record", "referee.tournament.charter"},
+    "referee.submissions": {"referee.games.base", "referee.files", "referee.record", "referee.tournament.charter"},
     "referee.web": {
         "referee.record",
         "referee.match",
@@ -96,7 +98,19 @@ def test_imports_follow_the_design(name: str) -> None:
     layer = layer_of(name)
     allowed = ALLOWED[layer] | {layer}
     if layer == "referee.cli":
-        parts = ("check", "games", "match", "net", "pairing", "plugins", "record", "submissions", "tournament", "web")
+        parts = (
+            "check",
+            "files",
+            "games",
+            "match",
+            "net",
+            "pairing",
+            "plugins",
+            "record",
+            "submissions",
+            "tournament",
+            "web",
+        )
         allowed |= {f"referee.{part}" for part in (*parts, "hookspecs", "chance")}
     own = [found for found in imports_of(name, MODULES[name]) if found.split(".")[0] in OWN]
     assert [found for found in own if not any(is_within(found, one) for one in allowed)] == []

@@ -34,6 +34,17 @@ class NoSandboxError(Exception):
     """This machine has no sandbox; the text says why and how to get it."""
 
 
+class Scratch(Struct, frozen=True, kw_only=True):
+    """A working directory of a program's own: empty at first, in memory, and gone with the program."""
+
+    size_bytes: int
+    """How much may be written into it."""
+    told: int
+    """Descriptor on which bubblewrap tells the program's process id."""
+    users: int | None = None
+    """Descriptor of a user namespace for it, in which it may change its user; None: it has the referee's."""
+
+
 class View(Struct, frozen=True, kw_only=True):
     """What one program is shown."""
 
@@ -45,8 +56,8 @@ class View(Struct, frozen=True, kw_only=True):
     """Of these, what is not to be read."""
     socket: Path | None = None
     """The referee's; None: there is none."""
-    is_writable: bool = False
-    """Whether the working directory may be written."""
+    scratch: Scratch | None = None
+    """What is in the place of the working directory; None: that itself, to read."""
 
 
 def view_of(
@@ -102,7 +113,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         """
         return [
             self.program,
-            *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+            *_namespaces(view.scratch),
             *("--die-with-parent", "--new-session", "--hostname", "player"),
             *_system(),
             *_own_places(limits),
@@ -114,6 +125,17 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         ]
 
 
+def _namespaces(scratch: Scratch | None) -> Iterator[str]:
+    if scratch is not None:
+        yield from ("--info-fd", str(scratch.told))
+    if scratch is None or scratch.users is None:
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL")
+        return
+    yield from ("--userns", str(scratch.users), "--cap-drop", "ALL")
+    yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    yield from (f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try"))
+
+
 def _system() -> Iterator[str]:
     for name in SYSTEM:
         path = Path(name)
@@ -123,7 +145,13 @@ def _system() -> Iterator[str]:
             yield from ("--ro-bind", name, name)
     for pattern in SETTINGS:
         for path in sorted(Path("/etc").glob(pattern)):
-            yield from ("--ro-bind-try", str(path), str(path))
+            yield from (*_passable(path), "--ro-bind-try", str(path), str(path))
+
+
+def _passable(path: Path) -> Iterator[str]:
+    """Let everybody pass the folders above; of its own accord, bubblewrap lets its own user alone."""
+    for above in reversed(path.parents):
+        yield from ("--dir", str(above))
 
 
 def _own_places(limits: ProgramLimits) -> Iterator[str]:
@@ -137,8 +165,9 @@ def _own_places(limits: ProgramLimits) -> Iterator[str]:
 
 def _shown(view: View) -> Iterator[str]:
     for path in view.shown:
-        if path == view.where and view.is_writable:
-            yield from ("--bind", str(path), str(path))
+        yield from _passable(path)
+        if path == view.where and view.scratch is not None:
+            yield from ("--size", str(view.scratch.size_bytes), "--tmpfs", str(path))
         else:
             yield from ("--ro-bind", str(path), str(path))
     if not is_within(view.where, view.shown):
@@ -147,10 +176,11 @@ def _shown(view: View) -> Iterator[str]:
 
 def _hidden(view: View) -> Iterator[str]:
     """Cover what must not be read; what a program is not shown needs no cover, and gets none: covers need a place."""
-    places = [(path, path.resolve()) for path in view.shown if path.is_dir()]
+    shown = (path for path in view.shown if view.scratch is None or path != view.where)
+    places = [(path, path.resolve()) for path in shown if path.is_dir()]
     places += [(Path(name), Path(name)) for name in SYSTEM]
     hidden = {path.resolve() for path in view.hidden}
-    records = records_in(view.where.resolve(), hidden) if view.where in view.shown else ()
+    records = records_in(view.where.resolve(), hidden) if view.where in dict(places) else ()
     covered: list[Path] = []
     for path in sorted({*hidden, *records}):
         if is_within(path, covered) or not path.exists():

@@ -1,0 +1,96 @@
+"""Removes a folder whatever is in it: however deep, whatever its modes, and following no link."""
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+
+_BATCH = 10_000
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def remove(path: Path) -> None:
+    """Remove a folder with all that is in it, or what else is in its place; nothing happens if there is nothing.
+
+    What lies deep is moved up into the outermost folder before it is emptied, so that two descriptors are enough for
+    any depth, and no path gets long.
+
+    Raises:
+        OSError: something in it can't be removed.
+    """
+    above = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        remove_within(above, path.name)
+    except FileNotFoundError:
+        pass
+    finally:
+        os.close(above)
+
+
+def remove_within(above: int, name: str) -> None:
+    """Remove what has a name in a folder.
+
+    Args:
+        above: descriptor of the folder.
+        name: in it.
+
+    Raises:
+        OSError: it is not there, or something in it can't be removed.
+    """
+    if not stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+        os.unlink(name, dir_fd=above)
+        return
+    top = _opened(above, name)
+    try:
+        while names := _names(top):
+            for one in names:
+                _take_away(top, one)
+    finally:
+        os.close(top)
+    os.rmdir(name, dir_fd=above)
+
+
+def _take_away(top: int, name: str) -> None:
+    """Remove one thing of the outermost folder; of a folder, what it holds goes up first."""
+    if not _is_folder(top, name):
+        os.unlink(name, dir_fd=top)
+        return
+    inner = _opened(top, name)
+    try:
+        while names := _names(inner):
+            for one in names:
+                if _is_folder(inner, one):
+                    _unlock(inner, one)  # what changes its place must be writable itself
+                    os.rename(one, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+                else:
+                    os.unlink(one, dir_fd=inner)
+    finally:
+        os.close(inner)
+    os.rmdir(name, dir_fd=top)
+
+
+def _names(folder: int) -> list[str]:
+    with os.scandir(folder) as inner:
+        return [entry.name for entry in islice(inner, _BATCH)]
+
+
+def _is_folder(above: int, name: str) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
+
+
+def _opened(above: int, name: str) -> int:
+    _unlock(above, name)
+    return os.open(name, _FOLDER, dir_fd=above)
+
+
+def _unlock(above: int, name: str) -> None:
+    """Let a folder's owner do anything in it. By a descriptor: a path could be exchanged for a link meanwhile."""
+    descriptor = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+    try:
+        if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
+            with suppress(OSError):  # another user's, which may be open to this one all the same
+                Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
+    finally:
+        os.close(descriptor)
