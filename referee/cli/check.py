@@ -2,7 +2,6 @@
 
 import shlex
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from ..check.bench import Bench
 from ..check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch
 from ..check.session import Times
 from ..check.steps import all_steps, behind, is_bar, walk
+from ..files.removal import temporary_folder
 from ..games.base import counted
 from ..net.launch import Builds, Launch, PlayerError, command_launch, house_launch
 from ..plugins import PluginError, Registry
@@ -100,7 +100,7 @@ def check(
     given = _given(player, known)
     times = Times(start_s=start_s, move_s=move_s)
     confinement = find_confinement(sandbox_mode, None, logs)
-    with tempfile.TemporaryDirectory(prefix="referee-check-") as folder:
+    with temporary_folder("referee-check-") as folder:
         bench = Bench(
             given,
             known.games,
@@ -108,7 +108,7 @@ def check(
             times=times,
             confinement=confinement,
             builds=Builds(logs.absolute() / BUILDS, confinement),
-            folder=Path(folder),
+            folder=folder,
         )
         telling = _Telling(is_quiet=as_json)
         try:

@@ -17,6 +17,7 @@ import rich_click as click
 from rich.console import Console
 from rich.markup import escape
 
+from ..files.small import read_small
 from ..web.printing import printable
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _read_toml(name: str, path: Path) -> dict[str, Any]:
         click.UsageError: there is no such file, or it is no TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_small(path).decode())
     except OSError as error:
         raise click.UsageError(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
     except ValueError as error:  # TOML that is none, or no UTF-8

@@ -14,11 +14,12 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from ..files.small import read_small
+
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
 """Of silence; to explain a long match takes the organiser's machine some seconds, and others may be first."""
 _MAX_ANSWER_BYTES = 1 << 28
-_MAX_TOKEN_BYTES = 4096
 
 
 class ServiceError(Exception):
@@ -156,8 +157,7 @@ def find_token(path: Path | None) -> str:
     else:
         where = str(path)
         try:
-            with path.open("rb") as file:
-                mode, data = os.fstat(file.fileno()).st_mode, file.read(_MAX_TOKEN_BYTES)
+            mode, data = path.stat().st_mode, read_small(path)
         except OSError as error:
             raise ServiceError(f"can't read {path}: {error.strerror}; it holds the token that you were given") from None
         if mode & 0o077:

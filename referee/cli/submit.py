@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
 import time
 from http import HTTPStatus
 from pathlib import Path
@@ -12,6 +11,7 @@ import msgspec
 import rich_click as click
 from rich.table import Table as RichTable
 
+from ..files.removal import temporary_folder
 from ..games.base import counted
 from ..net.checker import COMMAND
 from ..record.explain import Explanation, Heard, Said, Verdict
@@ -126,10 +126,10 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
 
 def _passes_here(archive: bytes, folder: Path, *, as_json: bool) -> bool:
     """Check on this machine what was packed: what is missing in it is missing there, too."""
-    with tempfile.TemporaryDirectory(prefix="referee-submit-") as place:
-        copy = Path(place) / "player"
+    with temporary_folder("referee-submit-") as place:
+        copy = place / "player"
         write(unpack(archive), copy)
-        command = [*COMMAND, str(copy), "--called", str(folder), "--logs", str(Path(place) / "logs")]
+        command = [*COMMAND, str(copy), "--called", str(folder), "--logs", str(place / "logs")]
         stdout = sys.stderr if as_json else None  # stdout has the one object alone
         return subprocess.run(command, check=False, stdout=stdout).returncode == FINE  # noqa: S603  # our own command
 

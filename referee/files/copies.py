@@ -45,6 +45,21 @@ def copied(source: Path | int, target: int, *, left_out: LeftOut = _nothing, own
         os.fchown(target, owner, owner)
 
 
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder to a place where nothing is yet.
+
+    Raises:
+        BadTree: the source can't be read or is too much.
+        OSError: the target can't take it.
+    """
+    target.mkdir()
+    folder = open_folder(target)
+    try:
+        copied(source, folder)
+    finally:
+        os.close(folder)
+
+
 def marks(folder: int) -> Marks:
     """Return the marks of all that is in a folder now.
 

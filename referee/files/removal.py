@@ -3,12 +3,30 @@
 import os
 import secrets
 import stat
-from contextlib import suppress
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
 _BATCH = 10_000
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@contextmanager
+def temporary_folder(prefix: str, within: Path | None = None) -> Iterator[Path]:
+    """Make a folder that only its owner can use, and remove it whatever has come into it.
+
+    Args:
+        prefix: of its name.
+        within: where to make it; None: where temporary files are kept.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=prefix, dir=within))  # its mode is 0700
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):
+            remove(folder)
 
 
 def remove(path: Path) -> None:

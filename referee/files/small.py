@@ -29,10 +29,13 @@ def read_small(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except ValueError:
         raise BadFile(0, "no path has a null character", str(path)) from None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise BadFile(0, "this is no file", str(path))
-        data = file.read(max_bytes + 1)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(max_bytes + 1)
+    finally:
+        os.close(descriptor)
     if len(data) > max_bytes:
         raise BadFile(0, f"it is over {max_bytes} bytes, the most for such a file", str(path))
     return data

@@ -4,6 +4,7 @@ Nothing here recurses, and nothing trusts a path: every step is made from the de
 folder that changes meanwhile, or whose paths are longer than the kernel takes, leads nowhere else.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -21,6 +22,17 @@ MAX_BYTES = 512 * MIB
 """Of all files together, as long as they say they are. Eight times what may be handed in; read in a second or two."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _SHOWN_CHARS = 120
+
+
+_MACHINE = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN),
+}
+
+
+def is_of_the_machine(error: Exception) -> bool:
+    """Tell whether an error is this machine's trouble, whatever folder it came up in: a full disk, no descriptors."""
+    return isinstance(error, OSError) and error.errno in _MACHINE
 
 
 class BadTree(Exception):
@@ -115,6 +127,8 @@ def _readable(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if is_of_the_machine(error):
+            raise
         raise BadTree(f"{shown(path)} can't be read: {error.strerror}") from None
 
 
@@ -148,6 +162,7 @@ def walk(
     Raises:
         BadTree: there is too much of it, or something can't be read; by its owner's rights alone, so that it is the
             same for whoever walks.
+        OSError: the machine is in trouble, whatever folder it were.
     """
     counted = _Counted(bounds)
     with ExitStack() as opened:

@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from ...files.copies import LeftOut, carry_over, copied, marks
-from ...files.tree import Node, walk
+from ...files.tree import Node, is_of_the_machine, walk
 from .limits import BUILD_LIMITS
 from .output import Tail
 from .players import Launch, PlayerError, refuse_escapes, telling_whose
@@ -123,7 +123,7 @@ class Builds:
                 detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
                 raise PlayerError(f"{detail}{said} (all of it is in {log})")
             refuse_escapes(launch.where, job.folder)
-            with telling_whose(launch.where):
+            with telling_whose(launch.where), _taking(launch.where):
                 carry_over(job.folder, launch.where, before, left_out=left_out)
 
     def _private_to(self, launch: Launch) -> LeftOut:
@@ -147,6 +147,17 @@ class Builds:
         if job.group is not None and job.group.ran_out_of_memory:
             return f"{status}: out of memory (limit {BUILD_LIMITS.memory_mib} MiB)"
         return status
+
+
+@contextmanager
+def _taking(folder: Path) -> Iterator[None]:
+    """Turn what keeps a folder from being written into what is wrong with its player."""
+    try:
+        yield
+    except OSError as error:
+        if is_of_the_machine(error):
+            raise
+        raise PlayerError(f"{folder} can't take what its build made: {error.strerror}") from None
 
 
 def _fill(job: Job, launch: Launch, left_out: LeftOut) -> None:

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from ...files.links import Links, TangledLinksError
 from ...files.small import read_small
-from ...files.tree import BadTree, walk
+from ...files.tree import BadTree, is_of_the_machine, walk
 
 _SHOWN_CHARS = 200
 
@@ -139,6 +139,22 @@ def telling_whose(folder: Path) -> Iterator[None]:
         raise PlayerError(f"{folder}: {error}") from None
 
 
+@contextmanager
+def starting(launch: Launch) -> Iterator[None]:
+    """Turn what a player's files make of its start into what is wrong with it: no paths, links in a circle.
+
+    Raises:
+        PlayerError: something is.
+    """
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        if is_of_the_machine(error):
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PlayerError(f"{launch.name}: can't start {shlex.join(launch.argv)[:_SHOWN_CHARS]}: {why}") from None
+
+
 def house_launch(name: str) -> Launch:
     """Return how to start a house player: this program itself, as a program of its own."""
     return Launch(name=name, argv=(sys.executable, "-m", "referee.cli.house", name), is_house=True)
@@ -169,15 +185,11 @@ def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
     first, *rest = argv or launch.argv
     # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
     own = (launch.where / first).absolute()
-    try:
+    with starting(launch):  # a name may be too long, or none
         is_own = own.is_file() and (launch.folder is not None or os.sep in first)
-        is_runnable = is_own and os.access(own, os.X_OK)
-        found = shutil.which(first) if os.sep not in first and not is_runnable else None
-    except (OSError, ValueError) as error:  # a name that is too long, or none
-        why = error.strerror if isinstance(error, OSError) else error
-        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])[:_SHOWN_CHARS]}: {why}") from None
-    if is_runnable:
-        return [str(own), *rest]
+        if is_own and os.access(own, os.X_OK):
+            return [str(own), *rest]
+        found = shutil.which(first) if os.sep not in first else None
     if found is None:
         why = "Permission denied: it is not executable" if is_own else "No such file or directory"
         raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}")

@@ -18,7 +18,7 @@ from .ending import POLL_S, when_ended
 from .groups import Ground, Group
 from .limits import ProgramLimits, limited
 from .output import OutputPipe, Reactor
-from .players import Launch, PlayerError, resolved
+from .players import Launch, PlayerError, resolved, starting
 from .reach import rustup_home
 from .reasons import reason_of_end
 from .sandbox import HOME, Sandbox, View, view_of
@@ -142,7 +142,8 @@ class Program:
         def _view() -> View:
             return view_of(launch, argv, hidden=[*confinement.hidden, *hidden], others=others, socket=socket)
 
-        command = confinement.command(argv, _view)
+        with starting(launch):
+            command = confinement.command(argv, _view)
         self._group = confinement.group()
         if self._group is not None:
             command = self._group.joined(command)

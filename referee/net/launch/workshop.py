@@ -21,7 +21,7 @@ from msgspec import Struct
 from ...files.removal import remove
 from ...files.tree import MAX_BYTES, MAX_ENTRIES, open_folder
 from .groups import Group
-from .players import Launch, PlayerError, resolved
+from .players import Launch, PlayerError, resolved, starting
 from .program import Confinement
 from .reach import own_runtime, runtimes
 from .sandbox import HOME, Scratch, View
@@ -95,7 +95,8 @@ class Workshop(Struct, frozen=True, kw_only=True):
         told, telling = os.pipe()
         held.callback(os.close, told)
         scratch = Scratch(size_bytes=_SIZE_BYTES, told=telling, users=users)
-        shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
+        with starting(launch):
+            shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
         view = View(where=launch.where, shown=tuple(shown), hidden=self.confinement.hidden, scratch=scratch)
         drop = () if owner is None else _unprivileged(launch)
         try:
