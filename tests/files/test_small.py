@@ -1,0 +1,91 @@
+"""Small files that others give: never more than a bound is read, and nothing is waited for."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import rich_click as click
+
+from referee.cli.charter_sheet import BadToml, read_toml
+from referee.cli.common import parse_options
+from referee.cli.service import ServiceError, find_token
+from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
+from referee.net.launch import PlayerError, read_folder
+from referee.net.tokens import MAX_FILE_BYTES, BadTokens, read_tokens
+from referee.record.key_file import BadKey, load_key, parse_public
+
+
+def _layout(path: Path) -> object:
+    return parse_options([f"layout={path}"], {"layout"})
+
+
+def _player(path: Path) -> object:
+    return read_folder(path.parent)
+
+
+READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
+    "itself": (read_small, BadFile),
+    "players": (read_tokens, BadTokens),
+    "key": (load_key, BadKey),
+    "public key": (lambda path: parse_public(str(path)), BadKey),
+    "layout": (_layout, click.UsageError),
+    "layout of a charter": (read_toml, BadToml),
+    "token": (find_token, ServiceError),
+    "player.toml": (_player, PlayerError),
+}
+"""What reads a small file -> how it refuses one."""
+
+
+@pytest.fixture(params=["pipe", "endless"])
+def odd(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a file that is none: nobody writes to it, or it never ends."""
+    path = tmp_path / "player.toml"
+    if request.param == "pipe":
+        os.mkfifo(path, 0o600)
+        return path
+    return Path("/dev/zero")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_devices_and_pipes_are_refused(name: str, odd: Path) -> None:
+    """At once: a pipe is not waited for, and of a device nothing is read."""
+    read, error = READERS[name]
+    if name == "player.toml" and odd.name == "zero":
+        pytest.skip("a link out of a player's folder is refused before it is followed")
+    with pytest.raises(error) as caught:
+        read(odd)
+    assert "no file" in str(getattr(caught.value, "reason", None) or caught.value)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_too_long_is_refused(name: str, tmp_path: Path) -> None:
+    """It says how long it may be; a key of a thousand parts, which takes a parser minutes, is not even parsed."""
+    read, error = READERS[name]
+    path = tmp_path / "player.toml"
+    path.write_text("a" + ".a" * 60_000 + " = 1\n" + "#" * (MAX_FILE_BYTES if name == "players" else 0))
+    path.chmod(0o600)
+    with pytest.raises(error) as caught:
+        read(path)
+    limit = MAX_FILE_BYTES if name == "players" else MAX_SMALL_BYTES
+    assert f"over {limit} bytes" in str(getattr(caught.value, "reason", None) or caught.value)
+
+
+def test_a_players_file_has_short_lines(tmp_path: Path) -> None:
+    """A file of players that is long is fine, and one with a long line is none: it is not parsed."""
+    path = tmp_path / "players.toml"
+    path.write_text("".join(f'p{number} = "{number:064x}"\n' for number in range(1000)))
+    assert len(read_tokens(path)) == 1000
+    path.write_text("a" + ".a" * 60_000 + " = 1\n")
+    with pytest.raises(BadTokens, match="a line is longer than 256"):
+        read_tokens(path)
+
+
+@pytest.mark.parametrize("key", ["name", "run", "build", "version", "games"])
+@pytest.mark.parametrize("char", ["\\u0000", "\\u001b", "\\u0085", "\\u202e", "\\n"])
+def test_nothing_in_a_player_toml_is_unprintable(tmp_path: Path, key: str, char: str) -> None:
+    """A null character would end the referee where a program is started, others would act on a terminal."""
+    lines = {"name": '"a"', "run": '"true"', key: f'["{char}"]' if key == "games" else f'"a{char}b"'}
+    (tmp_path / "player.toml").write_text("".join(f"{one} = {value}\n" for one, value in lines.items()))
+    with pytest.raises(PlayerError, match=f"`{key}` has the character "):
+        read_folder(tmp_path)
