@@ -30,7 +30,7 @@ def copied(source: Path | int, target: int, *, left_out: LeftOut = _nothing, own
 
     Args:
         source: the folder, by path or descriptor.
-        target: descriptor of an empty folder.
+        target: descriptor of a folder with nothing but folders in it.
         left_out: tells what is not copied.
         owner: user and group that the copy is to belong to; None: whoever copies.
 
@@ -122,7 +122,8 @@ def _above(top: int, path: str) -> Iterator[int]:
 def _make(node: Node, above: int, owner: int | None) -> None:
     """Make one thing anew."""
     if node.is_folder:
-        os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
+        with suppress(FileExistsError):
+            os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
     elif node.is_link:
         os.symlink(node.target(), node.name, dir_fd=above)
     elif node.is_file:

@@ -189,7 +189,7 @@ def _walked(top: int, counted: "_Counted", left_out: Callable[[Node], bool]) -> 
                 continue
             node = waiting[-1].pop()
             if len(waiting) >= counted.bounds.levels:
-                raise BadTree(f"{shown(node.path)}: there are folders more than {len(waiting)} deep")
+                raise BadTree(f"there are folders more than {len(waiting)} deep: {shown(node.path)}")
             open_.append(open_folder(node.name, node.folder))
             nodes = counted.listed(open_[-1], f"{node.path}/", left_out)
             yield from nodes

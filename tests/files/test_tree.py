@@ -26,7 +26,7 @@ def test_a_walk_is_in_order_and_follows_no_link(tmp_path: Path) -> None:
 
 
 BAD = {
-    "levels": (Bounds(levels=2), "b/c: there are folders more than 2 deep"),
+    "levels": (Bounds(levels=2), "there are folders more than 2 deep: b/c"),
     "entries": (Bounds(entries=3), "more than 3 files and folders"),
     "bytes": (Bounds(bytes_=tree.MIB), "more than 1 MiB together"),
 }

@@ -43,7 +43,6 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox | None:
 
 BAD = {
     "deep": (NEST, "folders more than 64 deep"),
-    "many": ("for n in range(50_001):\n    open(f'{n}', 'w').close()\n", "more than 50000 files"),
     "sparse": (
         "for n in range(20):\n    with open(f'{n}', 'w') as file:\n        file.truncate(500_000_000)\n",
         "more than 512 MiB together",
@@ -70,6 +69,12 @@ def test_what_a_build_may_not_leave(tmp_path: Path, sandbox: Sandbox | None, scr
     assert {path.name for path in folder.iterdir()} == {"player.toml", "script.py"}
     assert [path.name for path in (tmp_path / "builds").iterdir() if path.suffix not in (".log", ".lock")] == []
     assert len(content_hash(folder)) == 64
+
+
+def test_a_build_may_not_leave_any_number_of_files(tmp_path: Path) -> None:
+    """However small they are: whoever walks through the folder would take as long as the build wants."""
+    with pytest.raises(PlayerError, match="more than 50000 files and folders in it"):
+        made(tmp_path / "mine", "for n in range(50_001):\n    open(f'{n}', 'w').close()\n", find_sandbox())
 
 
 def test_nothing_lends_its_owners_rights(tmp_path: Path, sandbox: Sandbox | None) -> None:
@@ -154,6 +159,21 @@ def test_what_is_hidden_from_a_player_is_no_part_of_its_build(tmp_path: Path, sa
     confinement = Confinement(sandbox=sandbox, hidden=(folder / "logs",))
     Builds(tmp_path / "builds", confinement).build(read_folder(folder))
     assert (folder / "logs" / "m.txt").read_text() == "mine"
+
+
+def test_a_private_folder_is_private_and_gone(tmp_path: Path) -> None:
+    """Without a sandbox: nobody else can enter it, it has what the player's folder has, and nothing of it stays."""
+    script = (
+        "import os, stat, sys\n"
+        "assert stat.S_IMODE(os.stat('..').st_mode) == 0o700\n"
+        "assert sorted(os.listdir()) == ['player.toml', 'script.py']\n"
+        "if not os.path.exists('/proc/self/cwd/../left'):\n    open('../left', 'w').close()\n    sys.exit('once')\n"
+    )
+    for _ in range(2):
+        with pytest.raises(PlayerError, match="once"):
+            made(tmp_path / "mine", script, None)
+        remove(tmp_path / "mine")
+    assert list((tmp_path / "builds").glob("*.work")) == []
 
 
 def test_a_folder_is_removed_whatever_is_in_it(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ ERRORS = {
     "deep": (RecursionError("maximum recursion depth exceeded"), "(RecursionError): tell the organiser"),
     "odd path": (ValueError("embedded null byte in /srv/secret"), "(ValueError): tell the organiser"),
     "closed": (PermissionError(errno.EACCES, "Permission denied", "/srv/secret"), "(Permission denied): tell"),
-    "tree": (BadTree("a/b: there are folders more than 64 deep"), "made: a/b: there are folders more than 64 deep"),
+    "tree": (BadTree("there are folders more than 64 deep: a/b"), "made: there are folders more than 64 deep: a/b"),
 }
 
 

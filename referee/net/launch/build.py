@@ -99,22 +99,24 @@ class Builds:
         self._folder.mkdir(parents=True, exist_ok=True)
         name = _UNFIT.sub("_", launch.name)[:_NAME_CHARS]
         key = hashlib.sha256(os.fsencode(launch.where.resolve())).hexdigest()[:12]
-        stamp, log = (self._folder / f"{name}-{key}.{kind}" for kind in ("built", "log"))
+        stamp, log, private = (self._folder / f"{name}-{key}.{kind}" for kind in ("built", "log", "work"))
         with _locked(self._folder / f"{name}-{key}.lock"):
             if stamp.exists() and stamp.read_text() == self._stamp(launch):
                 return False
-            self._run(launch, log)
+            self._run(launch, log, private)
             stamp.write_text(self._stamp(launch))
         return True
 
     def _stamp(self, launch: Launch) -> str:
         return f"{shlex.join(launch.build)}\n{content_hash(launch.where)}\n"
 
-    def _run(self, launch: Launch, log: Path) -> None:
+    def _run(self, launch: Launch, log: Path, private: Path) -> None:
         tail = Tail()
+        is_boxed = self._confinement.sandbox is not None
         left_out = self._private_to(launch)
-        with Workshop(confinement=self._confinement, folder=self._folder).job(launch) as job:
-            _fill(job, launch, left_out)
+        with Workshop(confinement=self._confinement, private=private).job(launch) as job:
+            with telling_whose(launch.where), _taking(launch.where, "copied", is_disk=not is_boxed):
+                copied(launch.where, job.folder, left_out=left_out, owner=job.owner)
             before = marks(job.folder)
             status = self._awaited(job, tail)
             log.write_bytes(tail.content)
@@ -123,7 +125,7 @@ class Builds:
                 detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
                 raise PlayerError(f"{detail}{said} (all of it is in {log})")
             refuse_escapes(launch.where, job.folder)
-            with telling_whose(launch.where), _taking(launch.where):
+            with telling_whose(launch.where), _taking(launch.where, "given what its build made"):
                 carry_over(job.folder, launch.where, before, left_out=left_out)
 
     def _private_to(self, launch: Launch) -> LeftOut:
@@ -150,20 +152,20 @@ class Builds:
 
 
 @contextmanager
-def _taking(folder: Path) -> Iterator[None]:
-    """Turn what keeps a folder from being written into what is wrong with its player."""
+def _taking(folder: Path, what: str, *, is_disk: bool = True) -> Iterator[None]:
+    """Turn what keeps a player's folder from being copied or written into what is wrong with its player.
+
+    Args:
+        folder: the player's.
+        what: it can't be.
+        is_disk: whether it goes to the disk, whose troubles are the machine's.
+    """
     try:
         yield
     except OSError as error:
-        if is_of_the_machine(error):
+        if is_disk and is_of_the_machine(error):
             raise
-        raise PlayerError(f"{folder} can't take what its build made: {error.strerror}") from None
-
-
-def _fill(job: Job, launch: Launch, left_out: LeftOut) -> None:
-    """Copy a player's folder to where its build works."""
-    with telling_whose(launch.where):
-        copied(launch.where, job.folder, left_out=left_out, owner=job.owner)
+        raise PlayerError(f"{folder} can't be {what}: {error.strerror}") from None
 
 
 def _drained(process: "subprocess.Popen[bytes]", tail: Tail, give_up: float) -> bool:

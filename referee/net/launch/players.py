@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from ...files.links import Links, TangledLinksError
-from ...files.small import read_small
+from ...files.small import BadFile, read_small
 from ...files.tree import BadTree, is_of_the_machine, walk
 
 _SHOWN_CHARS = 200
@@ -82,6 +82,8 @@ def _read_toml(path: Path) -> PlayerToml:
     """Read the file that says how a folder's player is started."""
     try:
         toml = msgspec.convert(tomllib.loads(read_small(path).decode()), PlayerToml)
+    except BadFile as error:
+        raise PlayerError(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
     except msgspec.ValidationError as error:

@@ -10,7 +10,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -71,8 +70,8 @@ class Workshop(Struct, frozen=True, kw_only=True):
 
     confinement: Confinement
     """Of a build."""
-    folder: Path
-    """For private folders, where there is no sandbox."""
+    private: Path
+    """A folder for what is built without a sandbox; what is there is removed."""
 
     @contextmanager
     def job(self, launch: Launch) -> Iterator[Job]:
@@ -90,7 +89,7 @@ class Workshop(Struct, frozen=True, kw_only=True):
 
     def _boxed(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
         """Start a build in a sandbox; its folder is opened from outside, and outlasts the sandbox."""
-        owner = NOBODY if os.geteuid() == 0 else None
+        owner = NOBODY if os.geteuid() == 0 and _is_known(NOBODY) else None
         users = None if owner is None else _new_users(launch, owner, held)
         told, telling = os.pipe()
         held.callback(os.close, told)
@@ -113,9 +112,10 @@ class Workshop(Struct, frozen=True, kw_only=True):
 
     def _bare(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
         """Start a build in a private folder."""
-        private = Path(tempfile.mkdtemp(prefix=".build-", dir=self.folder))  # its mode is 0700
-        held.callback(remove, private)
-        work = private / launch.where.name
+        remove(self.private)  # of a referee that was killed
+        held.callback(remove, self.private)
+        self.private.mkdir(mode=0o700)
+        work = self.private / launch.where.name
         work.mkdir()
         first = Path(argv[0])
         if first.is_relative_to(launch.where):
@@ -219,6 +219,16 @@ def _new_users(launch: Launch, owner: int, held: ExitStack) -> int:
         _ended(maker)
     held.callback(os.close, users)
     return users
+
+
+def _is_known(user: int) -> bool:
+    """Tell whether there is such a user and group at all: in a container, the only one may be root."""
+    for kind in ("uid", "gid"):
+        lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
+        ranges = [[int(word) for word in line.split()] for line in lines]
+        if not any(first <= user < first + count for first, _, count in ranges):
+            return False
+    return True
 
 
 def _unprivileged(launch: Launch) -> Sequence[str]:
