@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .removal import remove_within
 from .tree import Node, open_folder, walk
 
 _MODE, _EXECUTABLE = 0o644, 0o755
@@ -88,19 +87,18 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut = 
 
     Raises:
         BadTree: the copy can't be read or is too much; or the folder can't be worked with.
-        OSError: the folder can't take it.
+        OSError: the folder can't take it, or has something else where the copy has nothing.
     """
-    found = set()
+    after = marks(source)
     top = open_folder(target)
     try:
+        for path in sorted(before.keys() - after.keys(), reverse=True):  # what is in a folder before the folder
+            with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
+                _drop(above, path.rpartition("/")[2])
         for node in walk(source, left_out=left_out):
-            found.add(node.path)
             if before.get(node.path) != _mark(node):
                 with _above(top, node.path) as above:
                     _replace(node, above)
-        for path in sorted(before.keys() - found, reverse=True):  # what is in a folder before the folder
-            with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
-                _drop(above, path.rpartition("/")[2])
     finally:
         os.close(top)
 
@@ -154,7 +152,7 @@ def _replace(node: Node, above: int) -> None:
             os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
         return
     if is_folder:
-        remove_within(above, node.name)
+        os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
     with suppress(FileNotFoundError):
         os.unlink(_PARTIAL, dir_fd=above)
     if node.is_link:

@@ -4,6 +4,7 @@ import os
 import shlex
 import stat
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -149,16 +150,28 @@ def test_a_build_changes_its_folder_file_by_file(tmp_path: Path, sandbox: Sandbo
     assert (folder / "script.py").stat() == kept
 
 
-def test_what_is_hidden_from_a_player_is_no_part_of_its_build(tmp_path: Path, sandbox: Sandbox | None) -> None:
-    """Records that lie in its folder are neither shown to its build nor changed by it."""
+@pytest.mark.parametrize(
+    ("script", "complaint"),
+    [
+        ("os.makedirs('in/logs', exist_ok=True)\nopen('in/logs/m.txt', 'w').write('forged')\n", ""),
+        ("shutil.rmtree('in', ignore_errors=True)\n", ""),
+        ("shutil.rmtree('in', ignore_errors=True)\nopen('in', 'w').close()\n", "Directory not empty"),
+    ],
+)
+def test_what_is_hidden_from_a_player_is_no_part_of_its_build(
+    tmp_path: Path, sandbox: Sandbox | None, script: str, complaint: str
+) -> None:
+    """Records that lie in its folder are neither shown to its build nor changed nor removed by it."""
     folder = tmp_path / "mine"
-    (folder / "logs").mkdir(parents=True)
-    (folder / "logs" / "m.txt").write_text("mine")
-    (folder / "script.py").write_text("import os\nos.mkdir('logs')\nopen('logs/m.txt', 'w').write('forged')\n")
+    (folder / "in" / "logs").mkdir(parents=True)
+    (folder / "in" / "logs" / "m.txt").write_text("mine")
+    seen = "import os, shutil\nassert not os.path.exists('in/logs/m.txt')\n"
+    (folder / "script.py").write_text(seen + script)
     (folder / "player.toml").write_text(f'name = "mine"\nrun = "./made"\nbuild = {PYTHON + " script.py"!r}\n')
-    confinement = Confinement(sandbox=sandbox, hidden=(folder / "logs",))
-    Builds(tmp_path / "builds", confinement).build(read_folder(folder))
-    assert (folder / "logs" / "m.txt").read_text() == "mine"
+    confinement = Confinement(sandbox=sandbox, hidden=(folder / "in" / "logs",))
+    with pytest.raises(PlayerError, match=complaint) if complaint else nullcontext():
+        Builds(tmp_path / "builds", confinement).build(read_folder(folder))
+    assert (folder / "in" / "logs" / "m.txt").read_text() == "mine"
 
 
 def test_a_private_folder_is_private_and_gone(tmp_path: Path) -> None:

@@ -92,7 +92,9 @@ class Builds:
             Whether something was built.
 
         Raises:
-            PlayerError: the build fails or takes too long; the text has the first error that it printed.
+            PlayerError: the build fails or takes too long, and the text has the first error that it printed; or what it
+                made can't be worked with.
+            OSError: the disk can't take what is to be kept.
         """
         if launch.folder is None or not launch.build:
             return False

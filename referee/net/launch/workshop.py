@@ -20,7 +20,7 @@ from msgspec import Struct
 from ...files.removal import remove
 from ...files.tree import MAX_BYTES, MAX_ENTRIES, open_folder
 from .groups import Group
-from .players import Launch, PlayerError, resolved, starting
+from .players import Launch, PlayerError, resolved, starting, telling_whose
 from .program import Confinement
 from .reach import own_runtime, runtimes
 from .sandbox import HOME, Scratch, View
@@ -103,7 +103,8 @@ class Workshop(Struct, frozen=True, kw_only=True):
         finally:
             os.close(telling)
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
-        folder = open_folder(f"{root}{launch.where}")
+        with telling_whose(launch.where):
+            folder = open_folder(f"{root}{launch.where}")
         held.callback(os.close, folder)
         if owner is not None:
             for place in _OWN_PLACES:
