@@ -20,6 +20,8 @@ TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
 TIMEOUT_S = 60.0
 """Of silence; to explain a long match takes the organiser's machine some seconds, and others may be first."""
 _MAX_ANSWER_BYTES = 1 << 28
+_MAX_CERTIFICATES_BYTES = 1 << 20
+"""All that a distribution trusts are a quarter of it."""
 
 
 class ServiceError(Exception):
@@ -113,8 +115,8 @@ class Service(Struct, frozen=True, kw_only=True):
         context = ssl.create_default_context()
         if self.ca is not None:
             try:
-                context.load_verify_locations(self.ca)
-            except ssl.SSLError:
+                context.load_verify_locations(cadata=read_small(self.ca, _MAX_CERTIFICATES_BYTES).decode())
+            except (ssl.SSLError, ValueError):
                 raise ServiceError(f"--ca {self.ca}: no certificate in PEM") from None
             except OSError as error:
                 raise ServiceError(f"--ca {self.ca}: {error.strerror}") from None

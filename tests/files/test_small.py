@@ -9,7 +9,7 @@ import rich_click as click
 
 from referee.cli.charter_sheet import BadToml, read_toml
 from referee.cli.common import parse_options
-from referee.cli.service import ServiceError, find_token
+from referee.cli.service import ServiceError, find_service, find_token
 from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
 from referee.net.launch import PlayerError, read_folder
 from referee.net.tokens import MAX_FILE_BYTES, BadTokens, read_tokens
@@ -18,6 +18,10 @@ from referee.record.key_file import BadKey, load_key, parse_public
 
 def _layout(path: Path) -> object:
     return parse_options([f"layout={path}"], {"layout"})
+
+
+def _certificate(path: Path) -> object:
+    return find_service("https://127.0.0.1:9", "token", path).get("submissions")
 
 
 def _player(path: Path) -> object:
@@ -31,6 +35,7 @@ READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     "public key": (lambda path: parse_public(str(path)), BadKey),
     "layout": (_layout, click.UsageError),
     "layout of a charter": (read_toml, BadToml),
+    "certificate": (_certificate, ServiceError),
     "token": (find_token, ServiceError),
     "player.toml": (_player, PlayerError),
 }
@@ -57,16 +62,20 @@ def test_devices_are_refused(name: str) -> None:
     assert "no file" in str(getattr(caught.value, "reason", None) or caught.value)
 
 
+BOUNDS = {"players": MAX_FILE_BYTES, "certificate": 1 << 20}
+"""What may be longer than others."""
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_what_is_too_long_is_refused(name: str, tmp_path: Path) -> None:
     """It says how long it may be; a key of a thousand parts, which takes a parser minutes, is not even parsed."""
     read, error = READERS[name]
+    limit = BOUNDS.get(name, MAX_SMALL_BYTES)
     path = tmp_path / "player.toml"
-    path.write_text("a" + ".a" * 60_000 + " = 1\n" + "#" * (MAX_FILE_BYTES if name == "players" else 0))
+    path.write_text("a" + ".a" * 60_000 + " = 1\n" + "#" * (limit - MAX_SMALL_BYTES))
     path.chmod(0o600)
     with pytest.raises(error) as caught:
         read(path)
-    limit = MAX_FILE_BYTES if name == "players" else MAX_SMALL_BYTES
     assert f"over {limit} bytes" in str(getattr(caught.value, "reason", None) or caught.value)
 
 
