@@ -115,7 +115,9 @@ class Service(Struct, frozen=True, kw_only=True):
         context = ssl.create_default_context()
         if self.ca is not None:
             try:
-                context.load_verify_locations(cadata=read_small(self.ca, _MAX_CERTIFICATES_BYTES).decode())
+                context.load_verify_locations(
+                    cadata=read_small(self.ca, _MAX_CERTIFICATES_BYTES).decode("ascii", "ignore")
+                )
             except (ssl.SSLError, ValueError):
                 raise ServiceError(f"--ca {self.ca}: no certificate in PEM") from None
             except OSError as error:
