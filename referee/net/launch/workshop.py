@@ -34,7 +34,8 @@ _BLOCK_BYTES = 4096
 _SIZE_BYTES = MAX_BYTES + MAX_ENTRIES * _BLOCK_BYTES
 _OWN_PLACES = (HOME, "/tmp", "/dev/shm")  # noqa: S108  # inside
 _READY = b"ready\n"
-_WAIT = 'echo ready; read -r _; exec "$@" </dev/null'
+_WAIT = 'echo ready; read -r _ < "$1"; shift; exec "$@" </dev/null'
+"""Says that all around it is set up, waits at a gate, then becomes the program."""
 _USERS = "echo 0 > /proc/sys/user/max_user_namespaces && echo ready; read -r _"
 """Lets nobody in a new user namespace make another one, and keeps it until it is held."""
 _LOOK_BYTES = 4096
@@ -49,13 +50,14 @@ class Job(Struct, frozen=True, kw_only=True):
     """Descriptor of the folder in which it works, empty at first; it holds what the build made when that has ended."""
     owner: int | None
     """User and group to whom what is in the folder has to belong; None: the referee's."""
+    gate: int
+    """Descriptor of the gate at which it waits."""
     group: Group | None
 
     def begin(self) -> None:
         """Let it run."""
-        assert self.process.stdin is not None
-        with suppress(BrokenPipeError), self.process.stdin as told:
-            told.write(b"\n")
+        with suppress(BrokenPipeError):
+            os.write(self.gate, b"\n")
 
     def end(self) -> None:
         """Kill what is left of it."""
@@ -90,18 +92,16 @@ class Workshop(Struct, frozen=True, kw_only=True):
     def _boxed(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
         """Start a build in a sandbox; its folder is opened from outside, and outlasts the sandbox."""
         owner = NOBODY if os.geteuid() == 0 and _is_known(NOBODY) else None
-        users = None if owner is None else _new_users(launch, owner, held)
+        with starting(launch):
+            shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
+        drop = () if owner is None else _unprivileged(launch)
+        users = None if owner is None else _new_users(launch, owner)
         told, telling = os.pipe()
         held.callback(os.close, told)
         scratch = Scratch(size_bytes=_SIZE_BYTES, told=telling, users=users)
-        with starting(launch):
-            shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
         view = View(where=launch.where, shown=tuple(shown), hidden=self.confinement.hidden, scratch=scratch)
-        drop = () if owner is None else _unprivileged(launch)
-        try:
-            process = self._started(launch, [*drop, *argv], launch.where, group, held, view)
-        finally:
-            os.close(telling)
+        handed_on = (telling,) if users is None else (telling, users)
+        process, gate = self._started(launch, [*drop, *argv], group, held, view, handed_on)
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
         with telling_whose(launch.where):
             folder = open_folder(f"{root}{launch.where}")
@@ -109,7 +109,7 @@ class Workshop(Struct, frozen=True, kw_only=True):
         if owner is not None:
             for place in _OWN_PLACES:
                 os.chown(f"{root}{place}", owner, owner)
-        return Job(process=process, folder=folder, owner=owner, group=group)
+        return Job(process=process, folder=folder, owner=owner, gate=gate, group=group)
 
     def _bare(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
         """Start a build in a private folder."""
@@ -123,39 +123,54 @@ class Workshop(Struct, frozen=True, kw_only=True):
             first = work / first.relative_to(launch.where)
         folder = open_folder(work)
         held.callback(os.close, folder)
-        process = self._started(launch, [str(first), *argv[1:]], work, group, held)
-        return Job(process=process, folder=folder, owner=None, group=group)
+        view = View(where=work, shown=())  # nobody looks: there is no sandbox
+        process, gate = self._started(launch, [str(first), *argv[1:]], group, held, view)
+        return Job(process=process, folder=folder, owner=None, gate=gate, group=group)
 
     def _started(
         self,
         launch: Launch,
         argv: Sequence[str],
-        where: Path,
         group: Group | None,
         held: ExitStack,
-        view: View | None = None,
-    ) -> "subprocess.Popen[bytes]":
-        """Start what waits, and return when it does: its sandbox is complete then."""
-        handed_on = () if view is None or view.scratch is None else (view.scratch.told, view.scratch.users)
-        command = self.confinement.command(
-            ["/bin/sh", "-c", _WAIT, "sh", *argv], lambda: view or View(where=where, shown=())
-        )
-        process = subprocess.Popen(
-            command if group is None else group.joined(command),
-            cwd=where,
-            env=self.confinement.environment({}),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=[descriptor for descriptor in handed_on if descriptor is not None],
-        )
+        view: View,
+        handed_on: tuple[int, ...] = (),
+    ) -> tuple["subprocess.Popen[bytes]", int]:
+        """Start what waits at a gate, and return when it does: its sandbox is complete then.
+
+        Args:
+            launch: whose build it is.
+            argv: what is behind the gate.
+            group: its control groups.
+            held: ends it.
+            view: where it works, and what it is shown in a sandbox.
+            handed_on: descriptors that it is given; they are closed here.
+        """
+        gate, opener = os.pipe()
+        held.callback(os.close, opener)
+        handed_on = (gate, *handed_on)
+        try:
+            waiting = ["/bin/sh", "-c", _WAIT, "sh", f"/proc/self/fd/{gate}", *argv]
+            command = self.confinement.command(waiting, lambda: view)
+            process = subprocess.Popen(
+                command if group is None else group.joined(command),
+                cwd=view.where,
+                env=self.confinement.environment({}),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=handed_on,
+            )
+        finally:
+            for descriptor in handed_on:
+                os.close(descriptor)
         held.callback(_ended, process)
         said = _first_words(process)
         if said != _READY:
             why = " ".join(said.decode(errors="replace").split()) or f"exit status {process.wait()}"
             raise PlayerError(f"{launch.name}: its build can't be started: {why}")
-        return process
+        return process, opener
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> None:
@@ -191,7 +206,7 @@ def _grouped(confinement: Confinement) -> Iterator[Group | None]:
             time.sleep(0.01)
 
 
-def _new_users(launch: Launch, owner: int, held: ExitStack) -> int:
+def _new_users(launch: Launch, owner: int) -> int:
     """Make a user namespace that has root and one user without rights, and nobody else; return its descriptor.
 
     Root is needed to set the sandbox up: what is to be shown in it may lie in folders that are root's alone.
@@ -213,13 +228,11 @@ def _new_users(launch: Launch, owner: int, held: ExitStack) -> int:
             raise PlayerError(f"{launch.name}: no user namespace for its build: {why}")
         for kind in ("uid", "gid"):
             Path(f"/proc/{maker.pid}/{kind}_map").write_text(f"0 0 1\n{_INSIDE} {owner} 1\n")
-        users = os.open(f"/proc/{maker.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        return os.open(f"/proc/{maker.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         raise PlayerError(f"{launch.name}: no user namespace for its build: {error.strerror}") from None
     finally:
         _ended(maker)
-    held.callback(os.close, users)
-    return users
 
 
 def _is_known(user: int) -> bool:
