@@ -3,7 +3,6 @@
 A table needs a running reactor, and a process has one of them, once: so these steps are one coroutine.
 """
 
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ..files.removal import temporary_folder
 from ..games.base import counted
 from ..match.fouls import Foul
 from ..net.launch import Launch, PlayerError, house_launch
@@ -60,10 +60,8 @@ async def _played(reactor: Any, bench: Bench, name: str) -> str:
     if not bench.plays(name):
         raise Skipped(f"it does not play {name}")
     game = bench.known[name]
-    with tempfile.TemporaryDirectory(prefix="match-", dir=bench.folder) as folder:
-        table = Table(
-            reactor, time.monotonic, game, _settings(bench, game, Path(folder)), confinement=bench.confinement
-        )
+    with temporary_folder("match-", bench.folder) as folder:
+        table = Table(reactor, time.monotonic, game, _settings(bench, game, folder), confinement=bench.confinement)
         try:
             bench.builds.build(bench.launch)
             played = await table.play_programs(_launches(bench, game))
@@ -72,7 +70,7 @@ async def _played(reactor: Any, bench: Bench, name: str) -> str:
             raise unready(error, "a program that can be built and started", advice) from None
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
-            raise _failed(fouls[0], game, _printed(Path(folder)))
+            raise _failed(fouls[0], game, _printed(folder))
         return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..net.launch import content_hash
+from ..net.launch import PlayerError, content_hash
 from ..record.programs import Programs, read_programs, write_programs
 from ..tournament.charter import REMOTE, Participant
 
@@ -19,7 +19,7 @@ def digests_of(entrants: Iterable[Participant]) -> dict[str, str]:
     found = {}
     for one in entrants:
         if one.player != REMOTE and ":" not in one.player and Path(one.player).is_dir():
-            with suppress(OSError):  # its build or its start fails for that, and says so
+            with suppress(PlayerError):  # its build or its start fails for that, and says so
                 found[one.name] = content_hash(Path(one.player))
     return found
 

@@ -51,6 +51,8 @@ class Entrants(Struct, frozen=True, kw_only=True):
     """Names of those that come by themselves, without a token too."""
     tokens: dict[str, str]
     """Remote entrant -> SHA-256 of its token, in hex."""
+    left_out: tuple[str, ...]
+    """Folders of programs that can't take part as they are, as a charter has them."""
 
 
 class Reader:
@@ -77,6 +79,7 @@ class Reader:
         self._hashes = self._read_hashes(remote)
         self._tokens: dict[str, str] = {}
         self._remotes: list[str] = []
+        self._left_out: list[str] = []
 
     def read(self) -> Entrants:
         """Return everybody: those listed first, then those of the folder, by the folders' names."""
@@ -96,6 +99,7 @@ class Reader:
             count=len(found) + len(gathered),
             remotes=tuple(self._remotes),
             tokens=self._tokens,
+            left_out=tuple(self._left_out),
         )
 
     def _listed(self, index: int, value: str | dict[str, Any]) -> Candidate | None:
@@ -243,6 +247,7 @@ class Reader:
             self._read_folder(folder)
         except (PlayerError, OSError) as error:
             self._sheet.warn(f"{folder.name} is left out: {error}")
+            self._left_out.append(str(folder.resolve()))
             return None
         return Candidate(name=_legal(folder.name), is_named=False, player=str(folder.resolve()))
 

@@ -67,6 +67,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     """How many pairings there will be; None: the format can't tell."""
     warnings: tuple[str, ...] = ()
     """What is odd, one line each: programs that are left out, for instance. They can be printed as they are."""
+    left_out: tuple[str, ...] = ()
+    """Folders of these programs."""
 
 
 def read_tournament(path: Path, registry: Registry) -> Plan:
@@ -133,7 +135,14 @@ class _File:
             memory_mib=memory_mib,
         )
         warnings = tuple(self._sheet.warnings)
-        return Plan(path=self._sheet.path, charter=charter, venue=venue, extent=extent, warnings=warnings)
+        return Plan(
+            path=self._sheet.path,
+            charter=charter,
+            venue=venue,
+            extent=extent,
+            warnings=warnings,
+            left_out=entrants.left_out,
+        )
 
     def _name(self) -> str:
         stem = _ILLEGAL.sub("-", self._sheet.path.stem).strip(".-_")[:40]

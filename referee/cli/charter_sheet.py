@@ -15,8 +15,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..files.small import MAX_SMALL_BYTES, BadFile, read_small
 from ..web.printing import printable
 from .toml_lines import Lines, Where
+
+MAX_CHARTER_BYTES = 1 << 20
+"""Of a charter: ten thousand entrants."""
 
 _MAX_SHOWN = 60
 """Characters of a value in an error: enough to find it again."""
@@ -89,7 +93,7 @@ class Sheet:
         """Key that is known somewhere -> where it belongs, in words."""
         self._sections: list[Section] = []
         try:
-            self.values, self._lines = read_toml(path)
+            self.values, self._lines = read_toml(path, MAX_CHARTER_BYTES)
         except BadToml as error:
             raise BadCharter(path, [Mistake(error.line, printable(str(error)))]) from None
         if huge := list(_huge(self.values, ())):
@@ -199,26 +203,28 @@ class Section:
                 self.refuse(key, f"there is no such key{remedy}")
 
 
-def read_toml(path: Path) -> tuple[dict[str, Any], Lines]:
+def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, Any], Lines]:
     """Read a TOML file.
+
+    Args:
+        path: of the file.
+        max_bytes: how long it may be.
 
     Returns:
         Its values, and the lines that they stand on.
 
     Raises:
-        BadToml: it is no file, can't be read, is no UTF-8 text or no TOML.
+        BadToml: it is no file or too long, can't be read, is no UTF-8 text or no TOML.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise BadToml(0, "this is no file")
-        text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        text = read_small(path, max_bytes).decode("utf-8-sig").replace("\r\n", "\n")
+    except BadFile as error:
+        raise BadToml(0, str(error.strerror)) from None
     except OSError as error:
         raise BadToml(0, f"it can't be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise BadToml(line, "this is no UTF-8 text; save it as UTF-8 in your editor") from None
-    except ValueError:
-        raise BadToml(0, "it can't be read: no path has a null character") from None
     try:
         return tomllib.loads(text), Lines(text)
     except RecursionError:

@@ -18,6 +18,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
+from ..files.small import read_small
 from ..web.printing import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _read_toml(name: str, path: Path) -> dict[str, Any]:
         click.UsageError: there is no such file, or it is no TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_small(path).decode())
     except OSError as error:
         raise click.UsageError(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
     except ValueError as error:  # TOML that is none, or no UTF-8

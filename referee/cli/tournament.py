@@ -123,17 +123,21 @@ def _read(path: Path, tables: int | None) -> Plan:
 
 
 def _without_latecomers(plan: Plan) -> Plan:
-    """Return the plan with the field that its tournament began with: who was handed in later is not in it."""
+    """Return the plan with the field that its tournament began with.
+
+    Who was handed in later is not in it, and whose folder can't be played with any more loses its own matches.
+    """
     with contextlib.suppress(BadFounding):  # it is told when the tournament is taken up
         founding = read_founding(plan.venue.folder)
         if founding is None or plan.charter == founding.charter:
             return plan
         field = founding.charter.entrants
         late = [one.name for one in plan.charter.entrants if one not in field]
-        if replace(plan.charter, entrants=field) == founding.charter and set(field) < set(plan.charter.entrants):
+        missing = {one.player for one in field if one not in plan.charter.entrants}
+        if replace(plan.charter, entrants=field) == founding.charter and missing <= set(plan.left_out):
             warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
-            extent = _extent(founding.charter)
-            return replace(plan, charter=founding.charter, extent=extent, warnings=(*plan.warnings, warning))
+            warnings = (*plan.warnings, warning) if late else plan.warnings
+            return replace(plan, charter=founding.charter, extent=_extent(founding.charter), warnings=warnings)
     return plan
 
 

@@ -7,7 +7,7 @@ check was cut off, by a kill of this process too, are checked again.
 import contextlib
 import json
 import os
-import shutil
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +22,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
+from ..files.removal import remove
+from ..files.tree import BadTree, is_of_the_machine
 from ..submissions.store import MAX_ATTEMPTS, Store, StoreError, Verdict
 from .launch.starting import Command, if_alive, start
 from .launch.strays import strays
@@ -41,6 +43,8 @@ _MAX_REPORT_BYTES = 1 << 20
 _MAX_FAILED_STEPS = 20
 _LAST_WORDS_CHARS = 300
 _PREFIX = "referee-check-"
+_FOLDERS = re.compile(r"/(?:[^\s/:'\"]+/)+")
+"""Of an absolute path, all but the last part: where things are on this machine is nothing for authors."""
 _VERDICTS = (0, 1)
 """Exit status of a check: passed, failed. Anything else says that it could not be made."""
 
@@ -107,8 +111,10 @@ class Checker:
             self.current = self._queue.popleft()
             try:
                 await self._check(*self.current)
-            except (OSError, StoreError) as error:
-                self._note("check-failed", author=self.current[0], version=self.current[1], error=str(error))
+            except CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
+                self._note("check-failed", author=self.current[0], version=self.current[1], error=_told(error))
                 self._queue.append(self.current)
                 self.current = None
                 await deferLater(self._reactor, RETRY_S)
@@ -123,14 +129,26 @@ class Checker:
             text = f"its check was cut off {version.attempts} times, with the referee itself; tell the organiser"
             verdict = Verdict(passed=False, trouble=text)
         else:
+            verdict = await self._tried(author, number)
+        await deferToThread(self._store.conclude, author, number, verdict, self._now())
+        self._note("version-checked", author=author, version=number, passed=verdict.passed, trouble=verdict.trouble)
+
+    async def _tried(self, author: str, number: int) -> Verdict:
+        """Check a version; what comes up meanwhile is its verdict, too, unless it is this machine's trouble."""
+        try:
             work = await deferToThread(self._store.begin, author, number)
             try:
-                verdict = await self._verdict(work)
+                return await self._verdict(work)
             except CancelledError:
                 self._store.put_off(author, number)
                 raise
-        await deferToThread(self._store.conclude, author, number, verdict, self._now())
-        self._note("version-checked", author=author, version=number, passed=verdict.passed, trouble=verdict.trouble)
+        except CancelledError:
+            raise
+        except Exception as error:
+            if isinstance(error, StoreError) or is_of_the_machine(error):
+                raise
+            self._note("check-failed", author=author, version=number, error=_told(error))
+            return Verdict(passed=False, trouble=_trouble(error))
 
     async def _verdict(self, work: Path) -> Verdict:
         """Run the check of a folder, and return what came of it."""
@@ -140,7 +158,7 @@ class Checker:
             status = await self._ended(_started([*self._command, str(work), "--json"], scratch), scratch)
             return _judged(status, self._limit_s, scratch, work)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            await deferToThread(_cleared, scratch)
             self._leftover.unlink(missing_ok=True)
 
     async def _ended(self, process: "subprocess.Popen[bytes]", scratch: Path) -> int | None:
@@ -179,8 +197,27 @@ class Checker:
             if scratch.is_absolute() and scratch.name.startswith(_PREFIX):
                 while _kill_strays(scratch):
                     pass
-                shutil.rmtree(scratch, ignore_errors=True)
+                _cleared(scratch)
             self._leftover.unlink()
+
+
+def _cleared(scratch: Path) -> None:
+    """Remove what a check has left; programs without a sandbox may have written to it."""
+    with contextlib.suppress(OSError):
+        remove(scratch)
+
+
+def _told(error: Exception) -> str:
+    """Return an error as the organiser is told it."""
+    return str(error) if isinstance(error, OSError | StoreError | BadTree) else f"{type(error).__name__}: {error}"
+
+
+def _trouble(error: Exception) -> str:
+    """Return an error as an author is told it: without a path of this machine."""
+    if isinstance(error, BadTree):
+        return f"the check could not be made: {error}"
+    what = error.strerror if isinstance(error, OSError) else type(error).__name__
+    return f"the check could not be made ({what}): tell the organiser"
 
 
 def _started(command: Sequence[str], scratch: Path) -> "subprocess.Popen[bytes]":
@@ -213,7 +250,7 @@ def _judged(status: int | None, limit_s: float, scratch: Path, work: Path) -> Ve
     report = _report(scratch / "out", {str(work): "player", str(scratch): "tmp"})
     if status not in _VERDICTS or report is None:
         words = (scratch / "err").read_bytes()[-4 * _LAST_WORDS_CHARS :].decode(errors="replace").split()
-        said = " ".join(words)[-_LAST_WORDS_CHARS:].replace(str(work), "player")
+        said = _FOLDERS.sub("", " ".join(words).replace(str(work), "player"))[-_LAST_WORDS_CHARS:]
         text = (
             f"the check could not be made (exit status {status}): tell the organiser{f'; it said: {said}' * bool(said)}"
         )

@@ -14,7 +14,13 @@ from pathlib import Path
 
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
+from ..files.small import read_small
+
 TOKEN_BYTES = 32
+MAX_FILE_BYTES = 262_144
+"""Room for two thousand players."""
+_MAX_LINE_CHARS = 256
+"""A name, a hash and what is around them; parsing takes the square of what one line may have."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 _HEAD = "# Players that may sign up: name = SHA-256 of the token. Made by `referee token`.\n"
 
@@ -33,7 +39,10 @@ def read_tokens(path: Path) -> dict[str, str]:
         BadTokens: it can't be read, or is no file of players.
     """
     try:
-        found = tomllib.loads(path.read_text())
+        text = read_small(path, MAX_FILE_BYTES).decode()
+        if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
+            raise BadTokens(f"{path}: a line is longer than {_MAX_LINE_CHARS} characters; one has a name and a hash")
+        found = tomllib.loads(text)
     except OSError as error:
         raise BadTokens(f"{path}: {error.strerror}; `referee token NAME... --file {path}` makes such a file") from None
     except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep

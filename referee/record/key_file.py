@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from ..files.small import read_small
 from .seal import Sealer
 
 VARIABLE = "REFEREE_KEY"
@@ -73,9 +73,7 @@ def load_key(path: Path) -> Sealer:
     """
     try:
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode):
-            raise BadKey(f"{path} is no file")
-        data = path.read_bytes()
+        data = read_small(path)
     except OSError as error:
         raise BadKey(f"can't read the key {path}: {error.strerror}; `referee key make` makes one") from None
     if mode & 0o077:
@@ -125,7 +123,7 @@ def parse_public(text: str) -> str:
     if _PUBLIC.fullmatch(text):
         return text
     try:
-        content = Path(text).read_bytes()
+        content = read_small(Path(text))
         if _PUBLIC.fullmatch(content.decode("ascii", "replace").strip()):
             return content.decode().strip()
         key = load_pem_public_key(content)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..files.small import BadFile, read_small
+from ..files.tree import BadTree, Bounds, Node, walk
 from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, BadArchive, Entry, Kind, largest, shown
 
 IGNORE = ".refereeignore"
@@ -22,6 +24,8 @@ LEFT_OUT = frozenset(
 _ENVIRONMENT = "pyvenv.cfg"
 """A folder with this file is a virtual environment of Python's, whatever it is called."""
 _MAX_IGNORE_BYTES = 65_536
+_BOUNDS = Bounds(bytes_=None)
+"""Bytes and entries are counted here, so that the largest files can be told."""
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
@@ -43,6 +47,8 @@ def gather(folder: Path) -> Gathered:
         raise BadArchive(f"there is no folder {folder}; name the one that holds your player.toml")
     try:
         found = _Walk(folder)
+    except BadTree as error:
+        raise BadArchive(f"{folder}: {error}") from None
     except OSError as error:
         raise BadArchive(f"can't read {error.filename}: {error.strerror}") from None
     return Gathered(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
@@ -58,43 +64,45 @@ class _Walk:
         self._patterns = _patterns(folder / IGNORE)
         self._sizes: list[tuple[int, str]] = []
         self._total = 0
-        self._go_through(folder)
-
-    def _go_through(self, folder: Path) -> None:
-        for path in sorted(folder.iterdir()):
-            inside = path.relative_to(self._root).as_posix()
-            if self._is_left_out(path, inside):
-                self.left_out.append(inside)
-                continue
+        for node in walk(folder, _BOUNDS, left_out=self._is_left_out):
             if len(self.entries) >= MAX_ENTRIES:
                 text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
                 raise BadArchive(f"{text}; name what the program does not need in {IGNORE}")
-            mode = path.lstat().st_mode
-            self.entries.append(self._entry(path, inside, mode))
-            if stat.S_ISDIR(mode):
-                self._go_through(path)
+            self.entries.append(self._entry(node))
 
-    def _is_left_out(self, path: Path, inside: str) -> bool:
-        if path.name in LEFT_OUT or (not path.is_symlink() and (path / _ENVIRONMENT).is_file()):
-            return True
-        return any(fnmatchcase(name, pattern) for pattern in self._patterns for name in (path.name, inside))
+    def _is_left_out(self, node: Node) -> bool:
+        is_left_out = (
+            node.name in LEFT_OUT
+            or (node.is_folder and _is_environment(node))
+            or any(fnmatchcase(name, pattern) for pattern in self._patterns for name in (node.name, node.path))
+        )
+        if is_left_out:
+            self.left_out.append(node.path)
+        return is_left_out
 
-    def _entry(self, path: Path, inside: str, mode: int) -> Entry:
-        if stat.S_ISLNK(mode):
-            return Entry(path=inside, kind=Kind.LINK, target=str(path.readlink()))
-        if stat.S_ISDIR(mode):
-            return Entry(path=inside, kind=Kind.FOLDER)
-        if not stat.S_ISREG(mode):
-            text = f"{shown(inside)} is neither a file nor a folder nor a link"
+    def _entry(self, node: Node) -> Entry:
+        if node.is_link:
+            return Entry(path=node.path, kind=Kind.LINK, target=node.target())
+        if node.is_folder:
+            return Entry(path=node.path, kind=Kind.FOLDER)
+        if not node.is_file:
+            text = f"{shown(node.path)} is neither a file nor a folder nor a link"
             raise BadArchive(f"{text}; remove it, or name it in {IGNORE}")
-        self._weigh(path.stat().st_size, inside)
-        return Entry(path=inside, data=path.read_bytes(), is_executable=bool(mode & stat.S_IXUSR))
+        self._weigh(node.status.st_size, node.path)
+        return Entry(path=node.path, data=b"".join(node.pieces()), is_executable=node.is_executable)
 
     def _weigh(self, size: int, inside: str) -> None:
         self._sizes.append((size, inside))
         self._total += size
         if self._total > MAX_UNPACKED_BYTES:
             raise BadArchive(largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB"))
+
+
+def _is_environment(node: Node) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(f"{node.name}/{_ENVIRONMENT}", dir_fd=node.folder).st_mode)
+    except OSError:
+        return False
 
 
 def _patterns(path: Path) -> list[str]:
@@ -106,12 +114,11 @@ def _patterns(path: Path) -> list[str]:
     if not path.is_file():
         return []
     try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_IGNORE_BYTES + 1).decode()
+        text = read_small(path, _MAX_IGNORE_BYTES).decode()
+    except BadFile as error:
+        raise BadArchive(f"{path}: {error.strerror}; it has one name or pattern a line") from None
     except UnicodeDecodeError:
         raise BadArchive(f"{path} is no text in UTF-8; it has one name or pattern a line") from None
-    if len(text) > _MAX_IGNORE_BYTES:
-        raise BadArchive(f"{path} is over {_MAX_IGNORE_BYTES} bytes; it has one name or pattern a line")
     lines = (line.strip().rstrip("/") for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 

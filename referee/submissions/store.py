@@ -12,8 +12,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +21,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..files.copies import copy_folder
+from ..files.removal import remove, temporary_folder
 from .archive import MIB, unpack
 from .folder import write
 
@@ -138,7 +138,7 @@ class Store:
         waiting = []
         for folder in sorted(path for path in self._versions.iterdir() if path.is_dir()):
             for partial in folder.glob(f"{_PARTIAL}*"):
-                partial.unlink() if partial.is_symlink() else shutil.rmtree(partial)
+                _clear(partial)
             for version in self.versions(folder.name):
                 self.clear(folder.name, version.number)
                 if version.state is State.WAITING:
@@ -221,11 +221,8 @@ class Store:
     def _partial(self, author: str) -> Iterator[Path]:
         """Make a folder that is removed unless it was renamed."""
         (self._versions / author).mkdir(exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._versions / author))
-        try:
+        with temporary_folder(_PARTIAL, self._versions / author) as partial:
             yield partial
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
 
     # --- checking
 
@@ -236,14 +233,15 @@ class Store:
             A copy of the player's folder for the check to build and run in.
 
         Raises:
+            BadTree: what was unpacked can't be worked with any more.
             OSError: the disk can't take it.
         """
         version = self._read(author, number)
         self._write(author, replace(version, attempts=version.attempts + 1))
         self.clear(author, number)
         folder = self._folder(author, number)
-        work: Path = shutil.copytree(folder / PLAYER, folder / _WORK, symlinks=True)
-        return work
+        copy_folder(folder / PLAYER, folder / _WORK)
+        return folder / _WORK
 
     def put_off(self, author: str, number: int) -> None:
         """Note that a check was stopped for no fault of the version's; it waits for the next one."""
@@ -287,7 +285,7 @@ class Store:
 
     def clear(self, author: str, number: int) -> None:
         """Remove what a check has made."""
-        shutil.rmtree(self._folder(author, number) / _WORK, ignore_errors=True)
+        _clear(self._folder(author, number) / _WORK)
 
     # --- on the disk
 
@@ -334,6 +332,12 @@ class Store:
         partial.symlink_to(target)
         partial.rename(link)
         _settle(self.root)
+
+
+def _clear(path: Path) -> None:
+    """Remove a folder that programs have written to; what the disk does not let go stays."""
+    with contextlib.suppress(OSError):
+        remove(path)
 
 
 def _write_whole(path: Path, data: bytes) -> None:

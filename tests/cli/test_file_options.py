@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     """A folder in place of a file is named as one."""
-    with pytest.raises(click.UsageError, match="Is a directory"):
+    with pytest.raises(click.UsageError, match="this is no file"):
         parse_options([f"layout={tmp_path}"], {"layout"})
 
 

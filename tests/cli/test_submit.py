@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], int, str]] = {
     "no address": (("--status", "--to", "ftp://x"), 2, "no address such as http://HOST:7780"),
     "address with a path": (("--status", "--to", "http://x/y"), 2, "no address such as http://HOST:7780"),
     "nobody there": (("--status", "--to", "http://127.0.0.1:1"), 1, "is --to right, and the service on?"),
-    "no certificate": (("--status", "--ca", os.devnull), 1, "no certificate in PEM"),
+    "no certificate": (("--status", "--ca", __file__), 1, "no certificate in PEM"),
     "match of nobody": (("--explain", "x/../y"), 1, "you have no match x/../y that is over; see --matches"),
     "no token file": (("--status", "--token-file", "nowhere"), 2, "can't read nowhere"),
     "others read the token": (("--status", "--token-file", __file__), 2, "chmod 600"),

@@ -81,7 +81,9 @@ def seen(folder: Path) -> None:
         watcher.on_step(event, commands, story.match)
     result = story.match.result
     assert result is not None
-    played = Played(names=story.match.setup.names, result=result, record=record(folder, FILE), match=story.match, head="")
+    played = Played(
+        names=story.match.setup.names, result=result, record=record(folder, FILE), match=story.match, head=""
+    )
     show_played(played, watcher.moves, as_json=False)
     show_played(played, watcher.moves, as_json=True)
 

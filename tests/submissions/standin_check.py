@@ -1,6 +1,7 @@
 """A stand-in for `referee check`: the player's folder says what comes of its check. A program, run by tests."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -15,12 +16,16 @@ def check(folder: Path) -> int:
     if does == "nonsense":
         print("{")
         return 2
+    if does == "nest":
+        nest(folder)
+    if does == "crash":
+        raise RecursionError(f"in {Path(__file__)} and {folder}")
     if does == "hang":
         subprocess.Popen(SLEEPER, start_new_session=True)  # as a player's program does
         with (folder.parents[1] / "hanging").open("a"):  # a pipe, if a test waits at its other end
             pass
         time.sleep(600)
-    passes = does == "pass"
+    passes = does in ("pass", "nest")
     (folder / "built").touch()
     step = {"number": 7, "title": "it greets", "verdict": "ok" if passes else "failed"}
     trouble = {"happened": f"nothing came from {folder}", "expected": "hello", "remedy": "send one"}
@@ -28,6 +33,14 @@ def check(folder: Path) -> int:
     print("7 it greets")
     print(json.dumps({"player": str(folder), "passes": passes, "steps": [{**step, "trouble": trouble}]}))
     return 0 if passes else 1
+
+
+def nest(folder: Path) -> None:
+    """Make more folders within folders than any path can name."""
+    os.chdir(folder)
+    for _ in range(1500):
+        os.mkdir("deep")  # noqa: PTH102  # no path could name it
+        os.chdir("deep")
 
 
 if __name__ == "__main__":

@@ -1,62 +1,71 @@
 """Builds a player's folder, once for each content of it. Knows command lines and content; refuses to know languages.
 
-A build runs within bounds of its own, with that one folder to write and without a network. What it was built from is
-told by a hash over the folder as the build left it: whoever changes a file, or takes away what was made, has it built
-again. The stamp and the build's output stand in a folder beside the records.
+A build runs within bounds of its own, on a private copy of the folder and without a network; what it made or changed is
+put into the folder when it has ended well. What it was built from is told by a hash over the folder as the build left
+it: whoever changes a file, or takes away what was made, has it built again. The stamp and the build's output stand in a
+folder beside the records.
 """
 
 import fcntl
 import hashlib
 import os
+import re
 import selectors
 import shlex
-import signal
 import stat
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
+from ...files.copies import LeftOut, carry_over, copied, marks
+from ...files.tree import Node, is_of_the_machine, walk
 from .limits import BUILD_LIMITS
 from .output import Tail
-from .players import Launch, PlayerError, entries, refuse_escapes, resolved
+from .players import Launch, PlayerError, refuse_escapes, telling_whose
 from .program import Confinement
-from .reach import own_runtime, runtimes
+from .reach import besides_records, record_folders
 from .reasons import reason_of_build
-from .starting import Command, start
-from .view import View
+from .workshop import Job, Workshop
 
 BUILD_S = 300.0
 """How long a build may take; a whole workspace in Rust takes a minute or two on two cores."""
 _NOT_CONTENT = {"__pycache__", ".git"}
 """What running and keeping a program changes without changing the program."""
 _READ_BYTES = 65_536
-_GONE_S = 5.0
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]")
+"""For the name of a file."""
+_NAME_CHARS = 40
 
 
 def content_hash(folder: Path) -> str:
-    """Return the SHA-256, in hex, of everything in a folder: paths, what is executable, links, and bytes."""
+    """Return the SHA-256, in hex, of everything in a folder: paths, what is executable, links, and bytes.
+
+    Raises:
+        PlayerError: it is too deep or too much, or something in it can't be read.
+    """
     digest = hashlib.sha256()
-    for path in entries(folder):
-        inside = path.relative_to(folder)
-        if not _NOT_CONTENT & set(inside.parts):
-            digest.update(b"%d %b " % (len(os.fsencode(inside)), os.fsencode(inside)))
-            digest.update(_entry_hash(path))
+    with telling_whose(folder):
+        for node in walk(folder):
+            if not _NOT_CONTENT & set(node.path.split("/")):
+                path = os.fsencode(node.path)
+                digest.update(b"%d %b " % (len(path), path))
+                digest.update(_entry_hash(node))
     return digest.hexdigest()
 
 
-def _entry_hash(path: Path) -> bytes:
-    mode = path.lstat().st_mode
-    if stat.S_ISLNK(mode):
-        return hashlib.sha256(b"link " + os.fsencode(path.readlink())).digest()
-    if not stat.S_ISREG(mode):
-        return hashlib.sha256(b"kind %d" % stat.S_IFMT(mode)).digest()
-    with path.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").digest()
-    return hashlib.sha256(b"file %d " % bool(mode & stat.S_IXUSR) + content).digest()
+def _entry_hash(node: Node) -> bytes:
+    if node.is_link:
+        return hashlib.sha256(b"link " + os.fsencode(node.target())).digest()
+    if not node.is_file:
+        return hashlib.sha256(b"kind %d" % stat.S_IFMT(node.status.st_mode)).digest()
+    content = hashlib.sha256()
+    for piece in node.pieces():
+        content.update(piece)
+    return hashlib.sha256(b"file %d " % node.is_executable + content.digest()).digest()
 
 
 class Builds:
@@ -83,58 +92,85 @@ class Builds:
             Whether something was built.
 
         Raises:
-            PlayerError: the build fails or takes too long; the text has the first error that it printed.
+            PlayerError: the build fails or takes too long, and the text has the first error that it printed; or what it
+                made can't be worked with.
+            OSError: the disk can't take what is to be kept.
         """
         if launch.folder is None or not launch.build:
             return False
         self._folder.mkdir(parents=True, exist_ok=True)
+        name = _UNFIT.sub("_", launch.name)[:_NAME_CHARS]
         key = hashlib.sha256(os.fsencode(launch.where.resolve())).hexdigest()[:12]
-        stamp, log = (self._folder / f"{launch.name}-{key}.{kind}" for kind in ("built", "log"))
-        with _locked(self._folder / f"{launch.name}-{key}.lock"):
+        stamp, log, private = (self._folder / f"{name}-{key}.{kind}" for kind in ("built", "log", "work"))
+        with _locked(self._folder / f"{name}-{key}.lock"):
             if stamp.exists() and stamp.read_text() == self._stamp(launch):
                 return False
-            self._run(launch, log)
-            refuse_escapes(launch.folder)
+            self._run(launch, log, private)
             stamp.write_text(self._stamp(launch))
         return True
 
     def _stamp(self, launch: Launch) -> str:
         return f"{shlex.join(launch.build)}\n{content_hash(launch.where)}\n"
 
-    def _run(self, launch: Launch, log: Path) -> None:
-        argv = resolved(launch, launch.build)
-        shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
-        view = View(where=launch.where, shown=tuple(shown), hidden=self._confinement.hidden, is_writable=True)
-        group = self._confinement.group()
+    def _run(self, launch: Launch, log: Path, private: Path) -> None:
         tail = Tail()
-        try:
-            with self._confinement.command(argv, lambda: view, group) as command:
-                status = self._awaited(command, launch.where, tail)
-            if group is not None and group.ran_out_of_memory:
-                status = f"{status}: out of memory (limit {BUILD_LIMITS.memory_mib} MiB)"
-        finally:
-            give_up = time.monotonic() + _GONE_S
-            while group is not None and not group.remove() and time.monotonic() < give_up:
-                group.kill()
-                time.sleep(0.01)
-        log.write_bytes(tail.content)
-        if status is not None:
-            said = f"; it said: {reason_of_build(tail.text)}" if not tail.is_empty else ""
-            detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
-            raise PlayerError(f"{detail}{said} (all of it is in {log})")
+        is_boxed = self._confinement.sandbox is not None
+        left_out = self._private_to(launch)
+        with Workshop(confinement=self._confinement, private=private).job(launch) as job:
+            with telling_whose(launch.where), _taking(launch.where, "copied", is_disk=not is_boxed):
+                copied(launch.where, job.folder, left_out=left_out, owner=job.owner)
+            before = marks(job.folder)
+            status = self._awaited(job, tail)
+            log.write_bytes(tail.content)
+            if status is not None:
+                said = f"; it said: {reason_of_build(tail.text)}" if not tail.is_empty else ""
+                detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
+                raise PlayerError(f"{detail}{said} (all of it is in {log})")
+            refuse_escapes(launch.where, job.folder)
+            with telling_whose(launch.where), _taking(launch.where, "given what its build made"):
+                carry_over(job.folder, launch.where, before, left_out=left_out)
 
-    def _awaited(self, command: Command, where: Path, tail: Tail) -> str | None:
-        """Run a command to its end; return None if it went well, else how it ended."""
-        give_up = time.monotonic() + self._limit_s
-        with start(command, cwd=where, env=self._confinement.environment({}), output=subprocess.PIPE) as process:
-            try:
-                is_done = _drained(process, tail, give_up)
-            finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+    def _private_to(self, launch: Launch) -> LeftOut:
+        """Return what tells which parts of a folder are none of its player's: records and keys that lie in it."""
+        where = launch.where.resolve()
+        hidden = {path.resolve() for path in self._confinement.hidden}
+        private = {path for path in hidden if path.is_relative_to(where)}
+        for folder in record_folders(where, hidden):
+            others = besides_records(folder, ())
+            private |= {path for path in folder.iterdir() if path.name not in others}
+        inside = {str(path.relative_to(where)) for path in private}
+        return lambda node: node.path in inside
+
+    def _awaited(self, job: Job, tail: Tail) -> str | None:
+        """Let a build run to its end; return None if it went well, else how it ended."""
+        job.begin()
+        is_done = _drained(job.process, tail, time.monotonic() + self._limit_s)
+        job.end()
+        status = None
         if not is_done:
-            return f"not done after {self._limit_s:g} s"
-        return None if process.returncode == 0 else f"exit status {process.returncode}"
+            status = f"not done after {self._limit_s:g} s"
+        elif job.process.returncode != 0:
+            status = f"exit status {job.process.returncode}"
+        if job.group is not None and job.group.ran_out_of_memory:
+            return f"{status}: out of memory (limit {BUILD_LIMITS.memory_mib} MiB)"
+        return status
+
+
+@contextmanager
+def _taking(folder: Path, what: str, *, is_disk: bool = True) -> Iterator[None]:
+    """Turn what keeps a player's folder from being copied or written into what is wrong with its player.
+
+    Args:
+        folder: the player's.
+        what: it can't be.
+        is_disk: whether it goes to the disk, whose troubles are the machine's.
+    """
+    try:
+        yield
+    except OSError as error:
+        if is_disk and is_of_the_machine(error):
+            raise
+        raise PlayerError(f"{folder} can't be {what}: {error.strerror}") from None
 
 
 def _drained(process: "subprocess.Popen[bytes]", tail: Tail, give_up: float) -> bool:

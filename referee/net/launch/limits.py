@@ -31,7 +31,7 @@ class ProgramLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """A player needs one connection and the files that it reads; Java opens its own archives besides."""
 
 
-BUILD_LIMITS = ProgramLimits(memory_mib=2048, processes=256, cpu_s=600, file_mib=1024, tmp_mib=1024, open_files=1024)
+BUILD_LIMITS = ProgramLimits(memory_mib=2048, processes=256, cpu_s=600, file_mib=512, tmp_mib=512, open_files=1024)
 """Compilers take more than what they make; no match is being played meanwhile."""
 
 

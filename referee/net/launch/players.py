@@ -10,13 +10,19 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from ...files.links import Links, TangledLinksError
+from ...files.small import BadFile, read_small
+from ...files.tree import BadTree, is_of_the_machine, walk
+
 _RUNNERS = {".py": "python3", ".js": "node"}
 """Ending of a file -> the program that runs it, to be suggested."""
+_SHOWN_CHARS = 200
 
 
 class PlayerError(Exception):
@@ -66,11 +72,20 @@ def read_folder(folder: Path) -> Launch:
     if not folder.is_dir():
         raise PlayerError(no_folder(folder))
     refuse_escapes(folder)
-    if path.exists() and not path.is_file():
-        raise PlayerError(f"{path} is no file")
+    toml = _read_toml(path)
+    argv = _split(toml.run, f"{path}: `run`")
+    if not argv:
+        raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
+    build = _split(toml.build, f"{path}: `build`")
+    return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games), build=build)
+
+
+def _read_toml(path: Path) -> PlayerToml:
+    """Read the file that says how a folder's player is started."""
     try:
-        text = path.read_bytes().decode()
-        toml = msgspec.convert(tomllib.loads(text), PlayerToml)
+        toml = msgspec.convert(tomllib.loads(read_small(path).decode()), PlayerToml)
+    except BadFile as error:
+        raise PlayerError(f"{path}: {error.strerror}") from None
     except OSError as error:
         raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
     except msgspec.ValidationError as error:
@@ -78,11 +93,11 @@ def read_folder(folder: Path) -> Launch:
         raise PlayerError(f"{path}: {error}; a player.toml has the keys {known}, and needs name and run") from None
     except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
         raise PlayerError(f"{path} is no TOML: {error}") from None
-    argv = _split(toml.run, f"{path}: `run`")
-    if not argv:
-        raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
-    build = _split(toml.build, f"{path}: `build`")
-    return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games), build=build)
+    for key, text in msgspec.structs.asdict(toml).items():
+        odd = next((char for char in "".join(text) if not char.isprintable()), None)
+        if odd is not None:
+            raise PlayerError(f"{path}: `{key}` has the character {odd!a}, which can't be shown; leave it out")
+    return toml
 
 
 def no_folder(path: Path) -> str:
@@ -102,25 +117,56 @@ def _split(command: str, where: str) -> tuple[str, ...]:
         raise PlayerError(f"{where}: {error}; it is split into words as a shell would") from None
 
 
-def refuse_escapes(folder: Path) -> None:
-    """See to it that nothing in a player's folder leads out of it.
+def refuse_escapes(folder: Path, content: int | None = None) -> None:
+    """See to it that a player's folder can be worked with, and that nothing in it leads out of it.
+
+    Args:
+        folder: the player's.
+        content: descriptor of a folder with what is to be its content; it has its own if none is given.
 
     Raises:
-        PlayerError: a link points outside of the folder; the text names it and its target.
+        PlayerError: it is too deep or too much, something in it can't be read, or a link points outside of it; the
+            text names what.
     """
-    root = os.path.realpath(folder)
-    for path in entries(folder):
-        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(root):
-            detail = f"{path} is a link to {path.readlink()}, outside of the player's folder"
-            remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
-            raise PlayerError(f"{detail}; {remedy}")
+    with telling_whose(folder):
+        targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
+    try:
+        path = Links(targets, (str(folder.absolute()), os.path.realpath(folder))).escaping()
+    except TangledLinksError:
+        raise PlayerError(f"{folder}: its links are too tangled to follow; put copies in their place") from None
+    if path is not None:
+        detail = f"{folder / path} is a link to {targets[path]}, outside of the player's folder"
+        remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
+        raise PlayerError(f"{detail}; {remedy}")
 
 
-def entries(folder: Path) -> Iterator[Path]:
-    """Yield everything in a folder and its subfolders in order, no link followed."""
-    for where, folders, files in os.walk(folder):
-        folders.sort()
-        yield from (Path(where, name) for name in sorted([*folders, *files]))
+@contextmanager
+def telling_whose(folder: Path) -> Iterator[None]:
+    """Turn what is wrong in a folder into what is wrong with its player.
+
+    Raises:
+        PlayerError: something is.
+    """
+    try:
+        yield
+    except BadTree as error:
+        raise PlayerError(f"{folder}: {error}") from None
+
+
+@contextmanager
+def starting(launch: Launch) -> Iterator[None]:
+    """Turn what a player's files make of its start into what is wrong with it: no paths, links in a circle.
+
+    Raises:
+        PlayerError: something is.
+    """
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        if is_of_the_machine(error):
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PlayerError(f"{launch.name}: can't start {shlex.join(launch.argv)[:_SHOWN_CHARS]}: {why}") from None
 
 
 def house_launch(name: str) -> Launch:
@@ -153,10 +199,11 @@ def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
     first, *rest = argv or launch.argv
     # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
     own = (launch.where / first).absolute()
-    is_own = own.is_file() and (launch.folder is not None or os.sep in first)
-    if is_own and os.access(own, os.X_OK):
-        return [str(own), *rest]
-    found = shutil.which(first) if os.sep not in first else None
+    with starting(launch):  # a name may be too long, or none
+        is_own = own.is_file() and (launch.folder is not None or os.sep in first)
+        if is_own and os.access(own, os.X_OK):
+            return [str(own), *rest]
+        found = shutil.which(first) if os.sep not in first else None
     if found is None:
         why = "Permission denied: it is not executable" if is_own else "No such file or directory"
         raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}")

@@ -18,7 +18,7 @@ from .ending import POLL_S, when_ended
 from .groups import Ground, Group
 from .limits import ProgramLimits, limited
 from .output import OutputPipe, Reactor
-from .players import Launch, PlayerError, resolved
+from .players import Launch, PlayerError, resolved, starting
 from .reach import rustup_home
 from .reasons import reason_of_end
 from .sandbox import HOME, Sandbox
@@ -154,7 +154,7 @@ class Program:
             if self._group is not None:
                 undoing.callback(self._group.remove)
             try:
-                with confinement.command(argv, _view, self._group) as command:
+                with starting(launch), confinement.command(argv, _view, self._group) as command:
                     env = confinement.environment(environment)
                     self._process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd)
             except OSError as error:

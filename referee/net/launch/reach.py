@@ -14,6 +14,8 @@ from pathlib import Path
 
 import protocol
 
+from ...files.small import read_small
+
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """What the distribution installs: the same for everybody, and no secret."""
 SETTINGS = (
@@ -89,14 +91,21 @@ def _hops(program: Path) -> Iterator[Path]:
         if not waiting:
             return
         path = waiting.pop()
+        if not _can_run(path):
+            continue
         yield path
         if path.is_symlink():
             waiting.append(Path(os.path.normpath(path.parent / path.readlink())))
         else:
             waiting.extend(_interpreter(path))
         base = _base_of_environment(path)
-        if base is not None:
+        if base is not None and _can_run(base):
             yield base
+
+
+def _can_run(path: Path) -> bool:
+    """Tell whether a path is a program's: a player's files may name any file, and what runs nothing stays unseen."""
+    return "\0" not in str(path) and path.is_file() and os.access(path, os.X_OK)
 
 
 def _interpreter(script: Path) -> list[Path]:
@@ -123,7 +132,7 @@ def _prefix(program: Path) -> Path | None:
 def _base_of_environment(program: Path) -> Path | None:
     """Return the interpreter that a virtual environment was made from."""
     try:
-        lines = (program.parent.parent / "pyvenv.cfg").read_text().splitlines()
+        lines = read_small(program.parent.parent / "pyvenv.cfg").decode(errors="replace").splitlines()
     except OSError:
         return None
     homes = [value.strip() for key, _, value in (line.partition("=") for line in lines) if key.strip() == "home"]

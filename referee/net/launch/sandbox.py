@@ -21,7 +21,7 @@ from .limits import MIB, ProgramLimits
 from .reach import SETTINGS, SYSTEM, is_within, own_runtime
 from .starting import Command, in_memory, join_new_keyring, keyctl_number
 from .system_calls import ABSENT, NoFilterError, system_call_filter
-from .view import View
+from .view import View, Workspace
 
 HOME = "/home/player"
 SOCKET = "/run/referee.sock"
@@ -81,7 +81,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
 
     def _options(self, view: View, limits: ProgramLimits) -> list[str]:
         return [
-            *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+            *_namespaces(view.workspace),
             *("--die-with-parent", "--new-session", "--hostname", "player"),
             *_system(),
             *_own_places(limits),
@@ -89,6 +89,17 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             *(("--ro-bind", str(view.socket), SOCKET) if view.socket is not None else ()),
             *("--remount-ro", "/", "--chdir", str(view.where)),
         ]
+
+
+def _namespaces(workspace: Workspace | None) -> Iterator[str]:
+    if workspace is not None:
+        yield from ("--info-fd", str(workspace.told))
+    if workspace is None or workspace.users is None:
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL")
+        return
+    yield from ("--userns", str(workspace.users), "--cap-drop", "ALL")
+    yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    yield from (f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try"))
 
 
 def _system() -> Iterator[str]:
@@ -100,7 +111,13 @@ def _system() -> Iterator[str]:
             yield from ("--ro-bind", name, name)
     for pattern in SETTINGS:
         for path in sorted(Path("/etc").glob(pattern)):
-            yield from ("--ro-bind-try", str(path), str(path))
+            yield from (*_passable(path), "--ro-bind-try", str(path), str(path))
+
+
+def _passable(path: Path) -> Iterator[str]:
+    """Let everybody pass the folders above; of its own accord, bubblewrap lets its own user alone."""
+    for above in reversed(path.parents):
+        yield from ("--dir", str(above))
 
 
 def _own_places(limits: ProgramLimits) -> Iterator[str]:
@@ -121,10 +138,15 @@ def _places(view: View) -> Iterator[str]:
 
     What a program is not shown needs no cover, and gets none: covers need a place.
     """
-    steps = {path: _bound(path, is_writable=view.is_writable and path == view.where) for path in view.shown}
-    if not is_within(view.where, view.shown):
+    steps = {path: (*_passable(path), "--ro-bind", str(path), str(path)) for path in view.shown}
+    if view.workspace is not None:
+        size = ("--size", str(view.workspace.size_bytes))
+        steps[view.where] = (*_passable(view.where), *size, "--tmpfs", str(view.where))
+    elif not is_within(view.where, view.shown):
         steps[view.where] = ("--dir", str(view.where))
     real = {path: path.resolve() for path in view.shown if path.is_dir()}
+    if view.workspace is not None:
+        real.pop(view.where, None)  # it has only what is copied into it
     real |= {path: path for path in map(Path, SYSTEM)}
     closed = []
     for folder, names in view.sifted.items():
@@ -145,10 +167,6 @@ def _places(view: View) -> Iterator[str]:
 def _inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
     """Return where a path is to be seen in the sandbox, given what its places are without links."""
     return [place / path.relative_to(target) for place, target in real.items() if path.is_relative_to(target)]
-
-
-def _bound(path: Path, *, is_writable: bool) -> tuple[str, ...]:
-    return ("--bind" if is_writable else "--ro-bind", str(path), str(path))
 
 
 def _same(path: Path, inside: Path) -> tuple[str, ...]:

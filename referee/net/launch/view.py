@@ -23,6 +23,17 @@ MAX_SIFTED = 200
 """Entries of a folder that are shown one by one: that takes 0.1 s, and the time grows with their square."""
 
 
+class Workspace(Struct, frozen=True, kw_only=True):
+    """A working directory of a program's own: empty at first, in memory, and gone with the program."""
+
+    size_bytes: int
+    """How much may be written into it."""
+    told: int
+    """Descriptor on which bubblewrap tells the program's process id."""
+    users: int | None = None
+    """Descriptor of a user namespace for it, in which it may change its user; None: it has the referee's."""
+
+
 class View(Struct, frozen=True, kw_only=True):
     """What one program is shown."""
 
@@ -36,8 +47,8 @@ class View(Struct, frozen=True, kw_only=True):
     """Folder among them, or inside of one, links resolved -> the names of all that is shown of it, now and later."""
     socket: Path | None = None
     """The referee's; None: there is none."""
-    is_writable: bool = False
-    """Whether the working directory may be written."""
+    workspace: Workspace | None = None
+    """What is in the place of the working directory; None: that itself, to read."""
 
 
 def view_of(

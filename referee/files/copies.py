@@ -1,0 +1,181 @@
+"""Copies a folder that somebody else made: plain files, folders and links, and of their modes what makes programs run.
+
+What else there is stays behind: devices, pipes, sockets, and the bits that lend a file's owner to whoever runs it.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from .tree import Node, open_folder, walk
+
+_MODE, _EXECUTABLE = 0o644, 0o755
+_PARTIAL = ".referee-partial"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+LeftOut = Callable[[Node], bool]
+Marks = Mapping[str, tuple[object, ...]]
+"""Path of everything in a folder -> what is another once it was changed."""
+
+
+def _nothing(_: Node) -> bool:
+    return False
+
+
+def copied(source: Path | int, target: int, *, left_out: LeftOut = _nothing, owner: int | None = None) -> None:
+    """Copy what is in a folder.
+
+    Args:
+        source: the folder, by path or descriptor.
+        target: descriptor of a folder with nothing but folders in it.
+        left_out: tells what is not copied.
+        owner: user and group that the copy is to belong to; None: whoever copies.
+
+    Raises:
+        BadTree: the source can't be read or is too much.
+        OSError: the target can't take it.
+    """
+    for node in walk(source, left_out=left_out):
+        with _above(target, node.path) as above:
+            _make(node, above, owner)
+    if owner is not None:
+        os.fchown(target, owner, owner)
+
+
+def copy_folder(source: Path, target: Path) -> None:
+    """Copy a folder to a place where nothing is yet.
+
+    Raises:
+        BadTree: the source can't be read or is too much.
+        OSError: the target can't take it.
+    """
+    target.mkdir()
+    folder = open_folder(target)
+    try:
+        copied(source, folder)
+    finally:
+        os.close(folder)
+
+
+def marks(folder: int) -> Marks:
+    """Return the marks of all that is in a folder now.
+
+    Raises:
+        BadTree: it can't be read or is too much.
+    """
+    return {node.path: _mark(node) for node in walk(folder)}
+
+
+def _mark(node: Node) -> tuple[object, ...]:
+    """Return what changes with a file, without its reading: nobody can set the instant of the last change."""
+    status = node.status
+    if node.is_folder:
+        return (status.st_mode,)
+    return (status.st_mode, status.st_size, status.st_ino, status.st_ctime_ns)
+
+
+def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut = _nothing) -> None:
+    """Let a folder have what was changed in a copy of it, each file at once and whole.
+
+    Args:
+        source: the copy.
+        target: the folder. What came into it meanwhile stays.
+        before: marks of the copy when it was made.
+        left_out: tells what is not carried over.
+
+    Raises:
+        BadTree: the copy can't be read or is too much; or the folder can't be worked with.
+        OSError: the folder can't take it, or has something else where the copy has nothing.
+    """
+    after = marks(source)
+    top = open_folder(target)
+    try:
+        for path in sorted(before.keys() - after.keys(), reverse=True):  # what is in a folder before the folder
+            with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
+                _drop(above, path.rpartition("/")[2])
+        for node in walk(source, left_out=left_out):
+            if before.get(node.path) != _mark(node):
+                with _above(top, node.path) as above:
+                    _replace(node, above)
+    finally:
+        os.close(top)
+
+
+@contextmanager
+def _above(top: int, path: str) -> Iterator[int]:
+    """Open the folder that something is in, no link followed."""
+    descriptor = os.dup(top)
+    try:
+        for name in path.split("/")[:-1]:
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _make(node: Node, above: int, owner: int | None) -> None:
+    """Make one thing anew."""
+    if node.is_folder:
+        with suppress(FileExistsError):
+            os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
+    elif node.is_link:
+        os.symlink(node.target(), node.name, dir_fd=above)
+    elif node.is_file:
+        _write(node, above, node.name)
+    else:
+        return
+    if owner is not None:
+        os.chown(node.name, owner, owner, dir_fd=above, follow_symlinks=False)
+
+
+def _write(node: Node, above: int, name: str) -> None:
+    descriptor = os.open(name, _NEW, 0o600, dir_fd=above)
+    with os.fdopen(descriptor, "wb") as file:
+        for piece in node.pieces():
+            file.write(piece)
+        file.flush()
+        os.fchmod(descriptor, _EXECUTABLE if node.is_executable else _MODE)
+        os.utime(descriptor, ns=(node.status.st_atime_ns, node.status.st_mtime_ns))
+
+
+def _replace(node: Node, above: int) -> None:
+    """Put one thing in the place of what is there: a file or link by one step, so that nobody finds half of it."""
+    is_folder = _is_folder(above, node.name)
+    if node.is_folder:
+        if is_folder is False:
+            os.unlink(node.name, dir_fd=above)
+        if not is_folder:
+            os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
+        return
+    if is_folder:
+        os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
+    with suppress(FileNotFoundError):
+        os.unlink(_PARTIAL, dir_fd=above)
+    if node.is_link:
+        os.symlink(node.target(), _PARTIAL, dir_fd=above)
+    elif node.is_file:
+        _write(node, above, _PARTIAL)
+    else:
+        return
+    os.rename(_PARTIAL, node.name, src_dir_fd=above, dst_dir_fd=above)
+
+
+def _drop(above: int, name: str) -> None:
+    """Remove what is no more; a folder that something came into meanwhile stays."""
+    if not _is_folder(above, name):
+        os.unlink(name, dir_fd=above)
+        return
+    with suppress(OSError):
+        os.rmdir(name, dir_fd=above)
+
+
+def _is_folder(above: int, name: str) -> bool | None:
+    """Tell whether something is a folder; None if there is nothing."""
+    try:
+        return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return None

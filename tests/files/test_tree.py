@@ -1,0 +1,127 @@
+"""Walks through folders, and where links in them lead."""
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from referee.files import links, tree
+from referee.files.copies import copy_folder
+from referee.files.links import Links, TangledLinksError
+from referee.files.removal import temporary_folder
+from referee.files.tree import BadTree, Bounds, walk
+
+
+def test_a_walk_is_in_order_and_follows_no_link(tmp_path: Path) -> None:
+    """What is in one folder comes by its name, what is in its folders behind it."""
+    (tmp_path / "b" / "d").mkdir(parents=True)
+    (tmp_path / "b" / "c").write_text("c")
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "f").write_text("f")
+    assert [node.path for node in walk(tmp_path)] == ["a", "b", "e", "b/c", "b/d", "e/f"]
+    assert [node.path for node in walk(tmp_path, left_out=lambda node: node.name == "b")] == ["a", "e", "e/f"]
+
+
+BAD = {
+    "levels": (Bounds(levels=2), "there are folders more than 2 deep: b/c"),
+    "entries": (Bounds(entries=3), "more than 3 files and folders"),
+    "bytes": (Bounds(bytes_=tree.MIB), "more than 1 MiB together"),
+}
+
+
+@pytest.mark.parametrize(("bounds", "complaint"), BAD.values(), ids=BAD)
+def test_a_walk_has_bounds(tmp_path: Path, bounds: Bounds, complaint: str) -> None:
+    """What is beyond them is refused; files count as long as they say they are, and nothing of them is read."""
+    (tmp_path / "b" / "c").mkdir(parents=True)
+    for name in ("a", "d"):
+        with (tmp_path / name).open("w") as file:
+            file.truncate(tree.MIB - 1)
+    with pytest.raises(BadTree, match=complaint):
+        list(walk(tmp_path, bounds))
+    assert len(list(walk(tmp_path, Bounds(levels=3, entries=4, bytes_=2 * tree.MIB)))) == 4
+
+
+def test_a_walk_leaves_nothing_open(tmp_path: Path) -> None:
+    """Neither at its end nor when it is given up."""
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    before = sorted(Path("/proc/self/fd").iterdir())
+    list(walk(tmp_path))
+    next(walk(tmp_path))
+    with pytest.raises(BadTree):
+        list(walk(tmp_path, Bounds(levels=2)))
+    assert sorted(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_a_file_is_read_as_long_as_it_was(tmp_path: Path) -> None:
+    """One that grows while it is read ends where it ended when the walk came to it, and one that shrinks ends there."""
+    (tmp_path / "a").write_text("as it was")
+    for node in walk(tmp_path):
+        (tmp_path / "a").write_text("as it was, and more")
+        assert b"".join(node.pieces(4)) == b"as it was"
+        (tmp_path / "a").write_text("less")
+        assert b"".join(node.pieces()) == b"less"
+        (tmp_path / "a").unlink()
+        (tmp_path / "a").symlink_to("/etc/passwd")
+        with pytest.raises(BadTree, match="a can't be read"):
+            list(node.pieces())
+
+
+LINKS: dict[str, tuple[Mapping[str, str], str | None]] = {
+    "inside": ({"a": "b", "b/c": "../a", "d": "/p/x", "e": "/p", "f": "./b//c/."}, None),
+    "above": ({"a/b": "../../c"}, "a/b"),
+    "absolute": ({"a": "/etc/passwd"}, "a"),
+    "beside": ({"a": "/please"}, "a"),
+    "out and in again": ({"a": "../p/b"}, "a"),
+    "by another one": ({"a": "b/../../c", "b": "c/d/e"}, None),
+    "by another one, out": ({"a": "b/../../c", "b": "c"}, "a"),
+    "in a circle": ({"a": "b", "b": "a", "c": "c"}, None),
+    "nowhere": ({"a": "x/y/z"}, None),
+}
+
+
+@pytest.mark.parametrize(("targets", "found"), LINKS.values(), ids=LINKS)
+def test_where_links_lead(targets: Mapping[str, str], found: str | None) -> None:
+    """One that leads out is named, whatever others it leads by; nothing of that is on a disk."""
+    assert Links(targets, ("/p",)).escaping() == found
+
+
+def test_links_are_followed_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the kernel follows; and what would take for ever is given up."""
+    chain = {f"l{number}": f"l{number + 1}" for number in range(2000)}
+    assert Links(chain, ()).escaping() is None
+    monkeypatch.setattr(links, "MAX_STEPS", 10_000)
+    with pytest.raises(TangledLinksError):
+        Links(chain, ()).escaping()
+
+
+def test_a_copy_has_plain_things_alone(tmp_path: Path) -> None:
+    """Files, folders and links, with when they were written; no pipe, and no bit that lends rights."""
+    (tmp_path / "from" / "folder").mkdir(parents=True)
+    (tmp_path / "from" / "folder" / "run").write_text("run")
+    (tmp_path / "from" / "folder" / "run").chmod(0o6777)
+    os.utime(tmp_path / "from" / "folder" / "run", ns=(1, 2))
+    (tmp_path / "from" / "link").symlink_to("folder")
+    os.mkfifo(tmp_path / "from" / "pipe")
+    copy_folder(tmp_path / "from", tmp_path / "to")
+    assert {node.path for node in walk(tmp_path / "to")} == {"folder", "folder/run", "link"}
+    status = (tmp_path / "to" / "folder" / "run").stat()
+    assert (stat.S_IMODE(status.st_mode), status.st_mtime_ns) == (0o755, 2)
+
+
+def test_a_temporary_folder_is_private_and_gone(tmp_path: Path) -> None:
+    """Whatever was put into it."""
+    with temporary_folder("t-", tmp_path) as folder:
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "a" / "b").mkdir(parents=True)
+        (folder / "a").chmod(0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_else_walks_through_folders_of_others() -> None:
+    """What recurses, or trusts paths, is used nowhere in the referee."""
+    sources = Path(tree.__file__).parents[1].rglob("*.py")
+    banned = ("shutil.rmtree", "shutil.copytree", "os.walk")
+    assert [path.name for path in sources if any(word in path.read_text() for word in banned)] == []

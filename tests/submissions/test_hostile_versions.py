@@ -1,0 +1,143 @@
+"""Versions that harm: whatever comes up in a check is that version's verdict, and the service goes on."""
+
+import errno
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred, execute
+from twisted.internet.task import Clock
+
+from referee.files.tree import BadTree
+from referee.net import checker as module
+from referee.net.checker import RETRY_S, Checker
+from referee.submissions.store import State, Store, StoreError
+
+from .receptions import archive, receiving
+
+
+def test_folders_within_folders_end_nothing(tmp_path: Path) -> None:
+    """A check that leaves 1,500 of them ends the service neither while it runs nor when it is started again."""
+    with receiving(tmp_path) as service:
+        assert service.hand_in("ada", archive("nest"))["state"] == "passed"
+        assert not (service.folder / ".versions/ada/0001/work").exists()
+        assert service.hand_in("bob", archive())["state"] == "passed"
+    versions = service.folder / ".versions" / "ada"
+    for left in (versions / "0001" / "work", versions / ".partial-x"):  # of a service that was killed
+        left.mkdir()
+        command = "import sys; from pathlib import Path; from tests.submissions.standin_check import nest; "
+        subprocess.run([sys.executable, "-c", f"{command} nest(Path(sys.argv[1]))", str(left)], check=True)
+    with receiving(tmp_path, tokens=service.tokens) as again:
+        assert again.hand_in("ada", archive(note="more"))["state"] == "passed"
+    assert sorted(path.name for path in versions.iterdir()) == ["0001", "0002"]
+    assert not (versions / "0001" / "work").exists()
+
+
+def test_a_check_that_crashes_tells_no_path_of_the_machine(tmp_path: Path) -> None:
+    """Its author learns what it said, and not where the organiser keeps things."""
+    with receiving(tmp_path) as service:
+        odd = service.hand_in("ada", archive("crash"))
+    assert odd["state"] == "failed"
+    assert "RecursionError: in standin_check.py and player" in odd["trouble"]
+    assert str(Path(__file__).parent) not in odd["trouble"]
+    assert str(tmp_path) not in odd["trouble"]
+
+
+class Service:
+    """A queue of checks under a test's clock, with one version in it; what would check it is replaced."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "deferToThread", execute)
+        self.store = Store(folder)
+        self.clock = Clock()
+        self.notes: list[dict[str, Any]] = []
+        self.checker = Checker(self.clock, self.store, lambda: "now", lambda event, **facts: self.notes.append(facts))
+        self.store.hand_in("ada", archive(), "then")
+        self.checker.add("ada", 1)
+
+    def version(self) -> tuple[State, str | None]:
+        """Return the version's state and trouble."""
+        found = self.store.version("ada", 1)
+        assert found is not None
+        return found.state, found.trouble
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    """Return a queue of checks."""
+    made = Service(tmp_path / "in", monkeypatch)
+    yield made
+    made.store.close()
+
+
+def raising(error: Exception) -> Callable[..., Any]:
+    """Return what raises an error."""
+
+    def _raise(*_: Any) -> Any:
+        raise error
+
+    return _raise
+
+
+ERRORS = {
+    "deep": (RecursionError("maximum recursion depth exceeded"), "(RecursionError): tell the organiser"),
+    "odd path": (ValueError("embedded null byte in /srv/secret"), "(ValueError): tell the organiser"),
+    "closed": (PermissionError(errno.EACCES, "Permission denied", "/srv/secret"), "(Permission denied): tell"),
+    "tree": (BadTree("there are folders more than 64 deep: a/b"), "made: there are folders more than 64 deep: a/b"),
+}
+
+
+@pytest.mark.parametrize(("error", "told"), ERRORS.values(), ids=ERRORS)
+def test_what_comes_up_is_a_verdict(service: Service, error: Exception, told: str) -> None:
+    """It is told to the author without a path of the machine's, and the next version is taken up."""
+    service.store.begin = raising(error)  # type: ignore[method-assign]
+    running = Deferred.fromCoroutine(service.checker.run())
+    state, trouble = service.version()
+    assert (state, told in (trouble or ""), "/srv" in (trouble or "")) == (State.FAILED, True, False)
+    assert service.checker.current is None
+    assert not running.called
+    assert "author" in service.notes[0]
+    stop(running)
+
+
+MACHINE = {
+    "full": OSError(errno.ENOSPC, "No space left on device"),
+    "descriptors": OSError(errno.EMFILE, "Too many open files"),
+    "store": StoreError("version.json is not as it was written"),
+}
+
+
+@pytest.mark.parametrize("error", MACHINE.values(), ids=MACHINE)
+def test_trouble_of_the_machine_is_waited_out(
+    service: Service, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk says nothing about a program: its check is made when there is room."""
+    monkeypatch.setattr(service.store, "begin", raising(error))
+    running = Deferred.fromCoroutine(service.checker.run())
+    assert service.version() == (State.WAITING, None)
+    monkeypatch.setattr(service.store, "begin", raising(BadTree("x can't be read")))
+    service.clock.advance(RETRY_S)
+    assert service.version() == (State.FAILED, "the check could not be made: x can't be read")
+    stop(running)
+
+
+def test_what_comes_up_behind_a_verdict_ends_nothing(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is, the version is taken up once more, and so are the others."""
+    monkeypatch.setattr(service.store, "begin", raising(BadTree("x can't be read")))
+    with monkeypatch.context() as patched:
+        patched.setattr(service.store, "conclude", raising(RuntimeError("who knows")))
+        running = Deferred.fromCoroutine(service.checker.run())
+    assert (service.version()[0], running.called) == (State.WAITING, False)
+    service.clock.advance(RETRY_S)
+    assert service.version()[0] == State.FAILED
+    stop(running)
+
+
+def stop(running: "Deferred[None]") -> None:
+    """Stop a queue of checks."""
+    running.addErrback(lambda failure: failure.trap(CancelledError) and None)
+    running.cancel()
+    assert running.called
