@@ -95,9 +95,8 @@ class LoopLag:
             storming = self.storms.origins()
             self._stalls.append(_Stall(last, now, before, storming))
             del self._stalls[:-_KEPT]
-            self.note(
-                "loop-stalled", stalled_s=round(now - last, 6), **({"storming": sorted(storming)} if storming else {})
-            )
+            blamed = {"storming": sorted(storming)} if storming else {}
+            self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
 
     def of_sending(self, sent: float, origin: str = "") -> float:
         """Return how long a request written at `sent` may have waited for the loop, in seconds.

@@ -232,7 +232,7 @@ class PlayerLink(Protocol):
 
     async def closed(self) -> None:
         """Wait until a connection that was told goodbye has ended: a process that ends before takes the words along."""
-        if self.is_connected and self.owner is None:
+        if self.is_connected and self._cut is not None:
             await self._gone
 
     def _await_close(self) -> None:

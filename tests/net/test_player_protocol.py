@@ -1,11 +1,12 @@
 """The end of a link: what was said last is sent before it is cut, however long the loop stood still."""
 
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from referee.net.lobby import Door
 from referee.net.player_protocol import CLOSE_S, PlayerLink
 
-from .wires import Peer
+from .wires import Peer, fired
 
 STANDSTILL_S = 3 * CLOSE_S
 
@@ -59,3 +60,20 @@ def test_who_closes_in_time_leaves_no_timer() -> None:
         peer.wire.drop()
         clock.advance(STANDSTILL_S)
         assert not peer.wire.is_cut
+
+
+def test_who_was_told_goodbye_is_waited_for_until_it_is_gone() -> None:
+    """It reads and closes, or is cut; who was told nothing is not waited for."""
+    for leaves in (True, False):
+        clock = Clock()
+        peer = closing_peer(clock)
+        gone = fired(Deferred.fromCoroutine(peer.link.closed()))
+        clock.advance(0)
+        assert gone == []
+        if leaves:
+            peer.wire.drop()
+        else:
+            clock.advance(CLOSE_S)
+        assert gone == [None]
+    staying = Peer(Open(clock), clock)
+    assert fired(Deferred.fromCoroutine(staying.link.closed())) == [None]
