@@ -239,6 +239,19 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
     assert all(peer.is_open for peer in [*silent[1:], elsewhere])
 
 
+def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
+    """A connection costs a file until it is closed, whatever was said on it."""
+    hall = Hall()
+    refused = [Peer(hall.door, hall.clock) for _ in range(MOST_OF_ORIGIN)]
+    for peer in refused:
+        peer.wire.is_slow = True
+        peer.raw(b"\xff\xff\xff\xff")
+    silent = Peer(hall.door, hall.clock)
+    hall.clock.advance(0)
+    assert [peer.wire.is_cut for peer in refused] == [True] + [False] * (MOST_OF_ORIGIN - 1)
+    assert silent.is_open
+
+
 def test_too_many_in_all_push_out_the_oldest() -> None:
     """However many addresses there are, so many connections wait for their hello and no more."""
     hall = Hall()
@@ -313,3 +326,15 @@ def test_the_same_token_again_takes_the_place_of_the_first() -> None:
     Peer(hall.door, hall.clock).hello("bob", TOKENS["bob"])
     hall.clock.advance(20.0)
     assert hall.names == ["ada", "bob"]
+
+
+def test_who_was_replaced_and_does_not_go_makes_way_too() -> None:
+    """A token that comes again and again opens no more connections than a stranger may."""
+    hall = KnownHall()
+    peers = []
+    for _ in range(MOST_OF_ORIGIN + 2):
+        peers.append(Peer(hall.door, hall.clock))
+        peers[-1].wire.is_slow = True
+        peers[-1].hello("ada", TOKENS["ada"])
+    hall.clock.advance(0)
+    assert [peer.wire.is_cut for peer in peers] == [True] + [False] * (MOST_OF_ORIGIN + 1)
