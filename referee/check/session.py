@@ -306,13 +306,12 @@ class Session:
 
     def _gone(self, what: str) -> Failed:
         """Return what to say of a connection that ended."""
-        if self.loop.wait(lambda: self.program.status is not None, _EXIT_S):
-            happened = f"the program ended: {self.program.status}"
-        else:
-            happened = "it closed the connection"
+        has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
+        happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
         return Failed(
             happened,
             expected=what,
+            cause=f"crashed: {self.program.status}" if has_ended else None,
             remedy=module_remedy(happened)
             or "See what it printed last. Keep the connection until the referee closes it.",
         )

@@ -42,7 +42,12 @@ SAMPLES = {
     "javascript": Sample(
         "javascript", ("player.js", "games.js", "wire.js"), "player.js", "Node.js 18 or newer (package nodejs)"
     ),
-    "python": Sample("python_library", ("*.py",), "player.py", "nothing: the client is the referee's own"),
+    "python": Sample(
+        "python_library",
+        ("*.py",),
+        "player.py",
+        "the Python that has the referee (activate its virtual environment)",
+    ),
     "python-socket": Sample("python_socket", ("*.py",), "player.py", "Python 3.10 or newer, and no package"),
     "rust": Sample(
         "rust",
