@@ -11,12 +11,13 @@ from protocol import Code
 from protocol.frames import encode_frame
 from protocol.messages import FROM_PLAYER
 from referee.check.encodings import longest, reordered
-from referee.check.findings import shown
+from referee.check.findings import Failed, shown
 from referee.check.loop import Loop
 from referee.check.positions import largest, near_end
 from referee.check.remedies import OF_CODE, remedy
+from referee.check.sitting import fouled
 from referee.check.wire import Delivery, NotReadingError, Wire
-from referee.match.fouls import Cause
+from referee.match.fouls import Cause, Foul
 from referee.plugins import load
 from referee.testing.seats import plain
 
@@ -53,6 +54,19 @@ def test_every_foul_and_every_code_has_a_remedy() -> None:
     """No author is left without advice."""
     assert set(Code) <= set(OF_CODE)
     assert all(remedy(cause, None) for cause in Cause)
+
+
+def test_failures_of_one_cause_are_told_from_others() -> None:
+    """Numbers make no other cause; another rule, another reason of a crash and another expectation do."""
+    crash = Foul(seat=0, cause=Cause.CRASHED, at_ms=1.0, turn=3, detail="exit status 1: KeyError: 'x'")
+    assert fouled(crash, "q", b"", "it was expelled in turn 3: ").cause == "crashed: exit status 1: KeyError: 'x'"
+    late, later, never = (
+        Failed(f"its answer came after {number} s", expected=expected, remedy="think less")
+        for number, expected in (("1.5", "a move"), ("27", "a move"), ("3", "an ack"))
+    )
+    assert late.cause == later.cause != never.cause
+    rules = [Foul(seat=0, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=1, rule=rule, detail="so") for rule in ("a", "b")]
+    assert fouled(rules[0], "q", b"").cause != fouled(rules[1], "q", b"").cause
 
 
 VALUES: tuple[Any, ...] = (
