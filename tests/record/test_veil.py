@@ -37,6 +37,7 @@ HIDDEN: tuple[tuple[str, dict[str, Any], dict[str, int | None]], ...] = (
     ("a move", step({**MOVE, "move": {"action": "pass"}}), {"event.move": 1}),
     ("a move that is null", step({**MOVE, "move": None}), {}),
     ("a breach", step(BROKEN), {"event.detail": 2, "event.evidence": 2}),
+    ("what came for a hello", step({**BROKEN, "event": "seat-vacant"}), {"event.detail": 2, "event.evidence": 2}),
     ("half an answer", step(OVERDUE), {"event.pending": 2}),
     ("an instant", step({"event": "match-opened", "at_ms": 0.0}), {}),
     ("views", step(MOVE, {"command": "ask-move", "seat": 0, "view": "v"}), {"commands.0.view": 0}),
