@@ -164,8 +164,8 @@ class Workshop(Struct, frozen=True, kw_only=True):
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> None:
-    """End a process and all that is in its session."""
-    with suppress(ProcessLookupError):
+    """End a process, if it has not, with all that is in its group."""
+    if process.poll() is None:
         os.killpg(process.pid, signal.SIGKILL)
     for stream in (process.stdin, process.stdout):
         if stream is not None:
