@@ -67,7 +67,7 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
         Name -> token: the only time that it is to be seen.
 
     Raises:
-        BadTokens: the file is none, or a name is none or there already.
+        BadTokens: the file is none or would be too long, or a name is none or there already.
         OSError: the file can't be written.
     """
     known = read_tokens(path) if path.exists() else {}
@@ -83,11 +83,14 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
 
 def _write(path: Path, hashes: Mapping[str, str]) -> None:
     """Write the file beside its place first: nobody ever finds half of it."""
+    content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
+    if len(content) > MAX_FILE_BYTES:
+        raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".new")
     with contextlib.suppress(FileNotFoundError):
         partial.unlink()
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(_HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items()))
+        file.write(content)
         os.fsync(file.fileno())
     partial.replace(path)

@@ -12,7 +12,7 @@ from referee.cli.common import parse_options
 from referee.cli.service import ServiceError, find_service, find_token
 from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
 from referee.net.launch import PlayerError, read_folder
-from referee.net.tokens import MAX_FILE_BYTES, BadTokens, read_tokens
+from referee.net.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
 from referee.record.key_file import BadKey, load_key, parse_public
 
 
@@ -83,6 +83,9 @@ def test_a_players_file_has_short_lines(tmp_path: Path) -> None:
     """A file of players that is long is fine, and one with a long line is none: it is not parsed."""
     path = tmp_path / "players.toml"
     path.write_text("".join(f'p{number} = "{number:064x}"\n' for number in range(1000)))
+    assert len(read_tokens(path)) == 1000
+    with pytest.raises(BadTokens, match="would be over"):
+        add_tokens(path, [f"q{number}" for number in range(3000)], may_renew=False)
     assert len(read_tokens(path)) == 1000
     path.write_text("a" + ".a" * 60_000 + " = 1\n")
     with pytest.raises(BadTokens, match="a line is longer than 256"):
