@@ -276,6 +276,9 @@ BAD_FOLDERS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda player: (player / "noise").write_bytes(os.urandom(archive.MAX_PACKED_BYTES + 1)),
         "packed, it is over 16 MiB; the largest: noise",
     ),
+    "too deep": (lambda player: player.joinpath(*["a"] * 65).mkdir(parents=True), "folders more than 64 deep: a/a/a"),
+    "closed": (lambda player: (player / "run").chmod(0), "main.py can't be read: its mode is 000"),
+    "patterns in a pipe": (lambda player: os.mkfifo(player / ".refereeignore"), ".refereeignore is neither a file"),
     "patterns that are no text": (lambda player: (player / ".refereeignore").write_bytes(b"\xff"), "no text in UTF-8"),
 }
 
