@@ -98,6 +98,20 @@ def test_a_head_has_its_time_however_it_comes(door: Door, said: str) -> None:
     assert transport.disconnecting
 
 
+def test_a_head_that_lay_in_the_socket_is_read(door: Door) -> None:
+    """A service that stood still reads what came meanwhile before it lets anybody go."""
+    protocol, transport = door.client()
+    clock: Any = door.clock
+    clock.rightNow += LIMITS.head_s + 1
+    (late,) = [call for call in clock.calls if call.getTime() <= clock.seconds()]
+    clock.calls.remove(late)
+    late.called = 1
+    late.func()  # the turn of the loop in which its time is over; in the same one, sockets are read
+    protocol.dataReceived(REQUEST.format(token=door.token).encode())
+    door.advance(1)
+    assert not transport.disconnecting
+
+
 def test_a_dripping_author_is_cut_off(door: Door) -> None:
     """A byte now and then is not silence; the whole request has its time, and no more."""
     protocol, transport = door.client()
