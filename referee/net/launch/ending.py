@@ -64,6 +64,11 @@ class _Ending:
         if status is None:
             return
         self._reactor.removeReader(self)
+        # In the next turn of the loop: what the reactor still delivers in this one goes by numbers of descriptors, and
+        # whoever is told closes some and opens others, which get the same numbers.
+        self._reactor.callLater(0, self._tell, status)
+
+    def _tell(self, status: int) -> None:
         os.close(self._fd)
         self._told(status)
 
