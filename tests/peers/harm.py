@@ -5,6 +5,7 @@ Each stands alone in its folder, so nothing of the tests is imported. What a spy
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import platform
@@ -94,6 +95,12 @@ def leave_a_key() -> int:
     return key
 
 
+def hold_up_readers() -> int:
+    """Take a lease on a file, so that whoever opens it to write waits."""
+    with Path(__file__).open("rb") as file:
+        return fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+
+
 def spy() -> None:
     """Try everything that a guest should not be able to, and print what came of it."""
     aims = json.loads(Path(__file__).with_name("aims.json").read_text())
@@ -110,6 +117,9 @@ def spy() -> None:
         "kernel": lambda: os.access("/proc/sys/kernel/core_pattern", os.W_OK),
         "network": lambda: socket.create_connection(("127.0.0.1", aims["port"]), 1).close(),
         "keyring": leave_a_key,
+        "host": lambda: socket.socket(socket.AF_VSOCK).close(),
+        "lease": hold_up_readers,
+        "first process's stdin": lambda: os.close(os.open("/proc/1/fd/0", os.O_RDWR)),
         "first process": lambda: aims["logs"].encode() in Path("/proc/1/cmdline").read_bytes(),
         "processes": lambda: len([path for path in Path("/proc").iterdir() if path.name.isdecimal()]) < 10,
         "namespace": lambda: os.system("unshare -U true 2>/dev/null"),

@@ -150,7 +150,10 @@ FORBIDDEN = {
     "root": "OSError",
     "network": "ConnectionRefusedError",
     "keyring": "OSError",
+    "host": "OSError",
+    "lease": "PermissionError",
     "first process": False,
+    "first process's stdin": "OSError",
 }
 
 

@@ -4,8 +4,9 @@ Knows the kernel's ways to tie a process to another's life, and its session keyr
 and in what bounds.
 
 The kernel kills a process with the thread that started it (PR_SET_PDEATHSIG), but only once the process has asked for
-that: whoever dies before leaves it alone in the world. So the last thing before the program itself writes into a pipe
-that this process alone reads: with no reader left, that write ends it.
+that: whoever dies before leaves it alone in the world. So the last thing before the program itself writes into a socket
+whose other end this process alone has: with nobody there, that write ends it. All programs share it, and it stays open
+in the first process of a sandbox: a pipe could be opened there once more and carry words from one to another.
 """
 
 import contextlib
@@ -14,6 +15,7 @@ import errno
 import os
 import platform
 import shutil
+import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -24,7 +26,7 @@ from typing import IO, Any, Self
 from msgspec import Struct
 
 ALIVE = '{ echo >&0; } 2>/dev/null; exec "$@" </dev/null'
-"""Ends by SIGPIPE if the referee is dead; else becomes the program. A pipe that is full is no reason to wait."""
+"""Ends by SIGPIPE if the referee is dead; else becomes the program. A socket that is full is no reason to wait."""
 _KEYCTL = {"x86_64": 250, "i686": 288, "armv7l": 311, "ppc64le": 271, "s390x": 280}
 """The call's number; newer machines have one in common."""
 _KEYCTL_COMMON = 219
@@ -109,10 +111,11 @@ def if_alive(argv: Sequence[str]) -> list[str]:
 
 @cache
 def _lifeline() -> int:
-    """Return the end to write to of a pipe that this process reads as long as it lives."""
-    _, write_end = os.pipe()
-    os.set_blocking(write_end, False)
-    return write_end
+    """Return one of two connected sockets; the other stays with this process as long as it lives."""
+    ours, theirs = socket.socketpair()
+    theirs.setblocking(False)
+    ours.detach()
+    return theirs.detach()
 
 
 @cache

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -19,6 +19,8 @@ ABSENT = errno.ENOSYS
 """As from a kernel without the call: a runtime that would like it falls back on something else."""
 FORBIDDEN = errno.EPERM
 """As for anyone without root's rights: programs expect that of the calls of administrators."""
+UNKNOWN = errno.EAFNOSUPPORT
+"""As from a kernel without that family of addresses."""
 _OLDEST = "2.5.2"
 """Of libseccomp: it knows every call of the table that is given by its name."""
 _CLONE_FLAGS = {
@@ -31,6 +33,10 @@ _CLONE_FLAGS = {
     "CLONE_NEWNET": 0x40000000,
 }
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_F_SETLEASE, _F_NOTIFY = 1024, 1026
+_AF_INET6, _AF_NETLINK = 10, 16
+_FAMILIES = {1, 2, _AF_INET6, _AF_NETLINK}
+"""Of sockets: local ones, two of the internet, for libraries that try them, and what tells of interfaces."""
 _INT = 0xFFFFFFFF
 
 
@@ -44,8 +50,8 @@ class Bits(Struct, frozen=True):
     argument: int
     mask: int
     value: int
-    is_other: bool = False
-    """Whether every other value is meant; the mask then holds all bits."""
+    how: Literal["equal", "other", "above"] = "equal"
+    """Or every other value, or every larger one; the mask then holds all bits."""
 
 
 class Refusal(Struct, frozen=True):
@@ -121,13 +127,28 @@ REFUSALS = (
         ("personality",),
         FORBIDDEN,
         "other systems' ways bring the kernel's oldest code back; to ask which one it has is refused as well",
-        (Bits(0, _INT, 0, is_other=True),),
+        (Bits(0, _INT, 0, how="other"),),
     ),
     Refusal(
         ("ioctl",),
         FORBIDDEN,
         "these two type into the organiser's terminal",
         (Bits(1, _INT, _TIOCSTI), Bits(1, _INT, _TIOCLINUX)),
+    ),
+    Refusal(
+        ("fcntl",),
+        FORBIDDEN,
+        "a lease on a file that all can read holds up whoever opens it; a notice tells what others do",
+        (Bits(1, _INT, _F_SETLEASE), Bits(1, _INT, _F_NOTIFY)),
+    ),
+    Refusal(
+        ("socket",),
+        UNKNOWN,
+        "other families lead past the network of the sandbox, to the host of a virtual machine for one",
+        (
+            *(Bits(0, _INT, family) for family in range(_AF_NETLINK) if family and family not in _FAMILIES),
+            Bits(0, _INT, _AF_NETLINK, how="above"),
+        ),
     ),
 )
 
@@ -165,7 +186,7 @@ def _conditions(library: Any, refusal: Refusal) -> Iterator[tuple[Any, ...]]:
     if not refusal.when:
         yield ()
     for bits in refusal.when:
-        if bits.is_other:
-            yield (library.Arg(bits.argument, library.NE, bits.value),)
-        else:
+        if bits.how == "equal":
             yield (library.Arg(bits.argument, library.MASKED_EQ, bits.mask, bits.value),)
+        else:
+            yield (library.Arg(bits.argument, library.NE if bits.how == "other" else library.GT, bits.value),)
