@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from referee.net.launch.players import PlayerError, read_folder, resolved
 from referee.net.launch.reach import runtimes
+from referee.net.launch.view import view_of
 
 
 @pytest.fixture
@@ -48,3 +50,50 @@ def test_nothing_is_waited_for(program: Path, tmp_path: Path) -> None:
     """What describes a virtual environment may be a pipe to which nobody writes."""
     os.mkfifo(tmp_path / "pyvenv.cfg")
     assert tmp_path in runtimes(program)
+
+
+def player(folder: Path, run: str) -> Path:
+    """Return a player's folder with a program that it does not have itself."""
+    folder.mkdir()
+    (folder / "player.toml").write_text(f'name = "thief"\nrun = {run!r}\n')
+    return folder
+
+
+def shown_to(folder: Path) -> tuple[Path, ...]:
+    """Return what a player's program is shown."""
+    launch = read_folder(folder)
+    return view_of(launch, resolved(launch), hidden=(), others=(), socket=None).shown
+
+
+@pytest.mark.parametrize("run", ["{}", "../bin/secret", "./script", "./bin/secret"])
+def test_nobody_plays_with_the_program_of_somebody_else(program: Path, tmp_path: Path, run: str) -> None:
+    """Neither named outright, nor as the interpreter of a script, nor as what a virtual environment was made from."""
+    folder = player(tmp_path / "thief", run.format(program))
+    (folder / "script").write_bytes(b"#!" + os.fsencode(program) + b"\n")
+    (folder / "bin").mkdir()
+    (folder / "bin" / "secret").write_bytes(b"\x7fELF")
+    (folder / "pyvenv.cfg").write_text(f"home = {program.parent}\n")
+    for name in ("script", "bin/secret"):
+        (folder / name).chmod(0o755)
+    with pytest.raises(PlayerError, match="is neither in the player's folder nor a program of this machine"):
+        shown_to(folder)
+
+
+def test_programs_of_the_organisers_path_are_everybodys(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are believed in what they name, wherever that is."""
+    (tmp_path / "on_path").mkdir()
+    (tmp_path / "on_path" / "tool").symlink_to(program)
+    monkeypatch.setenv("PATH", str(tmp_path / "on_path"), prepend=":")
+    (tmp_path / "lib").mkdir()
+    assert {tmp_path / "on_path" / "tool", tmp_path} <= set(shown_to(player(tmp_path / "mine", "tool")))
+
+
+def test_a_players_folder_shows_nothing_beside_it(tmp_path: Path) -> None:
+    """Whatever it is called: `bin` is where programs of a runtime lie, whose other folders are shown with it."""
+    folder = player(tmp_path / "bin", "./bot")
+    (folder / "bot").write_bytes(b"\x7fELF")
+    (folder / "bot").chmod(0o755)
+    (tmp_path / "lib").mkdir()
+    assert tmp_path not in shown_to(folder)

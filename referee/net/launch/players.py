@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from ...files.links import Links, TangledLinksError
 from ...files.small import BadFile, read_small
-from ...files.tree import BadTree, is_of_the_machine, walk
+from ...files.tree import BadTree, is_of_the_machine, shown, walk
 
 _RUNNERS = {".py": "python3", ".js": "node"}
 """Ending of a file -> the program that runs it, to be suggested."""
@@ -26,7 +26,15 @@ _SHOWN_CHARS = 200
 
 
 class PlayerError(Exception):
-    """A player that can't be launched; the text says what to mend."""
+    """A player that can't be launched.
+
+    Args:
+        text: says what to mend. What can't be printed in it is escaped: names of files may have anything in them, and
+            the text goes into records and to terminals.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
 
 
 class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,7 +143,7 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
     except TangledLinksError:
         raise PlayerError(f"{folder}: its links are too tangled to follow; put copies in their place") from None
     if path is not None:
-        detail = f"{folder / path} is a link to {targets[path]}, outside of the player's folder"
+        detail = f"{folder}/{shown(path)} is a link to {shown(targets[path])}, outside of the player's folder"
         remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
         raise PlayerError(f"{detail}; {remedy}")
 

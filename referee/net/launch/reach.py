@@ -15,6 +15,7 @@ from pathlib import Path
 import protocol
 
 from ...files.small import read_small
+from .players import PlayerError
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """What the distribution installs: the same for everybody, and no secret."""
@@ -62,17 +63,22 @@ def _shared(home: Path, temporary: str) -> set[Path]:
 
 
 @cache
-def runtimes(program: Path) -> tuple[Path, ...]:
+def runtimes(program: Path, own: Path | None = None) -> tuple[Path, ...]:
     """Return what must be readable, besides the system, for a program to run: itself, its interpreter, its runtime.
 
     Runtimes stay where they are while matches are played, and every program of a match may have the same one.
 
     Args:
         program: absolute path.
+        own: the player's folder, which is shown as a whole, if its author has named the program; None: the organiser
+            has.
+
+    Raises:
+        PlayerError: what the author has named, or what a file in the folder names, is a program of somebody else.
     """
     found: dict[Path, None] = {}
-    for path in _hops(program):
-        if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))):
+    for path in _hops(program, own):
+        if not is_within(path, map(Path, (*SYSTEM, *_KERNEL))) and not _is_in(path, own):
             found[_prefix(path) or path] = None
         if path.name == "rustup":  # `cargo` starts `rustc`, its neighbour
             found |= dict.fromkeys((path.parent, rustup_home()))
@@ -84,23 +90,42 @@ def rustup_home() -> Path:
     return Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup").absolute()
 
 
-def _hops(program: Path) -> Iterator[Path]:
-    """Yield a program, what it is a link to, and what runs it if it is a script, over again."""
-    waiting = [program]
+def _hops(program: Path, own: Path | None) -> Iterator[Path]:
+    """Yield a program, what it is a link to, and what runs it if it is a script, over again.
+
+    A program of this machine is believed in what it names; a player's file is only if it names one of these.
+    """
+    waiting = [(program, own is None)]
     for _ in range(_MAX_HOPS):
         if not waiting:
             return
-        path = waiting.pop()
+        path, is_believed = waiting.pop()
         if not _can_run(path):
             continue
+        is_believed = is_believed or _is_of_this_machine(path)
+        if not is_believed and not _is_in(path, own):
+            detail = f"{path} is to be run, and is neither in the player's folder nor a program of this machine"
+            raise PlayerError(f"{detail}; put it into the folder, or into a folder of the referee's PATH")
         yield path
         if path.is_symlink():
-            waiting.append(Path(os.path.normpath(path.parent / path.readlink())))
+            named_next = [Path(os.path.normpath(path.parent / path.readlink()))]
         else:
-            waiting.extend(_interpreter(path))
+            named_next = _interpreter(path)
         base = _base_of_environment(path)
-        if base is not None and _can_run(base):
-            yield base
+        waiting += [(named, is_believed) for named in (*named_next, *filter(None, (base,)))]
+
+
+def _is_in(path: Path, own: Path | None) -> bool:
+    """Tell whether a program is in a player's folder: its place, whatever it is a link to."""
+    return own is not None and (path.parent.resolve() / path.name).is_relative_to(own.resolve())
+
+
+def _is_of_this_machine(path: Path) -> bool:
+    """Tell whether a program is one that the system or the organiser has put there for all."""
+    place = path.parent.resolve()
+    on_path = {folder.resolve() for folder in map(Path, os.get_exec_path()) if folder.is_absolute()}
+    for_all = (*map(Path, SYSTEM), *own_runtime())
+    return place in on_path or is_within(place, (top.resolve() for top in for_all))
 
 
 def _can_run(path: Path) -> bool:

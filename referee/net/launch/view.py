@@ -78,7 +78,7 @@ def view_of(
     places = [path.resolve() for path in own]
     away, sifted = _covered_and_sifted(records, places)
     sifted |= {folder for folder in _to_be_written(covered) if is_within(folder, places) and folder not in away}
-    shown = {*own_runtime(), *runtimes(Path(argv[0])), *own}
+    shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
     return View(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(path.resolve(), covered))),

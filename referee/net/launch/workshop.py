@@ -95,7 +95,7 @@ class Workshop(Struct, frozen=True, kw_only=True):
         """Start a build in a sandbox; its folder is opened from outside, and outlasts the sandbox."""
         owner = NOBODY if os.geteuid() == 0 and _is_known(NOBODY) else None
         with starting(launch):
-            shown = sorted({*own_runtime(), *runtimes(Path(argv[0])), launch.where})
+            shown = sorted({*own_runtime(), *runtimes(Path(argv[0]), launch.where), launch.where})
         drop = () if owner is None else _unprivileged(launch)
         users = None if owner is None else _new_users(launch, owner)
         told, telling = os.pipe()
