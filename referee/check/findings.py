@@ -1,5 +1,6 @@
 """What a step can find. Knows the words for it, and how bytes are shown; refuses to know any step."""
 
+import hashlib
 import json
 import re
 import time
@@ -53,7 +54,7 @@ class Trouble(Struct, frozen=True, kw_only=True):
     printed: str = ""
     """The end of what it printed."""
     cause: str
-    """The same for every step that fails for the same reason."""
+    """The same for every step that fails for the same reason; a hash, as the reason may name paths of this machine."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -113,7 +114,7 @@ class Failed(Exception):
             asked=tuple(map(shown, self.asked[-_MAX_FRAMES:])),
             received=shown(self.received) if self.received else None,
             printed=self.printed,
-            cause=self.cause,
+            cause=hashlib.sha256(self.cause.encode()).hexdigest()[:12],
         )
 
 

@@ -65,6 +65,8 @@ def test_failures_of_one_cause_are_told_from_others() -> None:
         for number, expected in (("1.5", "a move"), ("27", "a move"), ("3", "an ack"))
     )
     assert late.cause == later.cause != never.cause
+    told = fouled(crash, "q", b"", "it was expelled in turn 3: ").trouble.cause
+    assert "KeyError" not in told  # such a text may have a path of the machine, which is nothing for an author
     rules = [Foul(seat=0, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=1, rule=rule, detail="so") for rule in ("a", "b")]
     assert fouled(rules[0], "q", b"").cause != fouled(rules[1], "q", b"").cause
 
