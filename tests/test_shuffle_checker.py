@@ -30,7 +30,7 @@ from referee.record.writer import RecordWriter
 from referee.testing import ScriptedSeat, drive, random_chooser
 
 FOLDER = Path(sample_players.__file__).parent / "javascript"
-OLD_RECORDS = Path(__file__).parent / "golden" / "format1"
+GOLDEN = Path(__file__).parent / "golden"
 VECTORS = Path(protocol.__file__).parent / "vectors.json"
 OLDEST_NODE = 18
 INSTALL = f"install Node.js {OLDEST_NODE} or newer (on Debian and Ubuntu: apt-get install nodejs)"
@@ -245,20 +245,9 @@ def check_deal(record: Path, lines: list[Plain]) -> None:
 def test_the_deal_of_a_record_is_the_referees(record: Path) -> None:
     """The hands and the tile on the table that the checker finds are those of the views that the referee sent."""
     lines = opened_lines_of(record)
-    assert lines[0]["format"] == 3
     assert all(result_of(lines)["nonces"])
     assert lines[0]["seed"] is None
     check_deal(record, lines)
-
-
-@pytest.mark.parametrize("name", ["dealt", "dealt--acknowledged"])
-def test_a_record_of_format_1_is_read(name: str) -> None:
-    """Records that were written before anything was hidden in them still check."""
-    old = OLD_RECORDS / f"{name}.jsonl"
-    lines = lines_of(old)
-    assert lines[0]["format"] == 1
-    assert "seed" in lines[-1]
-    check_deal(old, lines)
 
 
 @pytest.mark.parametrize(("game", "seats"), [("quincy", 2), ("quincy", 4), ("quadominos", 3)])
@@ -290,7 +279,7 @@ def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> N
 
 def test_another_deal_is_said_to_be_none_to_redo() -> None:
     """Of a match that began from a given position only the commitment is checked."""
-    told = check(OLD_RECORDS / "clean.jsonl").stdout
+    told = check(GOLDEN / "clean.jsonl").stdout
     assert "the commitment was kept" in told
     assert "nothing to deal" in told
 
@@ -320,11 +309,6 @@ def other_seed(result: Plain) -> None:
     result["seed"]["veiled"] = sha256(f'{salt}"{flipped(seed)}"'.encode()).hexdigest()
 
 
-def other_seed_of_format_1(result: Plain) -> None:
-    """Write another seed as format 1 has it."""
-    result["seed"] = flipped(result.pop("open")["seed"][1])
-
-
 def nonce_too_few(result: Plain) -> None:
     """Drop a seat's nonce."""
     result["nonces"].pop()
@@ -336,7 +320,6 @@ FORGERIES: tuple[tuple[Forgery, set[str]], ...] = (
     (other_salt, {HIDDEN}),
     (other_hash, {HIDDEN}),
     (other_seed, {BROKEN}),
-    (other_seed_of_format_1, {BROKEN}),
     (nonce_too_few, {BROKEN}),
 )
 """(what is done to the line of the result, what is found)."""

@@ -44,7 +44,7 @@ class Demands(Struct, frozen=True):
 @click.option(
     "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
 )
-@click.option("--unsealed", is_flag=True, help="Take records without a seal: unfinished ones, and those of format 1.")
+@click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
 def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_json: bool, **demanded: Any) -> None:

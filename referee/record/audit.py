@@ -30,7 +30,7 @@ def audit(
         find_game: a game's name -> its rules.
         keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
         heads: hashes of lines, as players were sent them, that the record must have.
-        is_strict: whether a record without a seal is broken: one of an unfinished match, or of format 1.
+        is_strict: whether a record without a seal, one of an unfinished match, is broken.
 
     Returns:
         The record; everything in it follows from its header, its events and its seed. If `result` is None the match

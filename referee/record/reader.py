@@ -12,9 +12,6 @@ from typing import Any, TypeVar, cast
 from .printed import visible
 from .schema import (
     FIRST_PREV,
-    FORMAT,
-    FORMATS,
-    UNSEALED_FORMAT,
     AnyLine,
     BadLine,
     Header,
@@ -102,7 +99,7 @@ class Record:
     result: ResultLine | None
     """None if its referee died before the end."""
     seal: SealLine | None
-    """None if its referee died before the end, and in format 1."""
+    """None if its referee died before the end."""
     chain: Chain
 
     @property
@@ -118,10 +115,8 @@ class Record:
 
     @property
     def state(self) -> str:
-        """`sealed`, `unsealed` (format 1), or `unfinished`."""
-        if self.seal is not None:
-            return "sealed"
-        return "unsealed" if self.header.format == UNSEALED_FORMAT and self.result else "unfinished"
+        """`sealed` or `unfinished`."""
+        return "unfinished" if self.seal is None else "sealed"
 
 
 def read_chain(path: Path) -> Chain:
@@ -196,8 +191,6 @@ def read_record(path: Path) -> Record:
     header = others.pop(0) if others else None
     if not isinstance(header, Header):
         raise RecordError(path, 1, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
-    if header.format != UNSEALED_FORMAT and (header.key is None or header.locked_seed is None):
-        raise RecordError(path, 1, "a key and a locked seed", "none")
     seal, result = _popped(others, SealLine), _popped(others, ResultLine)
     steps: list[Step] = []
     for number, line in enumerate(others, 2):
@@ -206,7 +199,7 @@ def read_record(path: Path) -> Record:
         steps.append(line)
     if seal is not None and result is None:
         raise RecordError(path, len(chain.lines), "a result before the seal", "none")
-    if chain.rest and (seal or (result and header.format == UNSEALED_FORMAT)):
+    if chain.rest and seal:
         raise RecordError(path, len(chain.lines) + 1, "nothing more", f"{len(chain.rest)} bytes")
     check_seal(chain)
     return Record(path, header, tuple(steps), result, seal, chain)
@@ -251,11 +244,11 @@ def check_seal(chain: Chain) -> None:
         return
     key, last = chain.lines[0].fields.get("key"), chain.lines[-1]
     if list(last.fields) != ["n", "prev", "kind", "signature"]:  # nothing hashes the last line
-        raise RecordError(chain.path, len(chain.lines), "a line of format 2", f"keys {', '.join(last.fields)[:140]}")
+        raise RecordError(chain.path, len(chain.lines), "a line of a record", f"keys {', '.join(last.fields)[:140]}")
     try:
         seal = typed(last)
     except BadLine as error:
-        raise RecordError(chain.path, len(chain.lines), "a line of format 2", str(error)) from None
+        raise RecordError(chain.path, len(chain.lines), "a line of a record", str(error)) from None
     assert isinstance(seal, SealLine), "its kind was looked at"
     if not is_signed(str(key), RECORD_PURPOSE, seal.prev, seal.signature):
         raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", seal.signature)
@@ -263,16 +256,13 @@ def check_seal(chain: Chain) -> None:
 
 def _typed_lines(chain: Chain) -> list[AnyLine]:
     lines: list[AnyLine] = []
-    form = chain.lines[0].fields.get("format", FORMAT) if chain.lines else FORMAT
-    if form not in FORMATS or type(form) is not int:
-        raise RecordError(chain.path, 1, f"format {FORMATS[0]} to {FORMATS[-1]}", f"format {form!r:.40}")
     for number, line in enumerate(chain.lines, 1):
-        if line.is_redacted and form != UNSEALED_FORMAT:
+        if line.is_redacted:
             raise Redacted(chain.path, number)
         try:
-            lines.append(typed(line, form))
+            lines.append(typed(line))
         except BadLine as error:
-            raise RecordError(chain.path, number, f"a line of format {form}", str(error)) from None
+            raise RecordError(chain.path, number, "a line of a record", str(error)) from None
     return lines
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit import FindGame, audit, open_match
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .schema import FORMATS, UNSEALED_FORMAT, BadLine, Header, PlainLine, encode_line, header_of
+from .schema import BadLine, Header, PlainLine, encode_line, header_of
 from .veil import OPEN, places
 
 
@@ -35,14 +35,11 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
         seat: whose.
 
     Raises:
-        RecordError: the record does not hold, is not finished, has no such seat, or is of a format that hides nothing.
+        RecordError: the record does not hold, is not finished, or has no such seat.
     """
     record = audit(path, find_game)
     match = open_match(record, find_game)
-    if match is None or record.header.format == UNSEALED_FORMAT:
-        raise RecordError(
-            path, 1, f"a finished record of format {UNSEALED_FORMAT + 1} or later", f"format {record.header.format}"
-        )
+    assert match is not None, "a finished record tells its seed"
     if not 0 <= seat < len(match.setup.names):
         raise RecordError(path, 1, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
     lines = []
@@ -50,7 +47,7 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
         is_step = 0 < number <= len(record.steps)
         commands = match.handle(record.steps[number - 1].event) if is_step else ()
         fields = record.chain.lines[number].fields
-        mine = {place.path for place in places(fields, record.header.format) if place.seat == seat}
+        mine = {place.path for place in places(fields) if place.seat == seat}
         lines.append(_redacted(data, commands, mine))
     return lines
 
@@ -84,8 +81,6 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
         header = header_of(chain.lines[0])
     except BadLine as error:
         raise RecordError(path, 1, "a header", str(error)) from None
-    if header.format not in FORMATS or header.format == UNSEALED_FORMAT:
-        raise RecordError(path, 1, f"format {UNSEALED_FORMAT + 1} to {FORMATS[-1]}", f"format {header.format}")
     check_key(path, 1, header.key, keys)
     check_seal(chain)
     check_heads(chain, heads)
@@ -100,7 +95,7 @@ def _seat_of(chain: Chain, header: Header) -> int:
     """
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
-        owners = _owners(chain.path, number, line, header.format)
+        owners = _owners(chain.path, number, line)
         shown = set(line.opened)
         seats = {seat for seat in seats if shown == {path for path, owner in owners.items() if owner == seat}}
         if not seats:
@@ -109,9 +104,9 @@ def _seat_of(chain: Chain, header: Header) -> int:
     return min(seats)
 
 
-def _owners(path: Path, number: int, line: PlainLine, form: int) -> dict[str, int | None]:
+def _owners(path: Path, number: int, line: PlainLine) -> dict[str, int | None]:
     """Return whose the fields are that such a line hides: a player's move may look like a hidden field."""
     try:
-        return {place.path: place.seat for place in places(line.fields, form)}
+        return {place.path: place.seat for place in places(line.fields)}
     except (KeyError, TypeError, AttributeError, IndexError):
         raise RecordError(path, number, "a line of a record", "other fields") from None

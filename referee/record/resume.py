@@ -66,6 +66,6 @@ def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Mat
     if header.key != sealer.public:
         raise RecordError(record.path, 1, f"key {sealer.public}, the one at hand", f"key {header.key}")
     try:
-        return Match(game, header.setup, sealer.unlock(header.locked_seed or "", header.setup.commitment))
+        return Match(game, header.setup, sealer.unlock(header.locked_seed, header.setup.commitment))
     except (WrongKey, BadSetup, ValueError) as error:
         raise RecordError(record.path, 1, "a setup and a seed that fit it", str(error)) from None

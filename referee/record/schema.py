@@ -17,12 +17,8 @@ from ..match.setup import MatchSetup
 from ..tournament.entries import Occasion
 from .veil import HEADER_HIDES, OPEN, VEIL, BadVeil, places, unveil
 
-FORMAT = 3
-"""Counts up whenever an old reader would misread or refuse a new record."""
-FORMATS = (1, 2, 3)
-"""All that can be read."""
-UNSEALED_FORMAT = 1
-"""Had neither hidden fields nor a seal; its records still audit."""
+FORMAT = 1
+"""The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""
 FIRST_PREV = "0" * 64
 """What stands in place of the hash of the line before, in the first line."""
 
@@ -47,11 +43,11 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """Version of the program that wrote the record."""
     opened: str
     """Wall-clock time, ISO 8601 in UTC; for people, nothing is derived from it."""
-    key: Hex32 | None = None
-    """The Ed25519 public key that will seal the record; None in format 1."""
+    key: Hex32
+    """The Ed25519 public key that will seal the record."""
     setup: MatchSetup
-    locked_seed: str | None = None
-    """The seed, encrypted so that the referee alone can open it, to resume the match; None in format 1."""
+    locked_seed: str
+    """The seed, encrypted so that the referee alone can open it, to resume the match."""
     seed: str | None
     """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
     programs: list[str] | None = None
@@ -138,12 +134,14 @@ def read_line(data: bytes) -> PlainLine:
     """Read a line from its bytes, without the line feed.
 
     Raises:
-        BadLine: it is no JSON object in the one form of a line, or an opened field is not what the core says.
+        BadLine: it is no JSON object in the one form of a line, it begins a record of another format, or an opened
+            field is not what the core says.
     """
     try:
         line = msgspec.json.decode(data)
         if not isinstance(line, dict):
             raise BadLine("no JSON object")
+        _check_format(line)
         opened = line.pop(OPEN, {})
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
@@ -154,26 +152,27 @@ def read_line(data: bytes) -> PlainLine:
     return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(VEIL) > len(opened))
 
 
-def typed(line: PlainLine, form: int = FORMAT) -> AnyLine:
+def _check_format(line: dict[str, Any]) -> None:
+    """Refuse a header of another format at once: what else it says may mean anything."""
+    form = line.get("format", FORMAT)
+    if line.get("kind") == "header" and (form != FORMAT or type(form) is not int):
+        raise BadLine(f"the header of a record of format {form!r:.40}; this referee reads format {FORMAT} alone")
+
+
+def typed(line: PlainLine) -> AnyLine:
     """Turn a plain line into one of the types above.
 
-    Args:
-        line: from read_line.
-        form: format of its record.
-
     Raises:
-        BadLine: it is no line of this format, or something in it is still hidden, or is open that must be hidden.
+        BadLine: it is no line of a record, or something in it is still hidden, or is open that must be hidden.
     """
     fields = line.fields
-    if form == UNSEALED_FORMAT:
-        fields = {key: value for key, value in fields.items() if key != "signature"}
     try:
-        if line.is_redacted and form != UNSEALED_FORMAT:
+        if line.is_redacted:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
         found: AnyLine = msgspec.convert(fields, _BY_KIND.get(fields.get("kind"), AnyLine), strict=True)
         if line.shown:
             raise BadLine("a view: only a redacted record shows one")
-        if form != UNSEALED_FORMAT and line.opened != tuple(place.path for place in places(fields, form)):
+        if line.opened != tuple(place.path for place in places(fields)):
             raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None
@@ -188,16 +187,11 @@ def header_of(line: PlainLine) -> Header:
     Raises:
         BadLine: it is no header.
     """
-    fields = {key: value for key, value in line.fields.items() if key != "signature" or not _is_unsealed(line.fields)}
-    hidden = {name: None for name in HEADER_HIDES if isinstance(fields.get(name), dict)}
+    hidden = {name: None for name in HEADER_HIDES if isinstance(line.fields.get(name), dict)}
     try:
-        return msgspec.convert({**fields, **hidden}, Header, strict=True)
+        return msgspec.convert({**line.fields, **hidden}, Header, strict=True)
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadLine(str(error) or type(error).__name__) from None
-
-
-def _is_unsealed(fields: dict[str, Any]) -> bool:
-    return fields.get("format") == UNSEALED_FORMAT
 
 
 def line_hash(core: bytes) -> str:

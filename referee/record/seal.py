@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-RECORD_PURPOSE = "referee record 2"
+RECORD_PURPOSE = "referee record 1"
 MANIFEST_PURPOSE = "referee manifest 1"
 _NONCE_BYTES = 12
 _LOCK_INFO = b"referee seed of a running match"

@@ -25,15 +25,10 @@ VEIL = b'{"veiled":'
 HEADER_HIDES = ("seed", "programs", "folder")
 """Fields of a header, besides the position of its setup."""
 
-_OF_OLD_EVENTS = {
+_OF_EVENTS = {
     "move-received": ("move", "frame"),
     "deadline-passed": ("pending",),
     "protocol-broken": ("detail", "evidence"),
-}
-_LAST_WORDS_OPEN = 2
-"""The last format in which everybody could read what a program printed before it ended."""
-_OF_EVENTS = {
-    **_OF_OLD_EVENTS,
     "program-exited": ("status",),
     "seat-vacant": ("detail", "evidence"),
     "connection-lost": ("detail",),
@@ -61,16 +56,15 @@ class BadVeil(Exception):
     """A line whose hidden fields are not what its core says; the text says how."""
 
 
-def places(line: dict[str, Any], form: int) -> list[Place]:
+def places(line: dict[str, Any]) -> list[Place]:
     """Return the fields of a plain line that are to be hidden; what is null has nothing to hide.
 
     Args:
         line: with nothing hidden.
-        form: format of its record.
     """
     kind = line["kind"]
     if kind == "step":
-        return _of_step(line, form)
+        return _of_step(line)
     if kind == "result":
         return _fields("", line, ("seed",), None) + _of_fouls("result.fouls", line["result"]["fouls"])
     if kind == "header":
@@ -79,10 +73,9 @@ def places(line: dict[str, Any], form: int) -> list[Place]:
     return []
 
 
-def _of_step(line: dict[str, Any], form: int) -> list[Place]:
+def _of_step(line: dict[str, Any]) -> list[Place]:
     event = line["event"]
-    hidden = _OF_EVENTS if form > _LAST_WORDS_OPEN else _OF_OLD_EVENTS
-    found = _fields("event", event, hidden.get(event["event"], ()), event.get("seat"))
+    found = _fields("event", event, _OF_EVENTS.get(event["event"], ()), event.get("seat"))
     for index, command in enumerate(line["commands"]):
         name = _OF_COMMANDS.get(command["command"])
         if name is None:
@@ -112,14 +105,14 @@ def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int
     ]
 
 
-def veil(line: dict[str, Any], form: int) -> dict[str, list[Any]]:
+def veil(line: dict[str, Any]) -> dict[str, list[Any]]:
     """Replace the fields of a plain line that are to be hidden by their hashes, in place.
 
     Returns:
         What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
     """
     opened: dict[str, list[Any]] = {}
-    for path, holder, name, _ in places(line, form):
+    for path, holder, name, _ in places(line):
         salt = secrets.token_hex(SALT_BYTES)
         opened[path] = [salt, holder[name]]
         holder[name] = {VEILED: _digest(salt, holder[name])}

@@ -147,7 +147,7 @@ class RecordWriter:
         if "event" in fields:
             core["event"] = fields.pop("event")  # structlog puts it last
         core.update(fields)
-        opened = veil(core, FORMAT)
+        opened = veil(core)
         line, self.head = encode_line(core, opened)
         self._count += 1
         return line

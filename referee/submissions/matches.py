@@ -159,8 +159,7 @@ class Matches:
         """Return what a record says; None if it is none, or its match is not over."""
         first, *last = _ends(path)
         try:
-            header = typed(read_line(first))
-            result, seal = (typed(read_line(line), header.format if isinstance(header, Header) else 0) for line in last)
+            header, result, seal = (typed(read_line(line)) for line in (first, *last))
         except (BadLine, ValueError):
             return None
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):

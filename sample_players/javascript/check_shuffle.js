@@ -1,7 +1,7 @@
 // Checks the referee's chance without any code of the referee's; shuffle.js, next to this file, does the work.
 //   node check_shuffle.js vectors.json     redoes every vector of chance in protocol/vectors.json
 //   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal,
-//                                          of Quad-Ominos that of the first round; reads records of format 1 to 3
+//                                          of Quad-Ominos that of the first round
 // Exit status: 0 all holds, 1 something does not, 2 used wrongly or not readable.
 "use strict";
 const { readFileSync } = require("node:fs");
@@ -50,8 +50,7 @@ function checkVectors({ chance }) {
   return pairs.length > 0 && failed.length === 0;
 }
 
-function openSeed({ seed, open }) { // format 1 has it openly, later ones a hash of it, and behind the line salt and value
-  if (typeof seed === "string") return { seed, isTrue: true };
+function openSeed({ seed, open }) { // the line has a hash of it, and behind it salt and value
   if (!seed?.veiled || !open?.seed) throw new Error("the seed is hidden: a redacted record can't be checked");
   const [salt, value] = open.seed;
   return { seed: value, isTrue: sha256(salt, JSON.stringify(value)).toString("hex") === seed.veiled };
@@ -59,7 +58,7 @@ function openSeed({ seed, open }) { // format 1 has it openly, later ones a hash
 
 function checkRecord(lines) {
   const setup = lines.find((line) => line.kind === "header")?.setup;
-  const result = lines.find((line) => line.kind === "result"); // the last line, from format 2 on the one before the seal
+  const result = lines.find((line) => line.kind === "result"); // the line before the seal
   if (!setup || !result) throw new Error("not the record of a finished match: no header, or no result");
   const { names, game, position } = setup;
   const seats = names.length;

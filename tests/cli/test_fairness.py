@@ -11,8 +11,8 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 def test_a_folder_is_told_match_by_match_and_together() -> None:
     """Every record has its figures, and all together have theirs."""
-    found = played(referee("fairness", "format2", "format3", "--json", cwd=GOLDEN))
-    assert len(list(GOLDEN.glob("format[23]/*.jsonl"))) == len(found["records"]) == found["all"]["matches"]
+    found = played(referee("fairness", ".", "--json", cwd=GOLDEN))
+    assert len(list(GOLDEN.glob("*.jsonl"))) == len(found["records"]) == found["all"]["matches"]
     assert sum(one["answers"] for one in found["records"]) == found["all"]["answers"]
     assert sum(len(one["late"]) for one in found["records"]) == len(found["all"]["late"])
     assert found["broken"] == []
@@ -20,7 +20,7 @@ def test_a_folder_is_told_match_by_match_and_together() -> None:
 
 def test_the_tables_tell_it_to_people() -> None:
     """Lag, players, expulsions and what was not judged stand there in words."""
-    text = referee("fairness", "format3", cwd=GOLDEN).stdout
+    text = referee("fairness", ".", cwd=GOLDEN).stdout
     for word in ("late-for-a-stall", "unsure: too late", "time used", "expelled for time", "stood still", "all 36"):
         assert word in text
 
@@ -28,7 +28,7 @@ def test_the_tables_tell_it_to_people() -> None:
 def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     """The others are reported all the same, and the exit status says that one was not."""
     (tmp_path / "notes.jsonl").write_text("no record\n")
-    (tmp_path / "clean.jsonl").write_bytes((GOLDEN / "format3" / "clean.jsonl").read_bytes())
+    (tmp_path / "clean.jsonl").write_bytes((GOLDEN / "clean.jsonl").read_bytes())
     found = played(referee("fairness", "clean.jsonl", "notes.jsonl", "--json", cwd=tmp_path, status=1))
     assert [one["record"] for one in found["records"]] == ["clean.jsonl"]
     assert found["broken"][0].startswith("notes.jsonl, line 1: expected a line of a record")

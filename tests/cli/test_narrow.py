@@ -10,7 +10,7 @@ from referee.plugins import load
 
 from .calling import referee
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "format3"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture(autouse=True)

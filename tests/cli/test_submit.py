@@ -145,7 +145,7 @@ def test_a_certificate_and_a_token_must_be_right(service: Reception, tmp_path: P
 
 def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """The author reads why its program was expelled; an answer that explains nothing is told as such."""
-    path = Path(__file__).parents[1] / "golden" / "format3" / "illegal-move.jsonl"
+    path = Path(__file__).parents[1] / "golden" / "illegal-move.jsonl"
     seat = read_record(path).result.result.fouls[0].seat  # type: ignore[union-attr]  # it is finished
     lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
     printed = Printed(path="m.seat0.ada.stderr", lines=("KeyError: 7", "\x1b[2J"))

@@ -11,7 +11,7 @@ from referee.check.remedies import module_remedy
 
 from .calling import played, referee
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "format3"
+GOLDEN = Path(__file__).parents[1] / "golden"
 SAMPLE = Path(__file__).parents[2] / "sample_players" / "python_library" / "player.py"
 WITHOUT_PACKAGES = f"cmd:{shlex.join((sys.executable, '-I', '-S', str(SAMPLE)))}"
 """The sample of Python, run by a Python in which nothing is installed."""

@@ -23,7 +23,7 @@ from referee.match.phases import MIN_LEFT_MS
 from referee.net.launch.players import PlayerToml
 from referee.net.launch.program import PATIENCE_S
 from referee.plugins import load
-from referee.record.schema import FORMAT, encode_line
+from referee.record.schema import encode_line
 from referee.record.veil import unveil, veil
 
 from . import make_spec, make_vectors
@@ -257,7 +257,7 @@ LINES: tuple[dict[str, Any], ...] = (
 def test_a_core_is_cut_out_as_described(line: dict[str, Any]) -> None:
     """What SPEC.md says of the core gives the hash that the record's writer puts into the chain."""
     core = copy.deepcopy(line)
-    opened = veil(core, FORMAT)
+    opened = veil(core)
     data, expected = encode_line(core, opened)
     before, comma, _ = data.decode().partition(',"open":')
     assert bool(opened) is bool(comma)

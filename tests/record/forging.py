@@ -177,7 +177,7 @@ def sealed(lines: Sequence[Line]) -> bytes:
 
 def signature_of(prev: str) -> str:
     """Return the forger's signature under the line of a hash."""
-    return FORGER.sign(f"referee record 2\n{prev}".encode()).hex()
+    return FORGER.sign(f"referee record 1\n{prev}".encode()).hex()
 
 
 # --- damage at random

@@ -1,15 +1,14 @@
-"""Write the golden records of the present format: `python -m tests.record.make_golden`, once when a format is new.
+"""Write the golden records: `python -m tests.record.make_golden`, once when the format of records is new.
 
 Knows which stories they tell. Refuses to write over those that there are.
 """
 
 import sys
-
-from referee.record.schema import FORMAT
+from pathlib import Path
 
 from .records import SEALER, STORIES, record_of
-from .test_golden import GOLDEN
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 LEFT_OUT = ("unfinished", "not begun", "acknowledged")
 """Stories without an end, and those that differ from another one in their confirmations alone."""
 KEPT = ("acknowledged", "late start, acknowledged", "late draw, acknowledged", "dealt, acknowledged")
@@ -19,17 +18,16 @@ def main() -> int:
     """Write them.
 
     Returns:
-        0, or 1 if there are records of this format already.
+        0, or 1 if there are some already.
     """
-    folder = GOLDEN / f"format{FORMAT}"
-    if folder.exists():
-        print(f"{folder} exists; golden records are never written anew", file=sys.stderr)
+    if GOLDEN.exists():
+        print(f"{GOLDEN} exists; golden records are written anew only when their format is", file=sys.stderr)
         return 1
-    folder.mkdir(parents=True)
+    GOLDEN.mkdir()
     for name in STORIES:
         if name in KEPT or not any(word in name for word in LEFT_OUT):
-            (folder / (name.replace(", ", "--").replace(" ", "-") + ".jsonl")).write_bytes(record_of(name))
-    (folder / "referee.pub").write_text(SEALER.public + "\n")
+            (GOLDEN / (name.replace(", ", "--").replace(" ", "-") + ".jsonl")).write_bytes(record_of(name))
+    (GOLDEN / "referee.pub").write_text(SEALER.public + "\n")
     return 0
 
 

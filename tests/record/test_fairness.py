@@ -14,9 +14,9 @@ from .test_golden import GOLDEN, RECORDS
 LATE = (str(Cause.TIMEOUT), str(Cause.REFUSED_TO_START))
 
 
-def of(name: str, form: int = 3) -> Fairness:
+def of(name: str) -> Fairness:
     """Return the figures of a golden record."""
-    return fairness(timings(read_record(GOLDEN / f"format{form}" / f"{name}.jsonl")))
+    return fairness(timings(read_record(GOLDEN / f"{name}.jsonl")))
 
 
 def timing(used_ms: float, limit_ms: float = 1000.0, *, is_answer: bool = True, lag_ms: float = 0.0) -> Timing:
@@ -60,9 +60,9 @@ def test_a_close_call_is_in_time(used_ms: float, is_close: bool) -> None:  # noq
     assert not timing(used_ms, is_answer=False).is_close
 
 
-@pytest.mark.parametrize("path", RECORDS, ids=[f"{path.parent.name}-{path.stem}" for path in RECORDS])
+@pytest.mark.parametrize("path", RECORDS, ids=[path.stem for path in RECORDS])
 def test_every_expulsion_for_time_is_told(path: Path) -> None:
-    """Of every record there ever was: fouls of time that a request stands behind, and no other fouls."""
+    """Of every golden record: fouls of time that a request stands behind, and no other fouls."""
     record = read_record(path)
     found = fairness(timings(record))
     assert record.result is not None
@@ -95,7 +95,7 @@ def test_after_two_standstills_the_third_verdict_counts() -> None:
 
 def test_records_are_taken_together() -> None:
     """Players are one by their name over all matches, and a silent match has no figures."""
-    both = [one for name in ("clean", "seats-by-lot") for one in timings(read_record(GOLDEN / f"format3/{name}.jsonl"))]
+    both = [one for name in ("clean", "seats-by-lot") for one in timings(read_record(GOLDEN / f"{name}.jsonl"))]
     found = fairness(both, 2)
     assert found.matches == 2
     assert (

@@ -132,7 +132,7 @@ def test_any_change_breaks_the_chain(tmp_path: Path, name: str) -> None:
     lines, path = lines_of(record_of(name)), tmp_path / "m"
     for number, key, new in event_changes(lines, EVENTS[name]):
         error = refused(path, unchained(changed(lines, number, ("event", key), new)))
-        has_form = error.expected != "a line of format 3"
+        has_form = error.expected != "a line of a record"
         assert (error.line, number, key, new) == (number + 1 + has_form, number, key, new)
         assert error.expected.startswith("prev = ") or not has_form
 
@@ -320,9 +320,9 @@ def test_any_change_breaks_the_seal(tmp_path: Path, name: str) -> None:
         keys, value = list(leaves({key: line[key] for key in line if key not in ("n", "prev", "kind", "open")}))[-1]
         forged = changed(lines, number, keys, variants(value)[0])
         error = refused(path, chained(forged))
-        assert error.line == len(lines) or (error.line, error.expected) == (number + 1, "a line of format 3")
+        assert error.line == len(lines) or (error.line, error.expected) == (number + 1, "a line of a record")
         error = refused(path, unsealed(forged))
-        assert error.expected in ("a result and its seal", "a line of format 3")
+        assert error.expected in ("a result and its seal", "a line of a record")
 
 
 # --- ten thousand changes at random

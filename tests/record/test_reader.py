@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.record.reader import MAX_RECORD_BYTES, RecordError, read_record
+from referee.record.reader import MAX_RECORD_BYTES, RecordError, read_header, read_record
+from referee.record.redact import check_redacted
 from referee.record.schema import plain_commands
 
 from .forging import (
@@ -201,48 +202,43 @@ BAD_FILES: tuple[tuple[str, bytes, int, str], ...] = (
     ("a byte after the seal", record_of("clean") + b" ", LAST + 2, "nothing more"),
     ("half a line after the seal", record_of("clean") + BODIES[1], LAST + 2, "nothing more"),
     ("an empty line after the seal", record_of("clean") + b"\n", LAST + 2, "a line of a record"),
-    ("another format", header("format", 4), 1, "format 1 to 3"),
-    ("format 0", header("format", 0), 1, "format 1 to 3"),
-    ("a format that is none", header("format", "2"), 1, "format 1 to 3"),
-    ("a format that is a fraction", header("format", 2.0), 1, "format 1 to 3"),
-    ("a format that is a truth", header("format", True), 1, "format 1 to 3"),
-    ("no key", chained(changed(CLEAN, 0, ["key"], None)), 1, "a key and a locked seed"),
-    ("a key that is short", chained(changed(CLEAN, 0, ["key"], "ab")), 1, "a line of format 3"),
-    ("a key in capitals", chained(changed(CLEAN, 0, ["key"], HEADER["key"].upper())), 1, "a line of format 3"),
+    ("no key", chained(changed(CLEAN, 0, ["key"], None)), 1, "a line of a record"),
+    ("a key that is short", chained(changed(CLEAN, 0, ["key"], "ab")), 1, "a line of a record"),
+    ("a key in capitals", chained(changed(CLEAN, 0, ["key"], HEADER["key"].upper())), 1, "a line of a record"),
     ("another key", chained(changed(CLEAN, 0, ["key"], FORGERS_KEY)), LAST + 1, f"the seal of key {FORGERS_KEY}"),
-    ("no locked seed", header("locked_seed", None), 1, "a key and a locked seed"),
-    ("programs that are none", header("programs", "x"), 1, "a line of format 3"),
+    ("no locked seed", header("locked_seed", None), 1, "a line of a record"),
+    ("programs that are none", header("programs", "x"), 1, "a line of a record"),
     ("another signature", signed("00" * 64), LAST + 1, f"the seal of key {HEADER['key']}"),
     ("another's signature", signed(signature_of(SEAL["prev"])), LAST + 1, f"the seal of key {HEADER['key']}"),
-    ("a signature in capitals", signed(SEAL["signature"].upper()), LAST + 1, "a line of format 3"),
-    ("a short signature", signed(SEAL["signature"][:-2]), LAST + 1, "a line of format 3"),
-    ("no signature", signed(None), LAST + 1, "a line of format 3"),
-    ("more in the seal", unchained(changed(CLEAN, LAST, ["extra"], 1)), LAST + 1, "a line of format 3"),
+    ("a signature in capitals", signed(SEAL["signature"].upper()), LAST + 1, "a line of a record"),
+    ("a short signature", signed(SEAL["signature"][:-2]), LAST + 1, "a line of a record"),
+    ("no signature", signed(None), LAST + 1, "a line of a record"),
+    ("more in the seal", unchained(changed(CLEAN, LAST, ["extra"], 1)), LAST + 1, "a line of a record"),
     ("a seal turned round", seal_of(SIGNATURE, KIND, PREV, NUMBER), LAST + 1, ""),
     ("a seal with its kind first", seal_of(KIND, NUMBER, PREV, SIGNATURE), LAST + 1, ""),
-    ("an unknown key of the header", header("extra", 1), 1, "a line of format 3"),
-    ("an unknown key of the setup", setup("extra", 1), 1, "a line of format 3"),
-    ("an unknown key of a step", sealed(changed(CLEAN, 3, ["extra"], 1)), 4, "a line of format 3"),
-    ("an unknown key of an event", sealed(changed(CLEAN, 3, ["event", "extra"], 1)), 4, "a line of format 3"),
-    ("an unknown key of the last line", result("extra", 1), LAST, "a line of format 3"),
-    ("a match without a name", setup("match", ""), 1, "a line of format 3"),
-    ("a match outside its folder", setup("match", "../m"), 1, "a line of format 3"),
-    ("a match of two lines", setup("match", "m\n"), 1, "a line of format 3"),
-    ("a setup without names", without("names"), 1, "a line of format 3"),
-    ("a setup without a commitment", without("commitment"), 1, "a line of format 3"),
-    ("nobody", setup("names", []), 1, "a line of format 3"),
-    ("thirteen players", setup("names", ["a"] * 13), 1, "a line of format 3"),
-    ("no time", setup("per_move_ms", 0.0), 1, "a line of format 3"),
-    ("more than a day", setup("start_ms", 86_400_001.0), 1, "a line of format 3"),
-    ("a short commitment", setup("commitment", "ab"), 1, "a line of format 3"),
-    ("a commitment in capitals", setup("commitment", HEADER["setup"]["commitment"].upper()), 1, "a line of format 3"),
+    ("an unknown key of the header", header("extra", 1), 1, "a line of a record"),
+    ("an unknown key of the setup", setup("extra", 1), 1, "a line of a record"),
+    ("an unknown key of a step", sealed(changed(CLEAN, 3, ["extra"], 1)), 4, "a line of a record"),
+    ("an unknown key of an event", sealed(changed(CLEAN, 3, ["event", "extra"], 1)), 4, "a line of a record"),
+    ("an unknown key of the last line", result("extra", 1), LAST, "a line of a record"),
+    ("a match without a name", setup("match", ""), 1, "a line of a record"),
+    ("a match outside its folder", setup("match", "../m"), 1, "a line of a record"),
+    ("a match of two lines", setup("match", "m\n"), 1, "a line of a record"),
+    ("a setup without names", without("names"), 1, "a line of a record"),
+    ("a setup without a commitment", without("commitment"), 1, "a line of a record"),
+    ("nobody", setup("names", []), 1, "a line of a record"),
+    ("thirteen players", setup("names", ["a"] * 13), 1, "a line of a record"),
+    ("no time", setup("per_move_ms", 0.0), 1, "a line of a record"),
+    ("more than a day", setup("start_ms", 86_400_001.0), 1, "a line of a record"),
+    ("a short commitment", setup("commitment", "ab"), 1, "a line of a record"),
+    ("a commitment in capitals", setup("commitment", HEADER["setup"]["commitment"].upper()), 1, "a line of a record"),
     (
         "a commitment and a line feed",
         setup("commitment", HEADER["setup"]["commitment"] + "\n"),
         1,
-        "a line of format 3",
+        "a line of a record",
     ),
-    ("options that are none", setup("options", []), 1, "a line of format 3"),
+    ("options that are none", setup("options", []), 1, "a line of a record"),
     ("a wrong first number", numbered(0, n=1), 1, "n = 0"),
     ("a wrong first hash", numbered(0, prev="1" + ZEROS[1:]), 1, f"prev = {ZEROS}"),
     ("a wrong number", numbered(4, n=5), 5, "n = 4"),
@@ -253,11 +249,11 @@ BAD_FILES: tuple[tuple[str, bytes, int, str], ...] = (
     ("no hash", numbered(4, prev=""), 5, f"prev = {CLEAN[4]['prev']}"),
     ("a wrong hash of the result", numbered(LAST - 1, prev=ZEROS), LAST, f"prev = {RESULT['prev']}"),
     ("a wrong last hash", numbered(LAST, prev=ZEROS), LAST + 1, f"prev = {SEAL['prev']}"),
-    ("a result of no form", result("result", None), LAST, "a line of format 3"),
-    ("a void match of no text", sealed(changed(CLEAN, LAST - 1, ["result", "void"], 1)), LAST, "a line of format 3"),
-    ("a foul of no cause", result("result", {**RESULT["result"], "fouls": [{"seat": 0}]}), LAST, "a line of format 3"),
-    ("nonces of no form", result("nonces", "aa"), LAST, "a line of format 3"),
-    ("no seed at the end", result("seed", None), LAST, "a line of format 3"),
+    ("a result of no form", result("result", None), LAST, "a line of a record"),
+    ("a void match of no text", sealed(changed(CLEAN, LAST - 1, ["result", "void"], 1)), LAST, "a line of a record"),
+    ("a foul of no cause", result("result", {**RESULT["result"], "fouls": [{"seat": 0}]}), LAST, "a line of a record"),
+    ("nonces of no form", result("nonces", "aa"), LAST, "a line of a record"),
+    ("no seed at the end", result("seed", None), LAST, "a line of a record"),
 )
 
 
@@ -269,6 +265,17 @@ def test_what_is_no_record_is_named_by_its_line(tmp_path: Path, data: bytes, lin
     error = refused(tmp_path / "m", data)
     assert (error.line, error.expected[: len(expected)]) == (line, expected)
     assert error.found
+
+
+@pytest.mark.parametrize("form", [0, 2, "1", 1.0, True, None, [1]])
+@pytest.mark.parametrize("read", [read_record, read_header, check_redacted])
+def test_another_format_is_named(tmp_path: Path, read: Callable[[Path], Any], form: Any) -> None:
+    """Nothing else is said of a record of another format, whatever stands in it: its key, here, is none of a header."""
+    path = tmp_path / "m"
+    path.write_bytes(chained([{**HEADER, "format": form, "locked_seed": None, "later": 1}, *CLEAN[1:]]))
+    with pytest.raises(RecordError, match="this referee reads format 1 alone") as caught:
+        read(path)
+    assert (caught.value.line, f"record of format {form!r}" in caught.value.found) == (1, True)
 
 
 def test_other_line_ends_are_none(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.record.schema import FORMAT, BadLine, encode_line, read_line, typed
+from referee.record.schema import BadLine, encode_line, read_line, typed
 from referee.record.veil import OPEN, BadVeil, places, unveil, veil
 
 ZEROS = "0" * 64
@@ -79,14 +79,14 @@ HIDDEN: tuple[tuple[str, dict[str, Any], dict[str, int | None]], ...] = (
 @pytest.mark.parametrize(("_name", "line", "expected"), HIDDEN, ids=[row[0] for row in HIDDEN])
 def test_what_is_hidden_from_whom(_name: str, line: dict[str, Any], expected: dict[str, int | None]) -> None:
     """Each field has its path and the one seat that may know it; what is null is not hidden."""
-    assert {place.path: place.seat for place in places(line, FORMAT)} == expected
+    assert {place.path: place.seat for place in places(line)} == expected
 
 
 @pytest.mark.parametrize(("_name", "line", "expected"), HIDDEN, ids=[row[0] for row in HIDDEN])
 def test_a_line_comes_back_as_it_was(_name: str, line: dict[str, Any], expected: dict[str, int | None]) -> None:
     """Hidden and opened again it is the same line, and its hash does not change when entries are left out."""
     core = deepcopy(line)
-    opened = veil(core, FORMAT)
+    opened = veil(core)
     assert opened.keys() == expected.keys()
     data, digest = encode_line(core, opened)
     read = read_line(data)
@@ -104,7 +104,7 @@ def test_equal_values_have_different_hashes() -> None:
     """Nobody can tell from two cores whether the same thing is hidden in both."""
     line = step({**MOVE, "move": {"action": "pass"}})
     first, second = deepcopy(line), deepcopy(line)
-    assert veil(first, FORMAT) != veil(second, FORMAT)
+    assert veil(first) != veil(second)
     assert first != second
 
 
@@ -114,7 +114,7 @@ VALUE = {"action": "pass"}
 def veiled_move() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a core with a hidden move, and what it stands for."""
     core = step({**MOVE, "move": deepcopy(VALUE)})
-    return core, veil(core, FORMAT)
+    return core, veil(core)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_what_is_not_hidden_cannot_be_opened(path: str) -> None:
 def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
     """The salt ends where it ends: 12345 is not 2345 with a longer salt."""
     core = step({**MOVE, "move": 12345})
-    salt, _ = veil(core, FORMAT)["event.move"]
+    salt, _ = veil(core)["event.move"]
     with pytest.raises(BadVeil, match="neither"):
         unveil(core, {"event.move": [salt + "1", 2345]})
 
@@ -185,7 +185,7 @@ def test_only_a_redacted_record_shows_views() -> None:
     digest = hashlib.sha256(msgspec.msgpack.encode(view)).hexdigest()
     asked = {"command": "ask-move", "seat": 0, "turn": 1, "view": digest, "limit_ms": 1.0}
     core = step({"event": "match-opened", "at_ms": 0.0}, asked)
-    opened = veil(core, FORMAT)
+    opened = veil(core)
     opened["commands.0.view"].append(view)
     read = read_line(encode_line(core, opened)[0])
     assert read.shown == {"commands.0.view": view}

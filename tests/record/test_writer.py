@@ -26,7 +26,7 @@ from .records import SEALER, STORIES, FaultySeat, Story, cut, record_of, tell
 TINY = MatchSetup(match="tiny", game="q", names=("a", "b"), commitment="c" * 64)
 KEY = Sealer(Ed25519PrivateKey.from_private_bytes(bytes(32)))
 HEADER = (
-    b'{"n":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","kind":"header","format":3,'
+    b'{"n":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","kind":"header","format":1,'
     b'"referee":"0.1","opened":"then","key":"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",'
     b'"setup":{"match":"tiny","game":"q","options":{},"names":["a","b"],'
     b'"per_move_ms":6000.0,"bank_ms":null,"increment_ms":0.0,"start_ms":30000.0,"lag_margin_ms":250.0,"lot":false,"acknowledge":false,"nonces":true,'
@@ -40,8 +40,8 @@ STEP = (
 )
 SEAL = (
     b'{"n":2,"prev":"%s","kind":"seal",'
-    b'"signature":"8b762777eacf7bff1f5a10c52f95a790e5ce2f9b711e5a2d5f4f592bf44ff973af1629b66aebd2e3'
-    b'15902832b7ee17048134bed017f71e0990994962662bbc0f"}\n' % digest(STEP[:-1]).encode()
+    b'"signature":"0c841a2f39819b0ae41e2fdd19c885d15f5d1c1338ca1c3a46b4310a95ca41d4df56a9f23b7e91cb'
+    b'7fae4db6cd3f9f8d4307a083ca3f096698f42a2722d6a90c"}\n' % digest(STEP[:-1]).encode()
 )
 LINE_KEYS = {
     "header": ["format", "referee", "opened", "key", "setup", "locked_seed", "seed", "programs"],
@@ -93,7 +93,7 @@ def test_every_line_is_chained_to_the_one_before(name: str) -> None:
         assert (line["n"], line["prev"]) == (number, prev)
         assert entries != {}
         if kind == "seal":
-            key.verify(bytes.fromhex(line["signature"]), f"referee record 2\n{prev}".encode())
+            key.verify(bytes.fromhex(line["signature"]), f"referee record 1\n{prev}".encode())
         prev = digest(encoded(line))
 
 
