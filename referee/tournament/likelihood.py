@@ -1,6 +1,5 @@
 """Climbs to where results are likeliest, by Newton's method. Knows slopes; refuses to know what results are."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from .cholesky import Matrix, Vector, dot, factor, solve
@@ -24,16 +23,16 @@ class Likelihood(Protocol):
         """Return how much it bends: its second derivatives with the sign turned."""
 
 
-def most_likely(start: Sequence[float], likelihood: Likelihood) -> Vector:
+def most_likely(size: int, likelihood: Likelihood) -> Vector:
     """Return the strengths under which results are likeliest.
 
     The pull of the prior adds up to nothing over entrants that are connected: their mean is 0 by itself.
 
     Args:
-        start: a guess; a good one saves steps and changes nothing else.
+        size: of the field.
         likelihood: of the results.
     """
-    strengths = list(start)
+    strengths = [0.0] * size
     value = likelihood.value(strengths)
     for _ in range(_STEPS):
         step = _capped(solve(factor(likelihood.information(strengths)), likelihood.gradient(strengths)))

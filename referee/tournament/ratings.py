@@ -104,7 +104,7 @@ def elo_ratings(table: Table, mean: float = 1500.0) -> tuple[Rating, ...]:
         played[one] += times
         played[other] += times
     groups = connected(met)
-    strengths = most_likely([0.0] * size, _Pairs(pairs))
+    strengths = most_likely(size, _Pairs(pairs))
     return rated(strengths, _uncertain(strengths, pairs), groups, played, mean)
 
 

@@ -4,13 +4,11 @@ The model is that of Plackett and Luce: of the seats that have no place yet, eac
 in proportion to its strength. Of any two at a table, one comes before the other as often as Elo says for two alone, so
 ratings and errors are given in points of Elo.
 
-openskill works in result after result, which is quick, and depends on their order: in simulated tournaments its errors
-were a tenth to a half larger than results allow, the more so the more results there were, and its intervals held the
-truth 90 to 99 times of 100. So its estimates are where the search for the likeliest strengths starts, and those are
-reported: every result counts alike, as it does for two seats.
+The strengths are those under which all results together are likeliest: every result counts alike, whatever their order,
+as it does for two seats.
 
 Decisions of ours, each with its reason:
-- `skill.still` Strength does not drift (`tau` is 0): programs do not learn between matches.
+- `skill.still` Strength does not drift: programs do not learn between matches.
 - `skill.prior` That of Elo, for the same reason.
 - `skill.ties` Seats that share a place have drawn. Intervals take ties for as uncertain as other results, and are a
   little too wide where there are many.
@@ -18,17 +16,13 @@ Decisions of ours, each with its reason:
 
 `python -m tests.benchmarks ratings` measures how the intervals hold.
 
-Source: R. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking, Journal of Machine Learning
-Research 12 (2011), algorithm 4, for openskill's estimates; for the model, see rankings.
+Source: see rankings.
 """
 
 from collections import Counter
-from math import sqrt
-
-from openskill.models import PlackettLuce
 
 from ..pairing.base import Field, Played
-from .cholesky import Vector, factor, inverse
+from .cholesky import factor, inverse
 from .likelihood import most_likely
 from .points import groups_of
 from .rankings import Ranking, Rankings
@@ -43,13 +37,9 @@ class SkillBook:
     """
 
     def __init__(self, field: Field) -> None:
-        self._model = PlackettLuce(tau=0.0)
-        self._skills = [self._model.rating() for _ in field.entrants]
         self._rankings: Counter[Ranking] = Counter()
         self._met: list[set[int]] = [set() for _ in field.entrants]
         self._played = [0] * len(field.entrants)
-        # After many matches, a match of n draws on a spread of the square root of n performances.
-        self._performance = self._model.beta * sqrt(field.seats)
 
     def add(self, played: Played) -> None:
         """Work in a result; byes, void matches and those in which everybody fouled tell nothing.
@@ -62,12 +52,7 @@ class SkillBook:
             return
         ranked = tuple(tuple(sorted(seats[seat] for seat in group)) for group in groups)
         self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not played.fouls)] += 1
-        places = [(entrant, float(place)) for place, group in enumerate(ranked) for entrant in group]
-        estimates = self._model.rate(
-            [[self._skills[entrant]] for entrant, _ in places], ranks=[place for _, place in places]
-        )
-        for (entrant, _), (skill,) in zip(places, estimates, strict=True):
-            self._skills[entrant] = skill
+        for entrant in seats:
             self._met[entrant].update(seats)
             self._played[entrant] += 1
 
@@ -81,11 +66,7 @@ class SkillBook:
             A rating for each entrant, in the order of the field.
         """
         likelihood = Rankings(self._rankings, PRECISION)
-        strengths = most_likely(self._guess(), likelihood)
+        strengths = most_likely(len(self._played), likelihood)
         inverted = inverse(factor(likelihood.information(strengths)))
         variances = [row[entrant] for entrant, row in enumerate(inverted)]
         return rated(strengths, variances, connected(self._met), self._played, mean)
-
-    def _guess(self) -> Vector:
-        """Return openskill's estimates, on the logistic scale."""
-        return [(skill.mu - self._model.mu) / self._performance for skill in self._skills]

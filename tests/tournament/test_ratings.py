@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from referee.pairing.base import Played
 from referee.tournament.cholesky import factor, inverse, solve
+from referee.tournament.likelihood import most_likely
 from referee.tournament.points import Scoring
 from referee.tournament.rankings import Ranking, Rankings
-from referee.tournament.ratings import PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
+from referee.tournament.ratings import PRECISION, PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
 from referee.tournament.skill import SkillBook
 from referee.tournament.table import Table
 
@@ -184,7 +185,7 @@ def test_equal_seats_move_alike_and_fouls_lose() -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**9))
 def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
-    """Ties, fouls and void matches included: openskill's guess does, and nothing is left of it."""
+    """Ties, fouls and void matches included."""
     random = Random(seed)
     results, _ = swiss(random, 9, 4, 12)
     before = skill(9, results, 4)
@@ -224,6 +225,26 @@ def test_slopes_are_those_of_the_likelihood(seed: int) -> None:
         assert bend[i] == pytest.approx([(less - more) / 2e-5 for more, less in changed], abs=1e-6)
 
 
+EXTREMES: tuple[dict[Ranking, int], ...] = (
+    {},
+    {Ranking(((0,), (1,), (2,))): 100_000},
+    {Ranking(((0,), (1, 2, 3)), is_last_told=True): 100_000},
+    {Ranking(((1, 2, 3), (0,))): 100_000},
+    {Ranking(((0, 1, 2, 3),), is_last_told=True): 100_000},
+    {Ranking(((one,), (one + 1,), (one + 2,))): 1000 for one in range(10)},
+    {Ranking(((0,), (2,), (4,))): 5, Ranking(((1, 3), (5,))): 50},
+)
+
+
+@pytest.mark.parametrize("told", EXTREMES)
+def test_the_likeliest_strengths_are_found_however_extreme(told: dict[Ranking, int]) -> None:
+    """Nothing, one who wins or loses everything, ties alone, a long ladder, groups: no slope is left to climb."""
+    likelihood = Rankings(told, PRECISION)
+    found = most_likely(12, likelihood)
+    assert likelihood.gradient(found) == pytest.approx([0.0] * 12, abs=1e-6)
+    assert sum(found) == pytest.approx(0, abs=1e-6)
+
+
 def test_skill_knows_groups_that_never_met() -> None:
     """Each has the mean asked for."""
     results = [match(1, (0, 2, 4), ((0,), (1,), (2,))), match(1, (1, 3, 5), ((0,), (1,), (2,)))]
@@ -235,7 +256,7 @@ def test_skill_knows_groups_that_never_met() -> None:
 
 
 def test_who_loses_everything_for_long_and_then_wins_is_rated() -> None:
-    """However far off the guess is, and however much weighs against it."""
+    """However much weighs against it."""
     lost = [match(1, (0, 1, 2), ((1,), (2,), (0,)))] * 1500
     won = [match(1, (0, 1, 2), ((0,), (2,), (1,)))] * 4500
     ratings = skill(4, [*lost, *won], 3)
