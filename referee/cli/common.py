@@ -3,14 +3,16 @@
 Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wrongly.
 """
 
+import errno
 import json
+import os
 import sys
 import time
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 import rich_click as click
@@ -35,6 +37,16 @@ class Terminal(Console):
         """Yield what is to be written; called by rich for whatever is printed."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
+
+    def on_broken_pipe(self) -> None:
+        """Lose what nobody reads, and let the command hear of it if it was called for that; called by rich.
+
+        Raises:
+            BrokenPipeError: it was to go to stdout.
+        """
+        lose(self.file)
+        if not self.stderr:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads on")
 
 
 console = Terminal(stderr=True)
@@ -75,8 +87,23 @@ def find_game(name: str) -> "Game[Any, Any, Any]":
 
 
 def print_json(value: Any) -> None:
-    """Print one object on one line of stdout."""
-    print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)), flush=True)
+    """Print one object on one line of stdout.
+
+    Raises:
+        BrokenPipeError: nobody reads on.
+    """
+    try:
+        print(printable_json(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)), flush=True)
+    except BrokenPipeError:
+        lose(sys.stdout)
+        raise
+
+
+def lose(stream: IO[str]) -> None:
+    """Let what is written to a stream that nobody reads be lost, with what waits in it, which would fail at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> dict[str, Any]:

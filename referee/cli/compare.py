@@ -1,5 +1,6 @@
 """`referee compare`: is B better than A? Plays until a sequential test can tell."""
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from rich.markup import escape
 from ..games.base import Game, counted
 from ..net.launch import PlayerError
 from ..net.venue import Venue
+from ..net.watch import Watches
 from ..plugins import PluginError
 from ..record.kept import BadFounding
 from ..record.programs import Programs, read_programs
@@ -71,7 +73,10 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
     confinement = find_confinement(
         venue.sandbox, values["key"], folder, memory_mib=charter.memory_mib, written=[values["diagnostics"]]
     )
-    with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
+    with (
+        watched(values["diagnostics"], values["metrics"]) as telling,
+        Watches(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
+    ):
         if place.notice:
             watch.noted(place.notice)
         conducted = conduct(
@@ -84,8 +89,9 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
             watch=watch,
             watched=telling,
         )
-    is_decided = _show(conducted, folder, as_json=as_json)
-    sys.exit(0 if is_decided else FAILED)
+    with contextlib.suppress(BrokenPipeError):  # what it decided is told by its exit status, too
+        _show(conducted, folder, as_json=as_json)
+    sys.exit(FAILED if conducted.tournament.state.verdict is Verdict.CONTINUE else 0)
 
 
 def _place(charter: Charter, logs: Path) -> Place:
@@ -139,8 +145,8 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
     )
 
 
-def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
-    """Print what the test says; return whether it decided."""
+def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> None:
+    """Print what the test says."""
     tournament, charter = conducted.tournament, conducted.charter
     state: State = tournament.state
     progress = Duel().progress(state)
@@ -165,7 +171,7 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
     }
     if as_json:
         print_json(told)
-        return state.verdict is not Verdict.CONTINUE
+        return
     out.print(f"[bold]{escape(_verdict(conducted, told))}[/]", highlight=False, soft_wrap=True)
     if conducted.was_over:
         out.print(_earlier(conducted, folder, over_at), markup=False, highlight=False, soft_wrap=True)
@@ -176,7 +182,6 @@ def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> bool:
         highlight=False,
     )
     console.print(f"the records are in {folder}", markup=False, highlight=False, soft_wrap=True)
-    return state.verdict is not Verdict.CONTINUE
 
 
 def _verdict(conducted: Conducted, told: dict[str, Any]) -> str:

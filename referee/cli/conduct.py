@@ -23,7 +23,7 @@ from ..net.deals import Deals, salt_of
 from ..net.launch import Builds, Confinement, Launch, PlayerError
 from ..net.tournament_runner import TournamentRunner, TournamentStopped
 from ..net.venue import Venue
-from ..net.watch import Watch
+from ..net.watch import Watches
 from ..pairing.base import BadFormat, PairingFormat
 from ..plugins import PluginError
 from ..record.founding import Founding, read_founding, write_founding
@@ -67,7 +67,7 @@ def conduct(
     total: int | None,
     sealer: Sealer,
     confinement: Confinement,
-    watch: Watch,
+    watch: Watches,
     watched: Watched,
 ) -> Conducted:
     """Run a tournament, or go on with it, until it is over or stopped.
@@ -120,12 +120,12 @@ def conduct(
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
 
 
-def _note(watch: Watch, warnings: Iterable[str]) -> None:
+def _note(watch: Watches, warnings: Iterable[str]) -> None:
     for warning in warnings:
         watch.noted(warning)
 
 
-def _recalled(entries: Iterable[Entry], watch: Watch) -> Iterator[Entry]:
+def _recalled(entries: Iterable[Entry], watch: Watches) -> Iterator[Entry]:
     """Yield what is in the ledger, and let a watcher see it go by."""
     for entry in entries:
         watch.match_recalled(entry)

@@ -14,7 +14,7 @@ from .. import chance
 from ..games.base import BadSetup
 from ..match.setup import MatchSetup
 from ..net.bookkeeping import Bookkeeper
-from ..net.watch import Unwatched
+from ..net.watch import Watches
 from ..pairing.base import PairingFormat
 from ..plugins import PluginError
 from ..record.audit import audit
@@ -131,7 +131,7 @@ def _take(one: Finding, tournament: Tournament, ledger: Ledger) -> None:
         pass  # it came too late, and is kept as such
     except NotOpen as error:
         raise RecordError(one.path, 1, "a match that was to be played then", str(error)) from None
-    Bookkeeper(tournament, ledger, Unwatched(), at=lambda: one.opened).take(one.entry)
+    Bookkeeper(tournament, ledger, Watches(), at=lambda: one.opened).take(one.entry)
 
 
 def _check_setup(one: Finding, charter: Charter) -> None:

@@ -13,13 +13,14 @@ from ..net.addresses import stopped
 from ..net.launch import Confinement, Launch
 from ..net.table import Played, Table
 from ..net.table_settings import TableSettings
+from ..net.telemetry import Several
 from ..record.reader import RecordError
 from ..record.resume import Resumption, reopen
 from ..record.seal import Sealer
 from .common import FAILED, find_game, monotonic, out
 from .running import clear_errors, run_reactor
 from .telemetry import Watched
-from .watching import Watcher
+from .watching import Moves, Watcher
 
 T = TypeVar("T")
 
@@ -58,7 +59,8 @@ def run_table(
         click.ClickException: the user or the machine is at fault; the text says what to do.
     """
     watched = around.watched
-    with Watcher(is_quiet=around.is_quiet) as watcher:
+    moves = Moves()
+    with Several(watched.telemetry, moves, Watcher(is_quiet=around.is_quiet)) as telemetry:
 
         async def _main(reactor: Any) -> T:
             table = Table(
@@ -67,9 +69,7 @@ def run_table(
                 rules,
                 settings,
                 sealer=around.sealer,
-                report=watcher.report,
-                on_step=watcher.on_step,
-                telemetry=watched.telemetry,
+                telemetry=telemetry,
                 confinement=around.confinement,
             )
             monitor = await watched.open(reactor)
@@ -80,7 +80,7 @@ def run_table(
                     await stopped(monitor)
 
         with clear_errors():
-            return run_reactor(_main), watcher.moves
+            return run_reactor(_main), moves.so_far
 
 
 def reopened(path: Path, sealer: Sealer) -> Resumption:

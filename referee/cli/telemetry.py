@@ -23,6 +23,16 @@ MAX_TOLD = 100
 """Lines of those who were turned away."""
 
 
+class Dropped(Silence):
+    """Tells on stderr of an observer that failed; no record has it."""
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell of it."""
+        if event == "observer-failed":
+            text = f"{facts['observer']} failed, and shows nothing more: {facts['error']}; what is played goes on"
+            console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+
 class TurnedAway(Silence):
     """Tells the organiser on stderr who was refused at the door, and why: no record has it.
 
@@ -33,7 +43,7 @@ class TurnedAway(Silence):
         self._told: set[str] = set()
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Tell of a refusal; one that can't be told is lost, and nothing else."""
+        """Tell of a refusal."""
         if event not in ("connection-refused", "connection-pushed-out") or len(self._told) > MAX_TOLD:
             return
         who = " ".join(filter(None, (facts["address"], facts.get("name"))))
@@ -42,15 +52,14 @@ class TurnedAway(Silence):
         if text in self._told:
             return
         self._told.add(text)
-        with contextlib.suppress(OSError):
-            more = "turned away: more than can be told" if len(self._told) > MAX_TOLD else text
-            console.print(more, markup=False, highlight=False, soft_wrap=True)
+        more = "turned away: more than can be told" if len(self._told) > MAX_TOLD else text
+        console.print(more, markup=False, highlight=False, soft_wrap=True)
 
 
 class Watched(Struct, frozen=True):
     """Where a referee tells of itself."""
 
-    telemetry: Telemetry
+    telemetry: Several
     address: str | None
     """Twisted endpoint string of the endpoint for monitors; None: there is none."""
     registry: CollectorRegistry
@@ -96,7 +105,7 @@ def watched(diagnostics: Path | None, metrics: str | None, *others: Telemetry) -
         click.ClickException: the file can't be written.
     """
     registry = CollectorRegistry()
-    sinks: list[Telemetry] = [*others, *([Metrics(registry)] if metrics is not None else [])]
+    sinks: list[Telemetry] = [Dropped(), *others, *([Metrics(registry)] if metrics is not None else [])]
     with contextlib.ExitStack() as stack:
         if diagnostics is not None:
             try:

@@ -11,6 +11,7 @@ import rich_click as click
 from msgspec.structs import replace
 
 from ..net.launch import PlayerError, resolved
+from ..net.watch import Watches
 from ..pairing.base import Extent
 from ..plugins import PluginError
 from ..record.founding import read_founding
@@ -74,7 +75,10 @@ def tournament(
     sealer = find_sealer(key)
     written = [values["diagnostics"], *_ledger_files(venue.ledger)]
     confinement = find_confinement(venue.sandbox, key, venue.folder, memory_mib=charter.memory_mib, written=written)
-    with watched(values["diagnostics"], values["metrics"]) as telling, watch_of(as_json=as_json) as watch:
+    with (
+        watched(values["diagnostics"], values["metrics"]) as telling,
+        Watches(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
+    ):
         for warning in plan.warnings:
             watch.noted(warning)
         conducted = conduct(
@@ -92,7 +96,8 @@ def tournament(
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
     _sign(venue.folder, sealer)
-    report(venue.folder, Targets(), as_json=as_json)
+    with contextlib.suppress(BrokenPipeError):  # it was played to its end, whether somebody reads on or not
+        report(venue.folder, Targets(), as_json=as_json)
 
 
 def _ledger_files(url: str | None) -> list[Path]:

@@ -1,6 +1,7 @@
 """Shows a match while it is played and when it is over. Knows rich; refuses to know how the match is run."""
 
-from typing import Any, Self
+from contextlib import suppress
+from typing import Any, Self, TypeGuard
 
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -8,9 +9,23 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match
 from ..net.table import Played
+from ..net.telemetry import Silence
 from ..web.printing import printable
 from .common import console, is_interactive, out, print_json
 from .results import result_table, show_expulsions
+
+
+class Moves(Silence):
+    """Keeps every legal move; it shows nothing, so that nothing can make it fail."""
+
+    def __init__(self) -> None:
+        self.so_far: list[dict[str, Any]] = []
+        """Turn, seat, move."""
+
+    def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+        """Keep a move."""
+        if _is_legal_move(event, commands):
+            self.so_far.append({"turn": event.turn, "seat": event.seat, "move": event.move})
 
 
 class Watcher:
@@ -27,8 +42,6 @@ class Watcher:
             disable=is_quiet or not is_interactive(),
         )
         self._task = self._progress.add_task("waiting for players", total=None)
-        self.moves: list[dict[str, Any]] = []
-        """Every legal move so far: turn, seat, move."""
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -37,25 +50,31 @@ class Watcher:
     def __exit__(self, *_exc: object) -> None:
         self._progress.stop()
 
-    def report(self, text: str) -> None:
-        """Show one sentence of what happens before the match."""
-        if not self._is_quiet:
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Show what happens before the match."""
+        if event == "reported":
+            self._show(facts["text"])
 
-    def on_step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+    def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Show how far the match is, and every expulsion."""
         names = match.setup.names
-        if isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands):
-            self.moves.append({"turn": event.turn, "seat": event.seat, "move": event.move})
-            if not is_interactive():
-                self.report(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}")
+        if _is_legal_move(event, commands) and not is_interactive():
+            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}")
         for command in commands:
             if isinstance(command, c.ExpelSeat):
                 foul = command.foul
                 why = " ".join(filter(None, (foul.rule or foul.code, foul.detail)))
                 text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why}"
-                self.report(printable(text))
+                self._show(printable(text))
         self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
+
+    def _show(self, text: str) -> None:
+        if not self._is_quiet:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _is_legal_move(event: e.Event, commands: tuple[c.Command, ...]) -> TypeGuard[e.MoveReceived]:
+    return isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands)
 
 
 def _scores(match: Match) -> str:
@@ -64,7 +83,12 @@ def _scores(match: Match) -> str:
 
 
 def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Show the end of a match: board, ranking, record; or one JSON object on stdout."""
+    """Show the end of a match, as far as somebody reads: board, ranking, record; or one JSON object on stdout."""
+    with suppress(BrokenPipeError):
+        _show_end(played, moves, as_json=as_json)
+
+
+def _show_end(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         print_json({**_described(played), "moves": moves})
         return

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from ..tournament.entries import Entry, Occasion
 from ..tournament.machine import Fixture, GivenUp, Suspension, Tournament
-from .watch import Watch
+from .watch import Watches
 
 
 class Ledger(Protocol):
@@ -53,7 +53,7 @@ class Bookkeeper:
         self,
         tournament: Tournament,
         ledger: Ledger,
-        watch: Watch,
+        watch: Watches,
         openings: int = 0,
         untold: Sequence[str] = (),
         at: Callable[[], str] = wall_clock,

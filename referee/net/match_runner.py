@@ -66,7 +66,7 @@ class MatchRunner:
         programs: seat -> the launched program that sits there.
         last_ms: instant of the match's last event, if it is not new but resumed.
         come_back_s: how long a player without a launched program may be away, its clock going on; 0: not at all.
-        on_step: called after every step, for those who watch.
+        on_step: called after every step; a fault there voids the match, so it keeps those who watch isolated.
         release: called with the link of every player that is still there when the match is over.
     """
 

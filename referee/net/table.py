@@ -30,7 +30,7 @@ from .patience import Patience
 from .player_protocol import LinkFactory, PlayerLink
 from .reserved import ReservedSeats
 from .table_settings import TableSettings, seed_of, setup_of
-from .telemetry import Silence, Telemetry
+from .telemetry import Several
 
 LOCAL = "tcp:0:interface=127.0.0.1"
 """A port of this machine's own choice that only its own programs reach."""
@@ -65,10 +65,6 @@ class Played(Struct, frozen=True, kw_only=True):
     """Hash of the record's result line, over which it is sealed."""
 
 
-def _quiet(_text: str) -> None:
-    """Report nothing."""
-
-
 class Table:
     """One table: at most one match at a time.
 
@@ -78,9 +74,8 @@ class Table:
         game: what is played.
         settings: how.
         sealer: the key that seals the record; None: one of this table's own, forgotten afterwards.
-        report: called with one sentence whenever something happens before the match.
-        on_step: called after every step of the match.
-        telemetry: where diagnostics and numbers go.
+        on_step: called after every step of the match; a fault there is the referee's own, and voids the match.
+        telemetry: those who are told what happens; whatever they do, the match goes on.
         confinement: what launched programs are held to.
         lag: the loop's beat, if several tables share it; None: a beat of this table's own.
         host: who lends players that are connected, and takes them back; None: their connections end with the match.
@@ -94,9 +89,8 @@ class Table:
         settings: TableSettings,
         *,
         sealer: Sealer | None = None,
-        report: Callable[[str], None] = _quiet,
         on_step: OnStep = lambda event, commands, match: None,
-        telemetry: Telemetry = Silence(),  # noqa: B008  # it has no state
+        telemetry: Several = Several(),  # noqa: B008  # nobody is in it
         confinement: Confinement = Confinement(),  # noqa: B008  # frozen
         lag: LoopLag | None = None,
         host: Host | None = None,
@@ -109,7 +103,6 @@ class Table:
         self._game = game
         self._settings = settings
         self._sealer = sealer or Sealer.new()
-        self._report = report
         self._on_step = on_step
         self._lag = lag or LoopLag(reactor, now)
         if lag is None:
@@ -297,6 +290,10 @@ class Table:
         self._address = await ports.open(self._reactor, endpoints, factory)
         self._telemetry.note("listening", address=self._address)
         self.listening.callback(self._address)
+
+    def _report(self, text: str) -> None:
+        """Tell in one sentence what happens before the match."""
+        self._telemetry.note("reported", text=text)
 
     async def _run(
         self,

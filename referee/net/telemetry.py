@@ -4,9 +4,12 @@ Knows events' names and what is measured. Refuses to influence anything: who not
 """
 
 import contextlib
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import structlog
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -17,6 +20,7 @@ from ..match.machine import Match
 
 _SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
+T = TypeVar("T")
 Note = Callable[..., None]
 """Takes the name of an event, in the past tense, and plain facts by keyword."""
 
@@ -41,25 +45,83 @@ class Silence:
         """Do nothing."""
 
 
-class Several:
-    """Hands every note on to several.
+class Isolated(Generic[T]):
+    """Calls observers, so that none can touch what it observes: one that raises is noted and called no more.
+
+    Observers that are context managers are entered and left with this one; one that is dropped is left at once.
+
+    Args:
+        observers: in the order in which they are called.
+        note: takes note of a failure as `observer-failed`: observer, error, traceback.
+    """
+
+    def __init__(self, observers: Iterable[T], note: Note) -> None:
+        self._observers = list(observers)
+        self._note = note
+
+    def __enter__(self) -> Self:
+        self.tell(_enter)
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.tell(_leave)
+
+    def tell(self, call: Callable[[T], object]) -> None:
+        """Call every observer.
+
+        Args:
+            call: what is done with each.
+        """
+        for observer in tuple(self._observers):
+            if observer in self._observers:  # else one before it has had it dropped
+                try:
+                    call(observer)
+                except Exception as error:  # noqa: BLE001  # whatever it is, it is the observer's own
+                    self._drop(observer, error)
+
+    def _drop(self, observer: T, error: Exception) -> None:
+        if observer not in self._observers:
+            return
+        self._observers.remove(observer)
+        with contextlib.suppress(Exception):
+            _leave(observer)
+        self._note(
+            "observer-failed",
+            observer=type(observer).__name__,
+            error=f"{type(error).__name__}: {error}",
+            traceback="".join(traceback.format_exception(error)),
+        )
+
+
+def _enter(observer: object) -> None:
+    if isinstance(observer, AbstractContextManager):
+        observer.__enter__()
+
+
+def _leave(observer: object) -> None:
+    if isinstance(observer, AbstractContextManager):
+        observer.__exit__(None, None, None)
+
+
+class Several(Isolated[Telemetry]):
+    """Hands every note on to several, each isolated from the match and from the others, which note its failure.
 
     Args:
         sinks: in order.
     """
 
     def __init__(self, *sinks: Telemetry) -> None:
-        self._sinks = sinks
+        super().__init__(sinks, self.note)
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Hand it on."""
-        for sink in self._sinks:
-            sink.note(event, **facts)
+        self.tell(lambda sink: sink.note(event, **facts))
 
     def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Hand it on."""
-        for sink in self._sinks:
-            sink.step(event, commands, match)
+        self.tell(lambda sink: sink.step(event, commands, match))
 
 
 class DiagnosticLog:
@@ -84,9 +146,12 @@ class DiagnosticLog:
         )
 
     def note(self, event: str, /, **facts: Any) -> None:
-        """Write a line; one that can't be written is lost, and nothing else."""
-        with contextlib.suppress(OSError, ValueError):
-            self._log.info(event, **facts)
+        """Write a line.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        self._log.info(event, **facts)
 
     def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
         """Write a line for what is out of the ordinary: the record has all the rest."""

@@ -32,9 +32,9 @@ from .patience import Patience
 from .player_protocol import LinkFactory
 from .table import LOCAL, Table
 from .table_settings import TableSettings
-from .telemetry import Telemetry
+from .telemetry import Several
 from .venue import Venue
-from .watch import Watch
+from .watch import Watches
 
 MAX_ATTEMPTS = 5
 """A match that is void so often for the referee's fault is void for ever: somebody has to look."""
@@ -80,8 +80,8 @@ class TournamentRunner:
         broken_off: Mapping[str, Resumption],
         deals: Deals,
         sealer: Sealer,
-        watch: Watch,
-        telemetry: Telemetry,
+        watch: Watches,
+        telemetry: Several,
         confinement: Confinement,
     ) -> None:
         self._reactor = reactor

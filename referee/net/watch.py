@@ -6,10 +6,14 @@ from typing import Protocol, Self
 from ..match.machine import Match
 from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
+from .telemetry import Isolated, Note, Silence
 
 
 class Watch(Protocol):
-    """Called by the runner on the reactor's own thread: what it does here, the referee's loop stands still for."""
+    """Called by the runner on the reactor's own thread: what it does here, the referee's loop stands still for.
+
+    What it raises is noted, and it is told nothing more; the tournament goes on.
+    """
 
     def __enter__(self) -> Self:
         """Begin to show; called once, before everything else."""
@@ -61,42 +65,53 @@ class Watch(Protocol):
         """Note that nothing more is played, for it is over or was stopped."""
 
 
-class Unwatched:
-    """Nobody watches: the tournament is only played through, from its records."""
+class Watches(Isolated[Watch]):
+    """Those who watch a tournament, each isolated from it; nobody, if none is given.
 
-    def __enter__(self) -> Self:
-        """Do nothing."""
-        return self
+    Args:
+        watches: in the order in which they are told.
+        note: takes note of one that fails, and is told nothing more.
+    """
 
-    def __exit__(self, *_exc: object) -> None:
-        """Do nothing."""
+    def __init__(self, *watches: Watch, note: Note = Silence().note) -> None:  # noqa: B008  # it has no state
+        super().__init__(watches, note)
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.tournament_begun(tournament, total))
 
     def match_recalled(self, entry: Entry) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.match_recalled(entry))
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.match_opened(name, table, fixture))
 
     def match_stepped(self, name: str, match: Match) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.match_stepped(name, match))
 
     def match_closed(self, entry: Entry) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.match_closed(entry))
 
     def match_voided(self, entry: Entry) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.match_voided(entry))
 
     def entrant_suspended(self, suspension: Suspension) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.entrant_suspended(suspension))
 
     def noted(self, text: str) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.noted(text))
 
     def refresh(self) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.refresh())
 
     def tournament_ended(self, tournament: Tournament) -> None:
-        """Do nothing."""
+        """Hand it on."""
+        self.tell(lambda watch: watch.tournament_ended(tournament))

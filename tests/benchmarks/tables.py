@@ -15,7 +15,7 @@ from referee.cli.new import make_player
 from referee.cli.telemetry import watched
 from referee.net.launch import Confinement
 from referee.net.venue import Venue
-from referee.net.watch import Unwatched
+from referee.net.watch import Watches
 from referee.record.seal import Sealer
 from referee.tournament.charter import Charter, Participant, TimeControl
 from referee.tournament.entries import Entry
@@ -26,10 +26,11 @@ ENTRANTS = 128
 ROUNDS = 2
 
 
-class Meter(Unwatched):
+class Meter(Watches):
     """Counts turns, and the processor time of this process while the tournament runs; programs' time is their own."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.turns = self.matches = 0
         self.cpu_s = self.wall_s = 0.0
 

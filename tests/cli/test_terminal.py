@@ -19,7 +19,7 @@ from referee.cli.live import LiveView
 from referee.cli.live_lines import JsonLines, PlainLines
 from referee.cli.main import main
 from referee.cli.telemetry import TurnedAway
-from referee.cli.watching import Watcher, show_played
+from referee.cli.watching import Moves, Watcher, show_played
 from referee.net.dialects.cs4500.joining import Joined
 from referee.net.table import Played
 from referee.net.watch import Watch
@@ -75,17 +75,18 @@ def told(folder: Path, watch: Watch) -> None:
 def seen(folder: Path) -> None:
     """Watch a match of such players at the terminal of `play` and `serve`."""
     story = hostile()
-    watcher = Watcher(is_quiet=False)
-    watcher.report(NASTY)
+    moves, watcher = Moves(), Watcher(is_quiet=False)
+    watcher.note("reported", text=NASTY)
     for event, commands in story.steps:
-        watcher.on_step(event, commands, story.match)
+        moves.step(event, commands, story.match)
+        watcher.step(event, commands, story.match)
     result = story.match.result
     assert result is not None
     played = Played(
         names=story.match.setup.names, result=result, record=record(folder, FILE), match=story.match, head=""
     )
-    show_played(played, watcher.moves, as_json=False)
-    show_played(played, watcher.moves, as_json=True)
+    show_played(played, moves.so_far, as_json=False)
+    show_played(played, moves.so_far, as_json=True)
 
 
 def live(folder: Path) -> None:

@@ -17,6 +17,7 @@ from referee.match.setup import MatchSetup
 from referee.net.lag import BEAT_S, LoopLag
 from referee.net.lobby import SignUp, SignUpPolicy
 from referee.net.match_runner import MatchRunner
+from referee.net.telemetry import Several
 from referee.record.audit import audit
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
@@ -40,7 +41,14 @@ class Sitting:
     peer = Peer
 
     def __init__(
-        self, folder: Path, seats: int = 2, *, come_back_s: float = 0.0, clock: Clock | None = None, **setup: Any
+        self,
+        folder: Path,
+        seats: int = 2,
+        *,
+        come_back_s: float = 0.0,
+        clock: Clock | None = None,
+        telemetry: Several = Several(),  # noqa: B008  # nobody is in it
+        **setup: Any,
     ) -> None:
         self.clock = clock or Clock()
         names = [f"p{seat}" for seat in range(seats)]
@@ -74,6 +82,7 @@ class Sitting:
             self.lag,
             tokens=tokens,
             come_back_s=come_back_s,
+            on_step=telemetry.step,
         )
         door.returns = self.runner
         self.result = fired(self.runner.start())

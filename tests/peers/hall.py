@@ -11,6 +11,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from referee.match.machine import Match
 from referee.net.lobby import SignUpPolicy
 from referee.net.table import Table
 from referee.net.table_settings import TableSettings
+from referee.net.telemetry import Several
 from referee.record.key_file import default_path, load_or_make
 
 from ..counting import CountingGame
@@ -36,14 +38,17 @@ GAMES = {game.name: game for game in (QGame(), CountingGame())}
 
 
 class Watch:
-    """Keeps when a match was opened and when the loop stood still."""
+    """Keeps when a match was opened and when the loop stood still, and says what is reported."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[..., None]) -> None:
+        self._say = say
         self.opened_s = 0.0
         self.stalls: list[tuple[float, float]] = []
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Keep a standstill."""
+        if event == "reported":
+            self._say(said=facts["text"])
         if event == "loop-stalled":
             now = time.monotonic()
             self.stalls.append((now - facts["stalled_s"], now))
@@ -74,15 +79,14 @@ class Hall(LineOnlyReceiver):
 
     async def _play(self, job: dict[str, Any]) -> None:
         settings = msgspec.convert({**job["settings"], "folder": str(self._folder)}, TableSettings, dec_hook=_decoded)
-        watch = Watch()
+        watch = Watch(self._say)
         table = Table(
             _reactor,
             time.monotonic,
             GAMES[job["game"]],
             settings,
             sealer=self._sealer,
-            report=lambda said: self._say(said=said),
-            telemetry=watch,
+            telemetry=Several(watch),
         )
         table.listening.addCallback(lambda address: self._say(address=address))
         policy = SignUpPolicy(**job["policy"])

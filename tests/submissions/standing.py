@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from referee.cli.reception import Reception, run_reception
 from referee.cli.telemetry import Watched
-from referee.net.telemetry import Silence
+from referee.net.telemetry import Several
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))
 
@@ -28,7 +28,7 @@ def main() -> None:
         check_s=float(limit_s),
         remote_by_name=bool(by_name),
     )
-    run_reception(reception, Watched(Silence(), None, CollectorRegistry()))
+    run_reception(reception, Watched(Several(), None, CollectorRegistry()))
 
 
 if __name__ == "__main__":

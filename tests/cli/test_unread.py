@@ -1,0 +1,70 @@
+"""Commands whose output nobody reads on: `referee play ... | head -1` plays its match to the end all the same."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .calling import referee
+from .test_tournament import SMALL
+
+PLAY = ("play", "quincy", "house:random", "house:random", "--seed", "7", "--sandbox", "off")
+
+
+def unread(*command: str, cwd: Path, lines: int, is_all: bool = False) -> tuple[int, str]:
+    """Run a command whose reader goes away.
+
+    Args:
+        command: of the referee.
+        cwd: the folder that it is run in.
+        lines: how many are read before; 0: nobody is there from the start.
+        is_all: whether stderr goes to the same reader.
+
+    Returns:
+        Exit status, and what is on stderr.
+    """
+    whole = [sys.executable, "-m", "referee", *command]
+    stderr = subprocess.STDOUT if is_all else subprocess.PIPE
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb", buffering=0) as reader:
+        if not lines:
+            reader.close()
+        with subprocess.Popen(whole, cwd=cwd, stdout=writing, stderr=stderr, text=True) as running:
+            os.close(writing)
+            for _ in range(lines):
+                reader.readline()
+            reader.close()
+            said = running.communicate()[1]
+    return running.returncode, said or ""
+
+
+def sealed(folder: Path) -> int:
+    """Return how many records there are, all of which hold and have a result."""
+    found = json.loads(referee("audit", "logs", "--json", cwd=folder).stdout)["records"]
+    assert all(one["holds"] and one["state"] == "sealed" for one in found)
+    return len(found)
+
+
+@pytest.mark.parametrize("how", [("--json",), ()], ids=["json", "words"])
+@pytest.mark.parametrize("is_all", [False, True], ids=["stdout", "both"])
+def test_a_match_that_nobody_reads_is_played(tmp_path: Path, *, how: tuple[str, ...], is_all: bool) -> None:
+    """Its record has its result, and the exit status says that it was played."""
+    status, said = unread(*PLAY, *how, cwd=tmp_path, lines=0, is_all=is_all)
+    assert status == 0, said
+    assert "Traceback" not in said
+    assert "Error" not in said
+    assert sealed(tmp_path) == 1
+
+
+@pytest.mark.parametrize(("how", "is_all"), [(("--json",), False), ((), True)], ids=["json", "words"])
+def test_a_tournament_that_nobody_reads_on_is_played(tmp_path: Path, *, how: tuple[str, ...], is_all: bool) -> None:
+    """All its records have their results, and it is told once that nothing more is shown."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    status, said = unread("tournament", "small.toml", *how, cwd=tmp_path, lines=1, is_all=is_all)
+    assert status == 0, said
+    assert "Traceback" not in said
+    assert said.count("JsonLines failed, and shows nothing more") == (0 if is_all else 1)
+    assert sealed(tmp_path) == 3
