@@ -4,6 +4,7 @@ Knows names and duplicates. Refuses to know what a game, a player or a format do
 """
 
 from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import pluggy
@@ -70,13 +71,14 @@ def load() -> Registry:
     """Load every plugin of this installation.
 
     Raises:
-        PluginError: a plugin has an unknown hook, or two add the same name.
+        PluginError: a plugin can't be imported or has an unknown hook, or two add the same name.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     manager.register(builtin_games, "builtin games")
     manager.register(builtin_formats, "builtin formats")
-    manager.load_setuptools_entrypoints(GROUP)
+    for entry in entry_points(group=GROUP):
+        manager.register(_imported(entry), entry.name)
     try:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
@@ -86,6 +88,20 @@ def load() -> Registry:
         _by_name(manager.hook.referee_house_players(), "house player"),
         _by_name(manager.hook.referee_formats(), "pairing format"),
     )
+
+
+def _imported(entry: EntryPoint) -> object:
+    """Import a plugin.
+
+    Raises:
+        PluginError: it can't be; the text names it and its package.
+    """
+    try:
+        return entry.load()
+    except Exception as error:
+        package = f" of the package {entry.dist.name}" if entry.dist else ""
+        text = f"plugin {entry.name!r}{package} can't be imported from {entry.value}"
+        raise PluginError(f"{text}: {type(error).__name__}: {error}; mend it, or uninstall it") from error
 
 
 def _by_name(plugins: Iterable[Iterable[Any]], kind: str) -> dict[str, Any]:

@@ -1,9 +1,12 @@
 """Plugins: what is installed is found, and a mistake in one is named."""
 
+import sys
 from collections.abc import Iterable
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-import pluggy
 import pytest
 
 from referee import plugins
@@ -37,14 +40,18 @@ class Misspelt:
 
 def load_with(monkeypatch: pytest.MonkeyPatch, extra: object) -> plugins.Registry:
     """Load the plugins as if one more were installed."""
-    plain = pluggy.PluginManager.load_setuptools_entrypoints
+    module = ModuleType("extra_plugin")
+    module.plugin = extra  # type: ignore[attr-defined]  # what a package's module has
+    monkeypatch.setitem(sys.modules, "extra_plugin", module)
+    return load_from(monkeypatch, "extra_plugin:plugin")
 
-    def load(self: pluggy.PluginManager, group: str, name: str | None = None) -> int:
-        self.register(extra, "extra")
-        return plain(self, group, name)
 
-    monkeypatch.setattr(pluggy.PluginManager, "load_setuptools_entrypoints", load)
-    return plugins.load()
+def load_from(monkeypatch: pytest.MonkeyPatch, value: str) -> plugins.Registry:
+    """Load the plugins as if one more were installed that is imported from there."""
+    installed = [*entry_points(group=plugins.GROUP), EntryPoint(name="extra", value=value, group=plugins.GROUP)]
+    with monkeypatch.context() as patched:
+        patched.setattr(plugins, "entry_points", lambda group: installed if group == plugins.GROUP else [])
+        return plugins.load()
 
 
 def test_the_built_in_ones_come_through_the_door() -> None:
@@ -75,6 +82,28 @@ def test_a_mistake_in_a_plugin_is_named(monkeypatch: pytest.MonkeyPatch, extra: 
     """A name given twice and a misspelt hook are errors, not silence."""
     with pytest.raises(plugins.PluginError, match=complaint):
         load_with(monkeypatch, extra)
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("from referee.games import no_such_name", "ImportError: cannot import name 'no_such_name'"),
+        ("def broken(:", "SyntaxError"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("", "AttributeError"),
+    ],
+)
+def test_a_plugin_that_can_not_be_imported_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str, why: str
+) -> None:
+    """Whatever goes wrong in a package of somebody else's, it is said in which, and what to do."""
+    (tmp_path / "broken_plugin.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_plugin", raising=False)
+    with pytest.raises(plugins.PluginError, match=r"plugin 'extra' can't be imported.*uninstall it") as raised:
+        load_from(monkeypatch, "broken_plugin:plugin")
+    assert why in str(raised.value)
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:

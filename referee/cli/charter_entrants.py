@@ -6,7 +6,6 @@ warning: it must not keep all others from playing.
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from ..net.tokens import BadTokens, read_tokens
 from ..plugins import Registry
 from ..tournament.charter import REMOTE, Participant
 from .charter_sheet import Kind, Section, near, nearest, shown
+from .players import distinct
 
 NAME = Kind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
 TEXT = Kind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
@@ -90,9 +90,11 @@ class Reader:
             remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
             self._sheet.refuse((), f"entrants: nobody takes part; {remedy}")
         candidates = [*(one for one in found if one is not None), *gathered]
+        given = [place for place, one in enumerate(candidates) if one.is_named]
+        names = distinct([one.name for one in candidates], given)
         participants = (
             Participant(name=name, player=one.player, rating=one.rating)
-            for name, one in zip(_distinct(candidates), candidates, strict=True)
+            for name, one in zip(names, candidates, strict=True)
         )
         return Entrants(
             participants=tuple(participants),
@@ -256,22 +258,3 @@ def _legal(name: str) -> str:
     """Return a name of a player that is as near to another one as can be."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return _OTHER.sub("", plain).lstrip("_-")[:MAX_NAME_CHARS] or "player"
-
-
-def _distinct(candidates: Sequence[Candidate]) -> list[str]:
-    """Return names that differ: those that the file gives, and others with a number where they are not alone."""
-    given = {one.name for one in candidates if one.is_named}
-    counts = Counter(one.name for one in candidates if not one.is_named)
-    alone = {name for name, count in counts.items() if count == 1 and name not in given}
-    taken, numbers = given | counts.keys(), Counter[str]()
-    names = []
-    for one in candidates:
-        name = one.name
-        if not one.is_named and name not in alone:
-            while name in taken:
-                numbers[one.name] += 1
-                number = str(numbers[one.name])
-                name = one.name[: MAX_NAME_CHARS - len(number)] + number
-        taken.add(name)
-        names.append(name)
-    return names

@@ -29,7 +29,7 @@ from .conduct import Conducted, conduct
 from .confining import confinement_options, find_confinement
 from .live import watch_of
 from .players import find_launches
-from .settings import find_sealer, table_options
+from .settings import find_sealer, table_options, time_limits
 from .telemetry import telemetry_options, watched
 
 WORDS = {
@@ -122,13 +122,6 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
         raise click.UsageError(str(error)) from None
     names = [launch.name for launch in launches]
     givens = [str(Path(one).absolute()) if ":" not in one else one for one in (a, b)]
-    settings = {
-        "per_move_ms": values["time_s"] * 1000,
-        "bank_ms": None if values["bank_s"] is None else values["bank_s"] * 1000,
-        "increment_ms": values["increment_s"] * 1000,
-        "start_ms": values["start_s"] * 1000,
-        "lag_margin_ms": values["lag_margin_s"] * 1000,
-    }
     return Charter(
         name=f"compare-{rules.name}-{names[0]}-{names[1]}"[:40],
         game=rules.name,
@@ -138,7 +131,7 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
         format=Duel.name,
         format_options={"hypotheses": chosen, "max_pairs": values["pairs"], "window": values["tables"]},
         duplicate=True,
-        time=TimeControl(**settings),
+        time=TimeControl(**time_limits(values)),
         acknowledge=values["acknowledge"],
         seed=values["seed"],
         memory_mib=values["memory_mib"],

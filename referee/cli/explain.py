@@ -14,6 +14,7 @@ from rich.table import Table as RichTable
 
 from ..check.remedies import foul_remedy
 from ..games.base import counted
+from ..match.commands import rank_of
 from ..match.fouls import Foul
 from ..record.explain import Explanation, Heard, Said, Verdict, explain
 from ..record.printed import LAST_LINES, Printed, last_printed
@@ -163,10 +164,10 @@ def _standing(found: Explanation) -> str:
     result = found.result
     if result["void"]:
         return f"void, a fault of the referee: {result['void']}"
-    rank = next((rank for rank, level in enumerate(result["ranking"], 1) if found.seat in level), None)
+    rank = rank_of(result["ranking"], found.seat)
     won = ", a winner" if found.seat in result["winners"] else ""
     points = result["scores"][found.seat]
-    return f"rank {rank} of {len(result['ranking'])}{won}, {counted(points, 'point')}, ended by {result['reason']}"
+    return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result['reason']}"
 
 
 def _show_verdict(found: Explanation, verdict: Verdict) -> None:

@@ -16,7 +16,7 @@ from .completion import complete_games, complete_players
 from .confining import confinement_options, find_confinement
 from .players import find_launches
 from .running import clear_errors
-from .settings import find_sealer, resume_option, table_options, table_settings
+from .settings import find_sealer, lot_option, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
 from .telemetry import Watched, telemetry_options, watched
 from .watching import show_played
@@ -31,6 +31,7 @@ BUILDS = ".builds"
 @click.argument("game", required=False, shell_complete=complete_games)
 @click.argument("players", nargs=-1, shell_complete=complete_players)
 @table_options
+@lot_option
 @resume_option
 @confinement_options
 @telemetry_options

@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-import msgspec
 import rich_click as click
+from msgspec.structs import replace
 
 from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
@@ -31,15 +31,31 @@ def find_launches(game: str, players: Sequence[str], known: Registry) -> list[La
             _check_name(launch)
     except (PlayerError, PluginError) as error:
         raise click.UsageError(str(error)) from None
-    counts = Counter(launch.name for launch in launches)
-    seen: Counter[str] = Counter()
-    named = []
-    for launch in launches:
-        seen[launch.name] += 1
-        is_one_of_many = counts[launch.name] > 1
-        name = f"{launch.name[: MAX_NAME_CHARS - 2]}{seen[launch.name]}" if is_one_of_many else launch.name
-        named.append(msgspec.structs.replace(launch, name=name))
-    return named
+    names = distinct([launch.name for launch in launches])
+    return [replace(launch, name=name) for launch, name in zip(launches, names, strict=True)]
+
+
+def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:
+    """Return names that differ: with a number where they are not alone, which makes none of another one's name.
+
+    Args:
+        names: in the order of the players.
+        given: places of those that stay as they are; they differ.
+    """
+    fixed = {names[place] for place in given}
+    counts = Counter(name for place, name in enumerate(names) if place not in given)
+    taken, numbers = fixed | counts.keys(), Counter[str]()
+    found = []
+    for place, name in enumerate(names):
+        unique = name
+        if place not in given and (counts[name] > 1 or name in fixed):
+            while unique in taken:
+                numbers[name] += 1
+                number = str(numbers[name])
+                unique = name[: MAX_NAME_CHARS - len(number)] + number
+        taken.add(unique)
+        found.append(unique)
+    return found
 
 
 def find_launch(game: str, player: str, seat: int, known: Registry) -> Launch:

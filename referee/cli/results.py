@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.table import Table as RichTable
 
 from ..check.remedies import foul_remedy
-from ..match.commands import Result
+from ..match.commands import Result, rank_of
 from ..match.fouls import Foul
 from ..record.explain import Explanation
 from ..web.printing import printable
@@ -29,17 +29,15 @@ def result_table(names: Sequence[str], result: Result) -> RichTable:
     table.add_column("time used", justify="right")
     table.add_column("")
     fouls = {foul.seat: foul for foul in result.fouls}
-    rank = 1
     for level in result.ranking or (tuple(range(len(names))),):
         for seat in level:
             foul = fouls.get(seat)
             note = "winner" if seat in result.winners else ""
             if foul is not None:
                 note = f"[red]expelled: {foul.cause}[/] {harmless(f'{foul.rule or foul.code or str()} {foul.detail}')}"
-            place = "-" if result.void else str(rank)
+            place = str(rank_of(result.ranking, seat) or "-")
             seconds = f"{result.used_ms[seat] / 1000:.2f} s"
             table.add_row(place, str(seat), harmless(names[seat]), str(result.scores[seat]), seconds, note)
-        rank += len(level)
     return table
 
 

@@ -15,6 +15,7 @@ from ..games.base import BadSetup
 from ..net.addresses import AddressError
 from ..net.launch import PlayerError
 from ..net.match_runner import MatchPaused
+from ..record.writer import NotWritten
 from .common import FAILED, console
 from .interrupts import asked_by, take_signals
 
@@ -27,7 +28,8 @@ def clear_errors() -> Iterator[None]:
 
     Raises:
         click.UsageError: the user asked for what is not to be had.
-        click.ClickException: the machine failed.
+        click.ClickException: the record can't be written.
+        OSError: the machine refused anything else.
         SystemExit: the referee was stopped in the middle of a match; that is told, too.
     """
     try:
@@ -38,8 +40,9 @@ def clear_errors() -> Iterator[None]:
         text = f"stopped; nobody is blamed, and the match goes on from its record with --resume {error}"
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
-    except OSError as error:
-        raise click.ClickException(f"the record can't be written: {error}; the match was not finished") from None
+    except NotWritten as error:
+        text = f"the record {error.filename} can't be written: {error.strerror}; the match was not finished"
+        raise click.ClickException(text) from None
 
 
 def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:

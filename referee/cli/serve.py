@@ -18,7 +18,7 @@ from ..record.seal import Sealer
 from .common import FAILED, Count, console, find_game, json_option, print_json
 from .completion import complete_games
 from .reception import asks_for_reception, receive, reception_options
-from .settings import Seconds, find_sealer, resume_option, table_options, table_settings
+from .settings import Seconds, find_sealer, lot_option, resume_option, table_options, table_settings
 from .tables import Surroundings, play_on, reopened, run_table
 from .telemetry import TurnedAway, telemetry_options, watched
 from .watching import show_played
@@ -39,6 +39,7 @@ from .watching import show_played
 )
 @click.option("--tries", type=Count(min=1), default=2, show_default=True, help="Number of waiting periods.")
 @table_options
+@lot_option
 @click.option(
     "--players",
     "players_file",

@@ -1,4 +1,4 @@
-"""The options that `play` and `serve` share, and what they become. Knows the command line; refuses to know sockets."""
+"""The options that `play`, `serve` and `compare` share, and what they become. Knows no sockets."""
 
 import math
 import os
@@ -75,7 +75,6 @@ _OPTIONS = (
         show_default=True,
         help="Longest standstill of the referee, in seconds, under which it still judges lateness.",
     ),
-    click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed."),
     click.option("--acknowledge", is_flag=True, help="Demand an ack for start, hand-outs and end."),
     click.option("--seed", type=int, help="Fix the shuffle: the same number deals the same game."),
     click.option(
@@ -93,6 +92,7 @@ _OPTIONS = (
 )
 
 
+lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed.")
 resume_option = click.option(
     "--resume",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -123,6 +123,26 @@ def find_sealer(path: Path | None) -> Sealer:
     return sealer
 
 
+def time_limits(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the limits of a match, by the names that settings have for them, from the values of the shared options.
+
+    Args:
+        values: of the options above, in seconds.
+
+    Raises:
+        click.UsageError: there is an increment, and no bank to add it to.
+    """
+    if values["increment_s"] and values["bank_s"] is None:
+        raise click.UsageError("--increment adds to a bank: give one with --bank SECONDS")
+    return {
+        "per_move_ms": values["time_s"] * _MILLISECONDS,
+        "bank_ms": None if values["bank_s"] is None else values["bank_s"] * _MILLISECONDS,
+        "increment_ms": values["increment_s"] * _MILLISECONDS,
+        "start_ms": values["start_s"] * _MILLISECONDS,
+        "lag_margin_ms": values["lag_margin_s"] * _MILLISECONDS,
+    }
+
+
 def table_settings(rules: Game[Any, Any, Any], values: dict[str, Any], programs: tuple[str, ...] = ()) -> TableSettings:
     """Return the settings of a table from the values of the shared options.
 
@@ -131,15 +151,9 @@ def table_settings(rules: Game[Any, Any, Any], values: dict[str, Any], programs:
         values: of the options above.
         programs: how the players' programs were given, by seat, if the referee starts them.
     """
-    if values["increment_s"] and values["bank_s"] is None:
-        raise click.UsageError("--increment adds to a bank: give one with --bank SECONDS")
     return TableSettings(
         options=parse_options(values["options"], rules.file_options),
-        per_move_ms=values["time_s"] * _MILLISECONDS,
-        bank_ms=None if values["bank_s"] is None else values["bank_s"] * _MILLISECONDS,
-        increment_ms=values["increment_s"] * _MILLISECONDS,
-        start_ms=values["start_s"] * _MILLISECONDS,
-        lag_margin_ms=values["lag_margin_s"] * _MILLISECONDS,
+        **time_limits(values),
         lot=values["lot"],
         acknowledge=values["acknowledge"],
         seed=values["seed"],

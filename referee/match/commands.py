@@ -1,5 +1,6 @@
 """What a match wants done. Imperative, frozen; the edge carries them out in order, and a record holds each of them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -96,6 +97,24 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     turns: int
     used_ms: tuple[float, ...]
     """By seat, the time its answers took, the referee's lag taken off."""
+
+
+def rank_of(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
+    """Return a seat's rank: one more than there are seats before it, so that after two first ones comes a third.
+
+    Args:
+        ranking: groups of seats from best to worst.
+        seat: whose it is.
+
+    Returns:
+        The rank, from 1; None if the seat has none, for the match is void.
+    """
+    rank = 1
+    for level in ranking:
+        if seat in level:
+            return rank
+        rank += len(level)
+    return None
 
 
 class EndSeat(SeatCommand, frozen=True, kw_only=True, tag="end-seat"):

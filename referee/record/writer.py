@@ -8,7 +8,7 @@ import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,10 @@ class _LineLogger(structlog.BoundLoggerBase):
     def line(self, **fields: Any) -> None:
         """Render and write one line."""
         self._proxy_to_logger("msg", **fields)
+
+
+class NotWritten(OSError):
+    """A line of a record that can't be written: nothing that stands in it may happen."""
 
 
 class RecordWriter:
@@ -118,7 +122,11 @@ class RecordWriter:
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:
-        """Write an event and the commands it gave."""
+        """Write an event and the commands it gave.
+
+        Raises:
+            NotWritten: the disk refused; so for all that is written.
+        """
         self._write("step", event=msgspec.to_builtins(event), commands=[plain_command(one) for one in commands])
 
     def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
@@ -130,8 +138,9 @@ class RecordWriter:
         """Sign what is written, and sync the file to the disk."""
         self.result_head = self.head
         self._write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with self._told():
+            os.fsync(self._file.fileno())
+            self._file.close()
 
     def close(self) -> None:
         """Leave the record as it is, unfinished; what could not be written before can't be now."""
@@ -139,7 +148,20 @@ class RecordWriter:
             self._file.close()
 
     def _write(self, kind: str, **fields: Any) -> None:
-        self._log.line(kind=kind, **fields)
+        with self._told():
+            self._log.line(kind=kind, **fields)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell what the disk refuses from all else that a machine may refuse.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise NotWritten(error.errno, error.strerror, str(self.path)) from None
 
     def _chained(self, _logger: Any, _name: str, fields: MutableMapping[str, Any]) -> bytes:
         """Number a line, chain it to the one before, hide what is to be hidden, and render it."""

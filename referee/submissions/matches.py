@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..games.base import Game
+from ..match.commands import rank_of
 from ..record.explain import Explanation, explain
 from ..record.printed import Printed, last_printed
 from ..record.redact import redacted_lines
@@ -204,7 +205,6 @@ def _ends(path: Path) -> Sequence[bytes]:
 
 def _own(match: Match, seat: Seat) -> Own:
     setup, result = match.header.setup, match.result.result
-    ranks = [rank for rank, level in enumerate(result.ranking, 1) if seat.seat in level]
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
     return Own(
         match=match.name,
@@ -213,7 +213,7 @@ def _own(match: Match, seat: Seat) -> Own:
         seat=seat.seat,
         names=setup.names,
         version=seat.version,
-        rank=None if result.void or not ranks else ranks[0],
+        rank=rank_of(result.ranking, seat.seat),
         winner=seat.seat in result.winners,
         points=result.scores[seat.seat],
         foul=fouls[0] if fouls else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..games.base import Rule
-from ..match.commands import Result
+from ..match.commands import Result, rank_of
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
 from ..tournament.charter import TimeControl
@@ -129,16 +129,15 @@ def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
         result: how the match ended.
     """
     fouls = {foul.seat: foul for foul in result.fouls}
-    rows, rank = [], 1
+    rows = []
     for level in result.ranking or (tuple(range(len(names))),):
         for seat in level:
             foul = fouls.get(seat)
             note = "winner" if seat in result.winners else ""
             if foul is not None:
                 note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", foul.rule or foul.code))))
-            place = "-" if result.void else str(rank)
+            place = str(rank_of(result.ranking, seat) or "-")
             rows.append(Ranked(place, seat, printable(names[seat]), result.scores[seat], result.used_ms[seat], note))
-        rank += len(level)
     return rows
 
 

@@ -130,6 +130,8 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "house:dag", "house:dag", "--time", "nan"), "'nan' is no number of seconds"),
         (("serve", "q", "--wait", "inf"), "--wait"),
         (("play", "q", "house:dag", "house:dag", "--increment", "1"), "--increment adds to a bank"),
+        (("compare", "house:dag", "house:dag", "--game", "q", "--increment", "1"), "--increment adds to a bank"),
+        (("compare", "house:dag", "house:dag", "--game", "q", "--lot"), "No such option '--lot'"),
         (("serve", "q", "--min", "1"), "not 1 to 4"),
         (("audit", "nowhere"), "there is no file or folder nowhere"),
         (("audit", "."), "there is no record (*.jsonl) in ."),

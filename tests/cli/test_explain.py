@@ -1,9 +1,15 @@
-"""`referee explain`: how times are shown."""
+"""`referee explain`: how times and ranks are shown."""
+
+from pathlib import Path
 
 import pytest
 
-from referee.cli.explain import _row
+from referee.cli.explain import _row, _standing, explained
+from referee.cli.results import result_table
 from referee.record.explain import Heard, _heard
+from referee.record.reader import read_record
+
+TIED = Path(__file__).parents[1] / "golden" / "format3" / "clean.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -19,3 +25,15 @@ def test_a_time_of_nothing_has_no_sign() -> None:
     event = {"event": "move-received", "seat": 0, "at_ms": 10.0, "sent_ms": 9.0, "first_byte_ms": 10.0}
     heard = _heard(1, {**event, "lag_ms": 1.0004}, None)
     assert [str(heard.used_ms), str(heard.program_ms)] == ["0.0", "0.0"]
+
+
+@pytest.mark.parametrize(("seat", "rank"), [(0, "1"), (1, "3"), (2, "1")])
+def test_who_comes_after_a_tie_has_the_rank_of_the_table(seat: int, rank: str) -> None:
+    """Two share the first place: the next one is third of three, in words as in the table of the match."""
+    result = read_record(TIED).result
+    assert result is not None
+    found = explained(TIED, seat)
+    assert _standing(found).startswith(f"rank {rank} of 3")
+    table = result_table(found.names, result.result)
+    ranks, seats = (list(column.cells) for column in table.columns[:2])
+    assert dict(zip(seats, ranks, strict=True))[str(seat)] == rank

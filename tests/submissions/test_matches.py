@@ -17,7 +17,7 @@ from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
 from referee.record.redact import check_redacted
 from referee.submissions.archive import Entry, pack
-from referee.submissions.matches import Matches, Seat
+from referee.submissions.matches import Match, Matches, Seat, _own
 from referee.submissions.store import Store, Verdict
 from referee.tournament.entries import Occasion
 from tests.cli.calling import referee
@@ -71,6 +71,14 @@ def test_a_match_belongs_to_whose_folder_was_started(matches: Matches) -> None:
     assert ada[0].match.startswith("cup/q-")
     assert (ada[0].foul, ada[0].points) == (None, 0)
     assert [matches.of(name) for name in ("random", "house:random", ".versions", "nobody")] == [[]] * 4
+
+
+def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
+    """Two share the first place: the next one is third, as at the end of the match and in the report."""
+    record = read_record(GOLDEN / "clean.jsonl")
+    assert record.result is not None
+    match = Match(name="m1", header=record.header, result=record.result, seats=())
+    assert [_own(match, Seat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
 
 
 def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:

@@ -1,0 +1,38 @@
+"""Names of players that are given without one of their own."""
+
+from pathlib import Path
+
+import pytest
+
+from protocol.limits import MAX_NAME_CHARS
+from referee.cli.common import registry
+from referee.cli.players import distinct, find_launches
+
+LONG = "x" * (MAX_NAME_CHARS - 1)
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "found"),
+    [
+        (["a", "b"], (), ["a", "b"]),
+        (["a", "a"], (), ["a1", "a2"]),
+        (["a", "a", "a1"], (), ["a2", "a3", "a1"]),
+        (["a1", "a", "a"], (), ["a1", "a2", "a3"]),
+        (["a", "a", "a1", "a1"], (), ["a2", "a3", "a11", "a12"]),
+        ([f"{LONG}y", f"{LONG}y", f"{LONG}z", f"{LONG}z"], (), [f"{LONG}{number}" for number in range(1, 5)]),
+        (["a", "a", "a1"], (1, 2), ["a2", "a", "a1"]),
+    ],
+)
+def test_names_differ(names: list[str], given: tuple[int, ...], found: list[str]) -> None:
+    """A number makes no name that somebody else has, and none that is too long; what is given stays."""
+    assert distinct(names, given) == found
+    assert len(set(found)) == len(found)
+
+
+def test_three_players_of_whom_two_share_a_name(tmp_path: Path) -> None:
+    """Folders whose players call themselves a, a and a1 play under three names."""
+    for folder, name in (("one", "a"), ("two", "a"), ("three", "a1")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "player.toml").write_text(f'name = "{name}"\nrun = "true"\n')
+    players = [str(tmp_path / folder) for folder in ("one", "two", "three")]
+    assert [launch.name for launch in find_launches("q", players, registry())] == ["a2", "a3", "a1"]
