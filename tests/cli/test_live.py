@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from referee.cli.live import LATELY, LiveView, spell, watch_of
-from referee.cli.live_lines import JsonLines, PlainLines
+from referee.cli.live_lines import JsonLines, PlainLines, foul_lines
 from referee.match.machine import Match
 from referee.net.watch import Watch
 from referee.tournament.entries import Entry
@@ -310,11 +310,15 @@ def test_a_match_that_was_given_up_leaves_its_table(tmp_path: Path) -> None:
 
 def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
     """A result of a match that the view never saw opened, as after a restart, is taken all the same."""
-    live, _, _ = view(80)
-    told = stage(tmp_path).play(1)
-    entry: Entry = told.entries[0]
+    live, console, _ = view(160)
+    told = stage(tmp_path).play(4)
+    entry: Entry = next(one for one in told.entries if one.fouls and one.void is None)
     with live:
         live.tournament_begun(told.tournament, None)
+        before = screen(live, console)
         live.match_closed(entry)
         live.match_stepped(entry.match, half_played(told))
-        live.refresh()
+        after = screen(live, console)
+    assert not [row for row in after if row.startswith("    1")]  # it takes no table
+    assert after[: len(before)] == before
+    assert after[-len(entry.fouls) :] == [f"{entry.match} {line}" for line in foul_lines(entry)]
