@@ -2,9 +2,10 @@
 
 import os
 import sys
+import traceback
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ from ..record.key_file import BadKey, parse_public
 from ..record.manifest import record_files
 from ..record.reader import RecordError, Redacted
 from ..record.redact import check_redacted
-from .common import FAILED, Count, harmless, json_option, out, print_json, registry
+from ..web.printing import printable_lines
+from .common import FAILED, FAULT, Count, console, harmless, json_option, out, print_json, registry
 from .complete import broken, completeness, show_completeness, show_difference
 from .many import each
 
@@ -60,20 +62,16 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
 
     Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
 
-    Exit status: 0 all hold, 1 one does not, 2 used wrongly.
+    Exit status: 0 all hold, 1 one does not, 2 used wrongly, 3 the auditor itself failed: its traceback is on stderr,
+    and that accuses no record.
     """
     try:
         demands = Demands(tuple(parse_public(key) for key in keys), **demanded)
     except BadKey as error:
         raise click.UsageError(str(error)) from None
-    reports: list[dict[str, Any]] = []
-    files = find_records(paths)
-    with closing(each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json)) as found:
-        for report in found:
-            reports.append(report)
-            if not as_json:
-                _show(report)
-    facts = completeness(paths, demands.keys)
+    with _own_faults():
+        reports = _reports(find_records(paths), demands, jobs, as_json=as_json)
+        facts = completeness(paths, demands.keys)
     failed = sum(not report["holds"] for report in reports)
     redacted = sum(report.get("state") == "redacted" for report in reports)
     holds = not failed and all(one["holds"] for one in facts["manifests"] + facts["tournaments"])
@@ -83,6 +81,35 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
         _show_sum(reports, failed, redacted)
         show_completeness(facts)
     sys.exit(0 if holds else FAILED)
+
+
+@contextmanager
+def _own_faults() -> Iterator[None]:
+    """End with a traceback what is a fault of the auditor, a game's rules included, and accuses no record.
+
+    Raises:
+        SystemExit: there was one.
+    """
+    try:
+        yield
+    except (click.ClickException, click.Abort, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever it is, a record that does not hold is told otherwise
+        text = "".join(traceback.format_exception(error))
+        told = f"{printable_lines(text)}the auditor itself failed, which accuses no record; please report this"
+        console.print(told, markup=False, highlight=False, soft_wrap=True)
+        sys.exit(FAULT)
+
+
+def _reports(files: Sequence[Path], demands: Demands, jobs: int, *, as_json: bool) -> list[dict[str, Any]]:
+    """Audit all records, and show what is found of each as soon as it is."""
+    reports = []
+    with closing(each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json)) as found:
+        for report in found:
+            reports.append(report)
+            if not as_json:
+                _show(report)
+    return reports
 
 
 def report_on(path: Path, demands: Demands) -> dict[str, Any]:
@@ -99,6 +126,9 @@ def report_on(path: Path, demands: Demands) -> dict[str, Any]:
         return {"record": str(error.path), **broken(error)}
     except PluginError as error:
         return {"record": str(path), **broken(RecordError(path, 1, str(error), "none"))}
+    except Exception as error:
+        error.add_note(f"while {path} was audited")
+        raise
     setup = record.header.setup
     deal = "position" if setup.position is not None else "fair" if setup.nonces else "fixed"
     return {

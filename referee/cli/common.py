@@ -1,6 +1,6 @@
 """What the commands share: errors, JSON, the console, the plugins. Imports little: every command pays for it.
 
-Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wrongly.
+Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wrongly, 3 the auditor itself failed.
 """
 
 import errno
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..games.base import Game
     from ..plugins import Registry
 
-FINE, FAILED, USAGE = 0, 1, 2
+FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
 
 
 class Terminal(Console):

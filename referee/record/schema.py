@@ -70,6 +70,38 @@ class Step(Line, frozen=True, kw_only=True, tag="step"):
             raise ValueError("a command that is no object")
 
 
+class FoulForm(Struct, frozen=True):
+    """What is read of a foul that stands in a plain command."""
+
+    seat: int
+
+
+class ResultForm(Struct, frozen=True):
+    """What is read of a result that stands in a plain command."""
+
+    fouls: list[FoulForm]
+
+
+class CommandForm(Struct, frozen=True):
+    """What is read of a plain command before it is known to be the fold's."""
+
+    command: str
+    seat: Annotated[int, Meta(ge=0)] | None = None
+    limit_ms: float | None = None
+    bank_ms: float | None = None
+    goes_on: bool = False
+    foul: dict[str, Any] | None = None
+    result: ResultForm | None = None
+
+    def __post_init__(self) -> None:
+        if self.seat is None and (self.limit_ms is not None or self.command in ("expel-seat", "extend-limit")):
+            raise ValueError(f"{self.command[:40]} without a seat")
+        if (self.command == "expel-seat" and self.foul is None) or (
+            self.command == "close-match" and self.result is None
+        ):
+            raise ValueError(f"{self.command} without what it tells")
+
+
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
     """Last line but one: the result and what was hidden until then."""
 
@@ -159,6 +191,18 @@ def _check_format(line: dict[str, Any]) -> None:
         raise BadLine(f"the header of a record of format {form!r:.40}; this referee reads format {FORMAT} alone")
 
 
+def forms(step: Step) -> list[CommandForm]:
+    """Return the commands of a step as far as they are read before they are known to be the fold's.
+
+    Raises:
+        BadLine: one of them is no command.
+    """
+    try:
+        return msgspec.convert(step.commands, list[CommandForm], strict=True)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise BadLine(f"commands: {error}") from None
+
+
 def typed(line: PlainLine) -> AnyLine:
     """Turn a plain line into one of the types above.
 
@@ -166,19 +210,36 @@ def typed(line: PlainLine) -> AnyLine:
         BadLine: it is no line of a record, or something in it is still hidden, or is open that must be hidden.
     """
     fields = line.fields
+    kind = fields.get("kind")
     try:
         if line.is_redacted:
             raise BadLine("a hidden field: a redacted record can be checked against its seal only")
-        found: AnyLine = msgspec.convert(fields, _BY_KIND.get(fields.get("kind"), AnyLine), strict=True)
-        if line.shown:
-            raise BadLine("a view: only a redacted record shows one")
-        if line.opened != tuple(place.path for place in places(fields)):
-            raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
+        found: AnyLine = msgspec.convert(
+            fields, _BY_KIND.get(kind, AnyLine) if isinstance(kind, str) else AnyLine, strict=True
+        )
     except msgspec.ValidationError as error:
         raise BadLine(str(error)) from None
-    except (RecursionError, KeyError, TypeError, AttributeError) as error:
-        raise BadLine(f"no line: {type(error).__name__}") from None
+    except RecursionError:
+        raise BadLine("no line: RecursionError") from None
+    if line.shown:
+        raise BadLine("a view: only a redacted record shows one")
+    if line.opened != _to_be_hidden(fields, found):
+        raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
     return found
+
+
+def _to_be_hidden(fields: dict[str, Any], line: AnyLine) -> tuple[str, ...]:
+    """Return the paths of what a line must hide.
+
+    Raises:
+        BadLine: its commands are none.
+    """
+    try:
+        return tuple(place.path for place in places(fields))
+    except (KeyError, TypeError, AttributeError):
+        if isinstance(line, Step):
+            forms(line)  # they are looked at only here, for that takes time: if they are in order, the fault is ours
+        raise
 
 
 def header_of(line: PlainLine) -> Header:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..match import events as e
 from ..match.fouls import Cause
 from .reader import Record, RecordError
-from .schema import Step
+from .schema import BadLine, CommandForm, Step, forms
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _TIMED = (e.Answer, e.DeadlinePassed)
@@ -49,25 +49,45 @@ class _Book:
             RecordError: the time used and the verdict contradict each other, or an answer came before its request.
         """
         event = step.event
-        expelled = {one["seat"]: one["foul"] for one in step.commands if one["command"] == "expel-seat"}
+        commands = self._forms(number, step)
+        expelled: dict[int, Any] = {
+            one.seat: one.foul for one in commands if one.seat is not None and one.command == "expel-seat"
+        }
         before = dict(self._asked)
         if isinstance(event, _TIMED):
-            extended = {one["seat"] for one in step.commands if one["command"] == "extend-limit"}
+            extended = {one.seat for one in commands if one.command == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):
             self._run_on(event)
         elif isinstance(event, e.SeatEvent):
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
-        for command in step.commands:
-            if command.get("limit_ms") is not None:
-                self._ask(number, command, event, before.get(command["seat"]))
+        for command in commands:
+            if command.seat is not None:
+                self._ask(number, command, event, before.get(command.seat))
 
-    def _ask(self, number: int, command: dict[str, Any], event: Any, old: _Asked | None) -> None:
+    def _forms(self, number: int, step: Step) -> list[CommandForm]:
+        """Return the commands of a line, each to a seat that there is.
+
+        Raises:
+            RecordError: one is no command.
+        """
+        try:
+            commands = forms(step)
+        except BadLine as error:
+            raise RecordError(self._path, number, "commands with all their fields", str(error)) from None
+        seats = len(self._setup.names)
+        if any(one.seat is not None and one.seat >= seats for one in commands):
+            raise RecordError(self._path, number, "commands with all their fields", f"a seat beyond {seats - 1}")
+        return commands
+
+    def _ask(self, number: int, command: CommandForm, event: Any, old: _Asked | None) -> None:
         """Open a request, or give it a new limit."""
-        seat, limit_ms = command["seat"], command["limit_ms"]
-        is_move, extensions = command["command"] == "ask-move", 0
-        if command["command"] == "extend-limit" and old is not None:
+        seat, limit_ms = command.seat, command.limit_ms
+        if seat is None or limit_ms is None:
+            return
+        is_move, extensions = command.command == "ask-move", 0
+        if command.command == "extend-limit" and old is not None:
             is_move, extensions = old.is_move, old.extensions + 1
             if limit_ms != old.limit_ms:
                 raise RecordError(self._path, number, f"a limit of {old.limit_ms} ms again", f"{limit_ms} ms")
@@ -81,25 +101,27 @@ class _Book:
             again = old if isinstance(event, e.MatchResumed) else None
             extensions = 0 if again is None else again.extensions
             if is_move:
-                self._check_move(number, command, again)
+                self._check_move(number, command, seat, limit_ms, again)
         self._asked[seat] = _Asked(event.at_ms, limit_ms, is_move, extensions)
 
-    def _check_move(self, number: int, command: dict[str, Any], old: _Asked | None) -> None:
+    def _check_move(self, number: int, command: CommandForm, seat: int, limit_ms: float, old: _Asked | None) -> None:
         """Check the limit of a move against the time that its seat has left.
 
         Args:
             number: of the line.
             command: that asks for the move.
+            seat: that is asked.
+            limit_ms: of the move.
             old: the same request before the referee died, if it did; what had passed then, the lines do not tell.
         """
-        seat, limit_ms, told_ms = command["seat"], command["limit_ms"], command.get("bank_ms")
+        told_ms = command.bank_ms
         if old is not None:
             self._turn_ms += old.limit_ms - limit_ms
             self._bank_ms[seat] = None if self._bank_ms[seat] is None else told_ms
             if limit_ms > old.limit_ms or (told_ms is not None) != (self._setup.bank_ms is not None):
                 raise RecordError(self._path, number, f"a limit of {old.limit_ms} ms at most", f"{limit_ms} ms")
             return
-        if not command.get("goes_on", False):
+        if not command.goes_on:
             self._end_turn()
         self._mover = seat
         left_ms = self._bank_ms[seat]
@@ -170,10 +192,7 @@ def check_book(record: Record) -> None:
     """
     book = _Book(record)
     for number, step in enumerate(record.steps, 2):
-        try:
-            book.take(number, step)
-        except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
-            raise RecordError(record.path, number, "commands with all their fields", "others") from None
+        book.take(number, step)
     if record.result is None:
         return
     number, result = len(record.steps) + 2, record.result.result

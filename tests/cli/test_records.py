@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from referee.record import time_book
 from referee.record.seal import Sealer
 
 from .calling import played, referee
@@ -109,6 +110,24 @@ def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
 
 
 # --- manifest
+
+
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["words", "json"])
+def test_a_fault_of_the_auditor_is_its_own(
+    logs: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], how: tuple[str, ...]
+) -> None:
+    """Its exit status is none of a record's; the traceback says over which one it happened, and nothing is accused."""
+
+    def fail(*_args: object) -> None:
+        raise AttributeError("a mistake")
+
+    monkeypatch.setattr(time_book._Book, "_charge", fail)
+    done = referee("audit", str(record_of(logs, "second")), *how, cwd=logs, status=3)
+    said = done.stderr + capfd.readouterr().err
+    for part in ("Traceback", "AttributeError: a mistake", f"while {record_of(logs, 'second')} was audited"):
+        assert part in said
+    assert "accuses no record" in said
+    assert done.stdout == ""
 
 
 def test_a_manifest_is_checked_with_its_folder(logs: Path, tmp_path: Path) -> None:

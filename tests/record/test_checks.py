@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from referee import chance
 from referee.games.q import QGame
 from referee.match import events as e
-from referee.record import checks
+from referee.record import checks, schema, time_book
+from referee.record.audit import audit
 from referee.record.checks import Redealer, check_ranking, check_shuffle
 from referee.record.reader import Record, RecordError, read_record
 from referee.record.time_book import check_book
@@ -189,6 +190,23 @@ def test_another_deal_is_found(tmp_path: Path, name: str, change: Callable[[Reco
         check_shuffle(change(read(tmp_path, name)), QGame())
 
 
+@pytest.mark.parametrize("error", [AttributeError, IndexError, KeyError, OverflowError, TypeError])
+@pytest.mark.parametrize("place", [(time_book._Book, "_charge"), (schema, "places")], ids=["time", "form"])
+def test_a_fault_of_the_auditor_accuses_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str], error: type[Exception]
+) -> None:
+    """Where the checks themselves go wrong over a record that holds, that is what is raised."""
+
+    def fail(*_args: object) -> None:
+        raise error("a mistake")
+
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(record_of("clean"))
+    monkeypatch.setattr(*place, fail)
+    with pytest.raises(error, match="a mistake"):
+        audit(path, lambda _name: QGame())
+
+
 def test_commands_without_their_fields_are_told(tmp_path: Path) -> None:
     """A command that lacks what it must have is an error of its line, not of this program."""
     record = read(tmp_path, "clean")
@@ -197,6 +215,11 @@ def test_commands_without_their_fields_are_told(tmp_path: Path) -> None:
         {"command": "expel-seat"},
         {"command": "expel-seat", "seat": 0},
         {"command": 1, "limit_ms": 1.0},
+        {"command": "ask-move", "limit_ms": 1.0},
+        {"command": "ask-move", "seat": 99, "limit_ms": 1.0},
+        {"command": "ask-move", "seat": -1, "limit_ms": 1.0},
+        {"command": "ask-move", "seat": 0, "limit_ms": 10**400},
+        {"command": "ask-move", "seat": 0, "limit_ms": "1"},
     ):
         step = msgspec.structs.replace(record.steps[0], commands=[command])
         with pytest.raises(RecordError, match="commands with all their fields") as caught:
