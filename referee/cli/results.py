@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.table import Table as RichTable
 
 from ..check.remedies import foul_remedy
-from ..match.commands import Result, rank_of
+from ..match.commands import Result
 from ..match.fouls import Foul
 from ..record.explain import Explanation
 from ..web.printing import printable
@@ -35,7 +35,7 @@ def result_table(names: Sequence[str], result: Result) -> RichTable:
             note = "winner" if seat in result.winners else ""
             if foul is not None:
                 note = f"[red]expelled: {foul.cause}[/] {harmless(f'{foul.rule or foul.code or str()} {foul.detail}')}"
-            place = str(rank_of(result.ranking, seat) or "-")
+            place = str(result.rank(seat) or "-")
             seconds = f"{result.used_ms[seat] / 1000:.2f} s"
             table.add_row(place, str(seat), harmless(names[seat]), str(result.scores[seat]), seconds, note)
     return table

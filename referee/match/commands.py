@@ -79,6 +79,24 @@ class ExpelSeat(SeatCommand, frozen=True, kw_only=True, tag="expel-seat"):
     foul: Foul
 
 
+def rank_of(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
+    """Return a seat's rank: one more than there are seats before it, so that after two first ones comes a third.
+
+    Args:
+        ranking: groups of seats from best to worst.
+        seat: whose it is.
+
+    Returns:
+        The rank, from 1; None if the seat has none, for the match is void.
+    """
+    rank = 1
+    for level in ranking:
+        if seat in level:
+            return rank
+        rank += len(level)
+    return None
+
+
 class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a match ended."""
 
@@ -98,23 +116,13 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     used_ms: tuple[float, ...]
     """By seat, the time its answers took, the referee's lag taken off."""
 
+    def rank(self, seat: int) -> int | None:
+        """Return a seat's rank, as rank_of does.
 
-def rank_of(ranking: Sequence[Sequence[int]], seat: int) -> int | None:
-    """Return a seat's rank: one more than there are seats before it, so that after two first ones comes a third.
-
-    Args:
-        ranking: groups of seats from best to worst.
-        seat: whose it is.
-
-    Returns:
-        The rank, from 1; None if the seat has none, for the match is void.
-    """
-    rank = 1
-    for level in ranking:
-        if seat in level:
-            return rank
-        rank += len(level)
-    return None
+        Args:
+            seat: whose it is.
+        """
+        return rank_of(self.ranking, seat)
 
 
 class EndSeat(SeatCommand, frozen=True, kw_only=True, tag="end-seat"):

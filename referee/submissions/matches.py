@@ -14,7 +14,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..games.base import Game
-from ..match.commands import rank_of
 from ..record.explain import Explanation, explain
 from ..record.printed import Printed, last_printed
 from ..record.redact import redacted_lines
@@ -213,7 +212,7 @@ def _own(match: Match, seat: Seat) -> Own:
         seat=seat.seat,
         names=setup.names,
         version=seat.version,
-        rank=rank_of(result.ranking, seat.seat),
+        rank=result.rank(seat.seat),
         winner=seat.seat in result.winners,
         points=result.scores[seat.seat],
         foul=fouls[0] if fouls else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..games.base import Rule
-from ..match.commands import Result, rank_of
+from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
 from ..tournament.charter import TimeControl
@@ -136,7 +136,7 @@ def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
             note = "winner" if seat in result.winners else ""
             if foul is not None:
                 note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", foul.rule or foul.code))))
-            place = str(rank_of(result.ranking, seat) or "-")
+            place = str(result.rank(seat) or "-")
             rows.append(Ranked(place, seat, printable(names[seat]), result.scores[seat], result.used_ms[seat], note))
     return rows
 
