@@ -3,10 +3,11 @@
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import rich_click as click
+from click.core import ParameterSource
 from msgspec.structs import replace
 from rich.padding import Padding
 from rich.table import Column
@@ -297,5 +298,22 @@ def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
         causes = {finding.trouble.cause for finding in telling.failed if finding.trouble is not None}
         out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
         first = telling.failed[0].number
-        again = f"referee check {shlex.quote(player)} --only {first}"
+        again = shlex.join(
+            ("referee", "check", player, *_given_options(click.get_current_context()), "--only", str(first))
+        )
         out.print(f"To try step {first} again:  {again}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _given_options(context: click.Context) -> Iterator[str]:
+    """Yield the words of the options that were given, but for those that say which steps are run."""
+    for option in context.command.params:
+        name = option.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or not is_given or name in ("only", "called"):
+            continue
+        value = context.params[name]
+        if option.is_flag:
+            yield option.opts[0]
+        else:
+            for one in value if option.multiple else (value,):
+                yield from (option.opts[0], f"{one:g}" if isinstance(one, float) else str(one))

@@ -154,6 +154,15 @@ def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytes
     assert "the referee sent" in " ".join(sent.stdout.split())
 
 
+def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its limits and its game, the step that failed might pass."""
+    monkeypatch.chdir(tmp_path)
+    given = ("--game", "q", "--time", "0.4", "--logs", "my logs", "--sandbox", "off")
+    done = CliRunner().invoke(check, [command("no-ack"), *given, "--only", "ack-start", "--only", "ack-end"])
+    _, _, again = done.stdout.partition("To try step 50 again:  ")
+    assert shlex.split(again) == ["referee", "check", command("no-ack"), *given, "--only", "50"]
+
+
 def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The author is shown the step, the bytes and the remedy, and is not drowned in what follows from it."""
     monkeypatch.chdir(tmp_path)
