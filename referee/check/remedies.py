@@ -5,7 +5,7 @@ import re
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
-from ..match.fouls import Cause, Foul
+from ..match.fouls import WRONG_TOKEN, Cause, Foul
 
 SPEC = "protocol/SPEC.md"
 
@@ -45,6 +45,8 @@ OF_CAUSE: dict[str, str] = {
 """By cause of a foul, for those without a code."""
 
 
+_END = re.compile(r"(?P<how>exit status \d+|signal \w+)(?:: (?P<said>.*?))?(?:; its last words are in .*)?$")
+_MEMORY = re.compile(r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.I)
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 _OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
 """Python modules that a player in Python gets from the referee's own installation."""
@@ -55,15 +57,19 @@ def remedy(cause: str, code: str | None) -> str:
     return OF_CAUSE.get(cause) or OF_CODE.get(code or "", "") or f"See {SPEC}, Fouls."
 
 
-def foul_remedy(foul: Foul, game: str) -> str:
+def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
     """Return what to do about a foul.
 
     Args:
         foul: what happened.
         game: that was played.
+        printed: path of the file that has what the program printed; None if there is none.
     """
-    if foul.cause is Cause.CRASHED and (advice := module_remedy(foul.detail)) is not None:
-        return advice
+    if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
+        if WRONG_TOKEN in foul.detail:
+            return "Put the content of REFEREE_TOKEN into the hello as `token`."
+        if (advice := end_remedy(foul.detail, printed)) is not None:
+            return advice
     if foul.cause is Cause.OVERSIZE:
         return prefix_remedy(bytes.fromhex(foul.evidence))
     return remedy(foul.cause, foul.code).replace("GAME", game)
@@ -81,6 +87,29 @@ def prefix_remedy(first: bytes) -> str:
     if 0 < int.from_bytes(prefix, "little") <= MAX_FRAME_FROM_PLAYER_BYTES < int.from_bytes(prefix, "big"):
         return "The prefix has its least significant byte first; write the most significant byte first."
     return OF_CODE[Code.OVERSIZE]
+
+
+def end_remedy(told: str, printed: str | None = None) -> str | None:
+    """Return what to do about a program that ended; None if it did not, or with exit status 0.
+
+    Args:
+        told: how it ended, in the words of a foul or a step: its exit status or signal, and the reason that it printed.
+        printed: as for foul_remedy.
+    """
+    found = _END.search(told)
+    if found is None:
+        return None
+    how, said = found["how"], found["said"] or ""
+    if (advice := module_remedy(said)) is not None:
+        return advice
+    if _MEMORY.search(said):
+        return "Use less memory, or ask the organiser for more (`--memory`)."
+    if how == "exit status 0":
+        return None
+    if not said:
+        return f"Mend what made it end with {how}; it printed nothing."
+    where = "" if printed is None else f" All that it printed is in {printed}"
+    return f"Mend the error that it printed: {said.rstrip('.')}.{where}"
 
 
 def module_remedy(said: str) -> str | None:

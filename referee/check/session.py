@@ -21,7 +21,7 @@ from ..net.launch.program import CLEAR_S, GRACE_S, PATIENCE_S
 from .findings import Failed
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes
-from .remedies import OF_CODE, SPEC, late_remedy, module_remedy
+from .remedies import OF_CODE, SPEC, end_remedy, late_remedy
 from .wire import Delivery, NotReadingError, Wire, listening
 
 _EXIT_S = 0.5
@@ -153,7 +153,7 @@ class Session:
         return Failed(
             happened,
             expected="a connection to the address in the environment variable REFEREE_ADDRESS",
-            remedy=module_remedy(happened)
+            remedy=end_remedy(happened)
             or f"Connect to `tcp:HOST:PORT` or `unix:PATH`, whichever it holds ({SPEC}, Addresses); "
             "stdin and stdout do not lead to the referee.",
         )
@@ -312,8 +312,7 @@ class Session:
             happened,
             expected=what,
             cause=f"crashed: {self.program.status}" if has_ended else None,
-            remedy=module_remedy(happened)
-            or "See what it printed last. Keep the connection until the referee closes it.",
+            remedy=end_remedy(happened) or "See what it printed last. Keep the connection until the referee closes it.",
         )
 
     # --- the end

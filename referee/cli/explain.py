@@ -189,8 +189,8 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
         out.print(f"  {label:<8} {printable(text)}", markup=False, highlight=False, soft_wrap=True)
     if verdict.evidence is not None:
         out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)
-    advice = foul_remedy(msgspec.convert(foul, Foul), found.game)
-    out.print(f"  mend     {advice}\n", markup=False, highlight=False, soft_wrap=True)
+    advice = foul_remedy(msgspec.convert(foul, Foul), found.game, None if found.printed is None else found.printed.path)
+    out.print(f"  mend     {printable(advice)}\n", markup=False, highlight=False, soft_wrap=True)
 
 
 def expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:

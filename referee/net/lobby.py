@@ -82,6 +82,8 @@ class Absence(Struct, frozen=True, kw_only=True):
     """Of the rule of the wire that was broken in place of a hello."""
     evidence: str = ""
     """What came in place of a hello, in hex, cut to the limit."""
+    refused: str = ""
+    """Why a hello of its program was refused, if one was."""
 
 
 class Door(ABC):

@@ -148,7 +148,8 @@ class MatchRunner:
         if why.code is not None:
             return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
         if program is not None and program.status is not None:
-            return e.ProgramExited(seat=seat, at_ms=at_ms, status=program.status)
+            told = f"; its hello had been refused: {why.refused}" if why.refused else ""
+            return e.ProgramExited(seat=seat, at_ms=at_ms, status=f"{program.status}{told}")
         if is_new:
             return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence)
         return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)

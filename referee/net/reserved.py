@@ -12,6 +12,7 @@ from protocol import RemoteProtocolError
 from protocol.limits import MAX_EVIDENCE_BYTES
 
 from ..games.base import counted
+from ..match.fouls import WRONG_TOKEN
 from .clock import Clock
 from .lobby import Absence, Door
 from .patience import Patience
@@ -49,13 +50,16 @@ class ReservedSeats(Door):
         """Fires with the links by seat, None for a vacant one."""
         self.origins: Mapping[str, int] = {}
         """Private socket -> the seat whose program alone can reach it."""
+        self._strangers: set[int | None] = set()
+        """Seats whose program said a hello without their token; None: it is not known whose program did."""
         self._limit = self.patience.wait(start_s, self._too_late, start_s)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse who has no token of a free seat."""
         seat = self._seat_of(link)
         if seat is None:
-            return "token", "the token is not one of this match"
+            self._strangers.add(self.origins.get(link.origin))
+            return "token", WRONG_TOKEN
         older = self._links[seat]
         if seat in self.vacancies or (older is not None and not self._may_return):
             return "seat-taken", "the seat of this token is taken or given up"
@@ -101,7 +105,8 @@ class ReservedSeats(Door):
     def give_up(self, seat: int, why: str) -> None:
         """Expect nobody on a seat any more."""
         if self.is_open and self._links[seat] is None:
-            self.vacancies.setdefault(seat, Absence(detail=why))
+            refused = WRONG_TOKEN if seat in self._strangers else ""
+            self.vacancies.setdefault(seat, Absence(detail=why, refused=refused))
             self._check_full()
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
@@ -136,7 +141,12 @@ class ReservedSeats(Door):
         silent = {self._seat_behind(link, _came(link)): link for link in self._greeting}
         for seat, link in enumerate(self._links):
             if link is None:
-                self.vacancies.setdefault(seat, _unheard(silent.get(seat), start_s, is_sure=None not in silent))
+                absence = _unheard(silent.get(seat), start_s, is_sure=None not in silent)
+                if seat not in silent and self._strangers & {seat, None}:
+                    whose = "its" if seat in self._strangers else "a"
+                    detail = f"{whose} hello was refused: {WRONG_TOKEN}; no other came within {start_s:g} s"
+                    absence = Absence(detail=detail)
+                self.vacancies.setdefault(seat, absence)
         self._check_full()
 
     def _check_full(self) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.check.remedies import module_remedy
+from referee.check.remedies import foul_remedy, module_remedy
+from referee.match.fouls import Cause, Foul
 
 from .calling import played, referee
 
@@ -59,6 +60,46 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
         "Install numpy for the Python that runs the program, or put it into the folder."
     )
     assert module_remedy("exit status 1: KeyError: 'hand'") is None
+
+
+@pytest.mark.parametrize(
+    ("cause", "detail", "advice"),
+    [
+        (Cause.CRASHED, "exit status 1: KeyError: 'x'", "Mend the error that it printed: KeyError: 'x'. All that it"),
+        (Cause.CRASHED, "exit status 3", "Mend what made it end with exit status 3; it printed nothing."),
+        (Cause.CRASHED, "signal SIGKILL: out of memory (limit 512 MiB): loading", "Use less memory, or ask the"),
+        (Cause.CRASHED, "exit status 1: MemoryError", "Use less memory, or ask the"),
+        (Cause.CRASHED, "exit status 0: bye", "See what it printed last, and let the program go on"),
+        (
+            Cause.CRASHED,
+            "exit status 0; its hello had been refused: the token is not one of this match",
+            "Put the content of REFEREE_TOKEN into the hello as `token`.",
+        ),
+        (
+            Cause.REFUSED_TO_START,
+            "its program ended before it took its seat: exit status 1: SyntaxError: '(' was never closed; "
+            "its last words are in x.stderr, beside the record",
+            "Mend the error that it printed: SyntaxError: '(' was never closed. All that it printed is in out.stderr",
+        ),
+        (Cause.REFUSED_TO_START, "not connected within 30 s", "Connect to the address in REFEREE_ADDRESS"),
+    ],
+)
+def test_who_ended_is_told_what_ended_it(cause: Cause, detail: str, advice: str) -> None:
+    """An error, too little memory, a wrong token and an end without any of them are mended in different ways."""
+    foul = Foul(seat=0, cause=cause, at_ms=1.0, turn=0, detail=detail)
+    assert foul_remedy(foul, "q", "out.stderr").startswith(advice)
+
+
+def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) -> None:
+    """They do not speak of addresses to whoever has misspelt a file."""
+    (tmp_path / "wrong.py").write_text("print('thinking')\n{}['hand']\n")
+    command = f"cmd:{sys.executable} wrong.py"
+    play = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path)
+    check = referee("check", command, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
+    (printed,) = (tmp_path / "logs").glob("*.stderr")
+    mend = "Mend the error that it printed: KeyError: 'hand'."
+    assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
+    assert f"how to mend it {mend}" in " ".join(check.stdout.split())
 
 
 SPEAKS_JSON = """

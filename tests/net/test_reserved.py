@@ -101,3 +101,34 @@ def test_a_private_socket_tells_whose_bytes_came() -> None:
     peer.raw(b"HELLO")
     assert hall.door.vacancies[1].evidence == b"HELLO".hex()
     assert hall.door.vacancies[1].code == "oversize"
+
+
+def test_a_wrong_token_is_told_to_whose_it_may_have_been() -> None:
+    """By its private socket a program is known; elsewhere it is said that there was one, to whoever did not come."""
+    hall = Door()
+    hall.door.origins = {"/private/1": 1}
+    peer = hall.enter()
+    peer.link.origin = "/private/1"
+    peer.hello("bob", "token-x")
+    hall.clock.advance(30.01)
+    told = "hello was refused: the token is not one of this match; no other came within 30 s"
+    assert hall.door.vacancies == {0: Absence(detail="not connected within 30 s"), 1: Absence(detail=f"its {told}")}
+    hall = Door()
+    hall.enter().hello("ada", "token-x")
+    hall.clock.advance(30.01)
+    assert {absence.detail for absence in hall.door.vacancies.values()} == {f"a {told}"}
+
+
+def test_who_ended_after_its_hello_was_refused_is_known() -> None:
+    """Its exit status alone would not tell."""
+    hall = Door()
+    hall.door.origins = {"/private/1": 1}
+    peer = hall.enter()
+    peer.link.origin = "/private/1"
+    peer.hello("bob", "token-x")
+    hall.door.give_up(0, "it ended")
+    hall.door.give_up(1, "it ended")
+    assert [absence.refused for _, absence in sorted(hall.door.vacancies.items())] == [
+        "",
+        "the token is not one of this match",
+    ]
