@@ -5,7 +5,7 @@ import re
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
-from ..match.fouls import WRONG_TOKEN, Cause, Foul
+from ..match.fouls import STRANGER, Cause, Foul
 
 SPEC = "protocol/SPEC.md"
 
@@ -46,7 +46,9 @@ OF_CAUSE: dict[str, str] = {
 
 
 _END = re.compile(r"(?P<how>exit status \d+|signal \w+)(?:: (?P<said>.*?))?(?:; its last words are in .*)?$")
-_MEMORY = re.compile(r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.I)
+_MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE
+)
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 _OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
 """Python modules that a player in Python gets from the referee's own installation."""
@@ -66,7 +68,7 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
         printed: path of the file that has what the program printed; None if there is none.
     """
     if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
-        if WRONG_TOKEN in foul.detail:
+        if STRANGER in foul.detail:
             return "Put the content of REFEREE_TOKEN into the hello as `token`."
         if (advice := end_remedy(foul.detail, printed)) is not None:
             return advice

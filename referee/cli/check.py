@@ -305,11 +305,12 @@ def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
 
 
 def _given_options(context: click.Context) -> Iterator[str]:
-    """Yield the words of the options that were given, but for those that say which steps are run."""
+    """Yield the words of the options that were given, but for the steps, and for what `submit` added."""
+    left_out = ("only", "called", "logs") if context.params["called"] else ("only",)
     for option in context.command.params:
         name = option.name or ""
         is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if not isinstance(option, click.Option) or not is_given or name in ("only", "called"):
+        if not isinstance(option, click.Option) or not is_given or name in left_out:
             continue
         value = context.params[name]
         if option.is_flag:

@@ -1,6 +1,7 @@
 """`referee explain`: to a player's author, what was asked, answered and broken."""
 
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
-from ..web.printing import printable, printable_json
+from ..web.printing import printable, printable_json, printable_lines
 from .common import FAILED, Count, find_game, harmless, json_option, out, print_json, record_argument
 
 MOVE_CODE = "move"
@@ -34,6 +35,9 @@ _NARROW_TIMES_CHARS = 52
 """The same without lines between them."""
 _SHOWN_CHARS = 18
 _SEAT_DIGITS = 2
+_LINE_CHARS, _INDENT = 80, 2
+_DEEPEST = 20 * _INDENT
+"""What is nested more deeply is not laid out."""
 
 
 @click.command("explain", epilog="Example:  referee explain logs/MATCH.jsonl mybot --turn 12")
@@ -70,10 +74,18 @@ def explain_command(record: Path, seat: str | None, turn: int | None, redact: Pa
         print_json({**msgspec.to_builtins(found), **({} if redact is None else {"written": str(redact)})})
     elif turn is not None:
         _show_turn(found, turn)
+        if data != record.read_bytes().splitlines():  # all of it is here, not only what the seat may see
+            _print(f"{shlex.join(('referee', 'replay', str(record)))} --turn {turn}  draws the board.")
     else:
-        show_explanation(found)
+        show_explanation(found, record)
     if redact is not None and not as_json:
         out.print(f"written: {redact}", markup=False, highlight=False, soft_wrap=True)
+
+
+def explain_command_line(record: Path, found: Explanation, turn: int | None = None) -> str:
+    """Return the command that explains a match, or one turn of it, to a seat, as a shell takes it."""
+    words = ("referee", "explain", str(record), found.names[found.seat])
+    return shlex.join(words if turn is None else (*words, "--turn", str(turn)))
 
 
 def explained(record: Path, seat: int) -> Explanation:
@@ -136,13 +148,21 @@ def _write(path: Path, lines: list[bytes]) -> None:
         raise click.ClickException(f"can't write {path}: {error.strerror}") from None
 
 
-def show_explanation(found: Explanation) -> None:
-    """Show a match as a whole to the author of one seat."""
+def show_explanation(found: Explanation, record: Path | None = None) -> None:
+    """Show a match as a whole to the author of one seat.
+
+    Args:
+        found: all that is to be known of it.
+        record: the file that it was read from; None if that is not here.
+    """
     where = f"{found.game}, seat {found.seat}, {found.names[found.seat]}"
     out.print(f"[bold]{harmless(found.match)}[/]: {harmless(where)}", highlight=False)
     out.print(printable(_standing(found)), markup=False, highlight=False)
     if found.verdict is not None:
         _show_verdict(found, found.verdict)
+        if record is not None and found.verdict.foul["turn"]:
+            _print(f"  view     {explain_command_line(record, found, found.verdict.foul['turn'])}")
+        out.print()
     if found.printed is not None:
         _show_printed(found.printed)
     is_narrow = out.width < _TIMES_CHARS + _SHOWN_CHARS
@@ -157,7 +177,8 @@ def show_explanation(found: Explanation) -> None:
             table.add_row(*_row(one))
     out.print(table)
     out.print("referee: time it was busy elsewhere, not charged. used: program + wire.", highlight=False)
-    out.print("--turn N shows all that was said in a turn, --json everything.", highlight=False)
+    if record is not None:
+        out.print("--turn N shows all that was said in a turn, --json everything.", highlight=False)
 
 
 def _standing(found: Explanation) -> str:
@@ -190,7 +211,7 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     if verdict.evidence is not None:
         out.print(f"  bytes    {verdict.evidence.hex}", markup=False, highlight=False, soft_wrap=True)
     advice = foul_remedy(msgspec.convert(foul, Foul), found.game, None if found.printed is None else found.printed.path)
-    out.print(f"  mend     {printable(advice)}\n", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"  mend     {printable(advice)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
@@ -234,7 +255,7 @@ def _show_turn(found: Explanation, turn: int) -> None:
     for one in shown:
         title = one.command if isinstance(one, Said) else one.event
         out.rule(f"line {one.line}, {one.at_ms:.1f} ms: {title}", align="left")
-        out.print(JSONHighlighter()(_json(msgspec.to_builtins(one), indent=2)), soft_wrap=True)
+        out.print(JSONHighlighter()(printable_json(_laid_out(msgspec.to_builtins(one)))), soft_wrap=True)
 
 
 def _turn_of(one: Said | Heard) -> int | None:
@@ -242,7 +263,24 @@ def _turn_of(one: Said | Heard) -> int | None:
     return turn if isinstance(turn, int) else None
 
 
-def _json(value: Any, indent: int | None = None) -> str:
-    return printable_json(
-        json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ":" if indent is None else ": "))
-    )
+def _json(value: Any) -> str:
+    return printable_json(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def _laid_out(value: Any, indent: int = 0) -> str:
+    """Return JSON over as many lines as it takes: what is short, such as a tile with its place, stays on one."""
+    flat = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or not _LINE_CHARS - len(flat) < indent < _DEEPEST:
+        return flat
+    inner = indent + _INDENT
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(one, inner)}" for key, one in value.items()]
+    else:
+        parts = [_laid_out(one, inner) for one in value]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    lines = ",\n".join(" " * inner + part for part in parts)
+    return f"{begin}\n{lines}\n{' ' * indent}{end}"
+
+
+def _print(text: str) -> None:
+    out.print(printable_lines(text), markup=False, highlight=False, soft_wrap=True)

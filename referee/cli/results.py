@@ -3,7 +3,6 @@
 Knows rich; refuses to know how the match was run.
 """
 
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from ..check.remedies import foul_remedy
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..record.explain import Explanation
-from ..web.printing import printable
+from ..web.printing import printable, printable_lines
 from .common import harmless, out
-from .explain import expected_and_come, explained
+from .explain import expected_and_come, explain_command_line, explained
 
 _SHOWN_CHARS = 160
 """Of what came; `explain` has all of it."""
@@ -62,6 +61,8 @@ def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[
     """Yield label and text of each thing that its author can look at; the command as a shell takes it."""
     verdict = found.verdict
     assert verdict is not None, "it was expelled"
+    if verdict.rule is not None:
+        yield "expected", f"{verdict.rule['text']} ({verdict.rule['id']})"
     for label, text in expected_and_come(verdict, found.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
     printed = None if found.printed is None else found.printed.path
@@ -69,4 +70,6 @@ def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[
     yield "in the record", f"line {verdict.line} of {record}"
     if found.printed is not None:
         yield "it printed", found.printed.path
-    yield "all about it", f"referee explain {shlex.quote(str(record))} {shlex.quote(found.names[foul.seat])}"
+    if foul.turn:
+        yield "the view", printable_lines(explain_command_line(record, found, foul.turn))
+    yield "all about it", printable_lines(explain_command_line(record, found))

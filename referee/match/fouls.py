@@ -33,7 +33,7 @@ class Cause(StrEnum):
 BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING)}
 """Codes of the wire that are fouls of their own; every other one is a malformed message."""
 
-WRONG_TOKEN = "the token is not one of this match"
+STRANGER = "the token is not one of this match"
 """In the detail of a foul: what a hello without the token of its seat is told."""
 
 

@@ -12,7 +12,7 @@ from protocol import RemoteProtocolError
 from protocol.limits import MAX_EVIDENCE_BYTES
 
 from ..games.base import counted
-from ..match.fouls import WRONG_TOKEN
+from ..match.fouls import STRANGER
 from .clock import Clock
 from .lobby import Absence, Door
 from .patience import Patience
@@ -59,7 +59,7 @@ class ReservedSeats(Door):
         seat = self._seat_of(link)
         if seat is None:
             self._strangers.add(self.origins.get(link.origin))
-            return "token", WRONG_TOKEN
+            return "token", STRANGER
         older = self._links[seat]
         if seat in self.vacancies or (older is not None and not self._may_return):
             return "seat-taken", "the seat of this token is taken or given up"
@@ -105,7 +105,7 @@ class ReservedSeats(Door):
     def give_up(self, seat: int, why: str) -> None:
         """Expect nobody on a seat any more."""
         if self.is_open and self._links[seat] is None:
-            refused = WRONG_TOKEN if seat in self._strangers else ""
+            refused = STRANGER if seat in self._strangers else ""
             self.vacancies.setdefault(seat, Absence(detail=why, refused=refused))
             self._check_full()
 
@@ -144,7 +144,7 @@ class ReservedSeats(Door):
                 absence = _unheard(silent.get(seat), start_s, is_sure=None not in silent)
                 if seat not in silent and self._strangers & {seat, None}:
                     whose = "its" if seat in self._strangers else "a"
-                    detail = f"{whose} hello was refused: {WRONG_TOKEN}; no other came within {start_s:g} s"
+                    detail = f"{whose} hello was refused: {STRANGER}; no other came within {start_s:g} s"
                     absence = Absence(detail=detail)
                 self.vacancies.setdefault(seat, absence)
         self._check_full()

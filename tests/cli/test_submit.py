@@ -154,6 +154,7 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     shown = capsys.readouterr().out
     assert "illegal-move" in shown
     assert "answers and their times" in shown
+    assert not {"--turn", "--json"} & set(shown.split()), "submit has no such options"
     assert "(m.seat0.ada.stderr):\n  KeyError: 7\n  \\x1b[2J\n" in shown
     for key in told:
         with pytest.raises(ServiceError, match="explains no match"):

@@ -77,8 +77,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
         ),
         (
             Cause.REFUSED_TO_START,
-            "its program ended before it took its seat: exit status 1: SyntaxError: '(' was never closed; "
-            "its last words are in x.stderr, beside the record",
+            "its program ended: exit status 1: SyntaxError: '(' was never closed; its last words are in x, beside it",
             "Mend the error that it printed: SyntaxError: '(' was never closed. All that it printed is in out.stderr",
         ),
         (Cause.REFUSED_TO_START, "not connected within 30 s", "Connect to the address in REFEREE_ADDRESS"),
@@ -100,6 +99,30 @@ def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) 
     mend = "Mend the error that it printed: KeyError: 'hand'."
     assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
     assert f"how to mend it {mend}" in " ".join(check.stdout.split())
+
+
+OFF_THE_MAP = """
+from protocol.client import run
+
+run(lambda view: {"action": "place", "tiles": [[50, 50, view["hand"][0]]]})
+"""
+
+
+def test_an_illegal_move_is_told_with_its_rule_and_its_view(tmp_path: Path) -> None:
+    """The rule's sentence is what was expected; the commands show the turn and draw its board as they stand."""
+    (tmp_path / "wrong.py").write_text(OFF_THE_MAP)
+    shown = referee("play", "q", f"cmd:{sys.executable} wrong.py", "house:random", "--sandbox", "off", cwd=tmp_path)
+    told = shown.stdout
+    assert "\n  expected        A tile shares a side with a tile of the map" in told
+    assert "(q.place.adjacent)\n" in told
+    command = told.partition("\n  the view ")[2].partition("\n")[0].strip()
+    explained = referee(*shlex.split(told.partition("\n  all about it ")[2].partition("\n")[0])[1:], cwd=tmp_path)
+    assert f"\n  view     {command}\n" in explained.stdout
+    turn = referee(*shlex.split(command)[1:], cwd=tmp_path).stdout
+    assert '\n      "map": [[0, 0, ' in turn, "a tile is on one line"
+    replay, sign, _ = turn.strip().splitlines()[-1].partition("  draws the board.")
+    assert sign
+    assert "row 50, column 50 touches no tile" in referee(*shlex.split(replay)[1:], cwd=tmp_path).stdout
 
 
 SPEAKS_JSON = """
