@@ -45,6 +45,8 @@ OF_CAUSE: dict[str, str] = {
 """By cause of a foul, for those without a code."""
 
 
+UNREADY = "no complete answer"
+"""In the detail of a foul whose request was sent, and so of no seat that is vacant."""
 _END = re.compile(r"(?P<how>exit status \d+|signal \w+)(?:: (?P<said>.*?))?(?:; its last words are in .*)?$")
 _MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE
@@ -72,6 +74,13 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
             return "Put the content of REFEREE_TOKEN into the hello as `token`."
         if (advice := end_remedy(foul.detail, printed)) is not None:
             return advice
+        if UNREADY in foul.detail:
+            return "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush what is buffered."
+    if foul.cause is Cause.TIMEOUT and UNREADY in foul.detail and not foul.evidence:
+        return (
+            "No byte of an answer came in time: think less (`left_ms` of the turn tells how much there is), or see "
+            "that the answer is written and flushed. `referee check` tells who still thinks from who waits."
+        )
     if foul.cause is Cause.OVERSIZE:
         return prefix_remedy(bytes.fromhex(foul.evidence))
     return remedy(foul.cause, foul.code).replace("GAME", game)

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,10 @@ from rich.highlighter import JSONHighlighter
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from ..check.remedies import foul_remedy
+from ..check.remedies import UNREADY, foul_remedy
 from ..games.base import counted
 from ..match.commands import rank_of
-from ..match.fouls import Foul
+from ..match.fouls import STRANGER, Cause, Foul
 from ..record.explain import Explanation, Heard, Said, Verdict, explain
 from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
@@ -223,8 +223,19 @@ def expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) ->
         read = "" if evidence.decoded is None else f": {_json(evidence.decoded)}"
         problem = f", {evidence.problem}" if evidence.problem else ""
         yield "came", f"{counted(len(evidence.hex) // 2, 'byte')}{problem}{read}"
-    elif any(isinstance(one, Heard) and one.line == verdict.line and one.event in _OF_SILENCE for one in conversation):
-        yield "came", "nothing"
+        return
+    heard = [one for one in conversation if isinstance(one, Heard) and one.line == verdict.line]
+    if any(one.event in _OF_SILENCE for one in heard):
+        yield "came", _silence(verdict.foul)
+
+
+def _silence(foul: Mapping[str, Any]) -> str:
+    """Return what came of a seat before it said nothing, or too little."""
+    if STRANGER in foul["detail"]:
+        return "a hello whose `token` is not the content of REFEREE_TOKEN"
+    if UNREADY in foul["detail"] and foul["cause"] == Cause.REFUSED_TO_START:
+        return "its hello, which was read; only `ready`, the answer to `offer`, did not come"
+    return "nothing in this time" if foul["cause"] == Cause.TIMEOUT else "nothing"
 
 
 def _show_printed(printed: Printed) -> None:

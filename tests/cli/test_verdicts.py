@@ -80,6 +80,8 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
             "its program ended: exit status 1: SyntaxError: '(' was never closed; its last words are in x, beside it",
             "Mend the error that it printed: SyntaxError: '(' was never closed. All that it printed is in out.stderr",
         ),
+        (Cause.REFUSED_TO_START, "no complete answer within 5000.0 ms", "Its hello was read. Answer `offer` with"),
+        (Cause.TIMEOUT, "no complete answer within 5000.0 ms", "No byte of an answer came in time"),
         (Cause.REFUSED_TO_START, "not connected within 30 s", "Connect to the address in REFEREE_ADDRESS"),
     ],
 )
@@ -154,8 +156,8 @@ def test_who_says_hello_in_json_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "expected", "came"),
     [
-        ("silent-offer", "a ready, within 5 s", "nothing"),
-        ("vacant", "a hello and then a ready, within 5 s", "nothing"),
+        ("silent-offer", "a ready, within 5 s", "its hello, which was read; only `ready`"),
+        ("vacant", "a hello and then a ready, within 5 s", "nothing\n"),
         ("late-move", "a move, within 1 s", '43 bytes: {"type":"move"'),
     ],
 )
