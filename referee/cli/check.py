@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import rich_click as click
+from click import get_current_context
 from click.core import ParameterSource
 from msgspec.structs import replace
 from rich.padding import Padding
@@ -298,9 +299,7 @@ def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
         causes = {finding.trouble.cause for finding in telling.failed if finding.trouble is not None}
         out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
         first = telling.failed[0].number
-        again = shlex.join(
-            ("referee", "check", player, *_given_options(click.get_current_context()), "--only", str(first))
-        )
+        again = shlex.join(("referee", "check", player, *_given_options(get_current_context()), "--only", str(first)))
         out.print(f"To try step {first} again:  {again}", markup=False, highlight=False, soft_wrap=True)
 
 

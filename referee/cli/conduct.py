@@ -226,6 +226,7 @@ def _launch(game: str, player: str, name: str, builds: Builds) -> Launch | str:
         if builds.build(launch):
             console.print(f"built {name}", markup=False, highlight=False)
     except (PlayerError, PluginError) as error:
-        console.print(f"{name} can't play: {short_cause(str(error))}", markup=False, highlight=False, soft_wrap=True)
+        why = short_cause(str(error).removeprefix(f"{name}: "))
+        console.print(f"{name} can't play: {why}", markup=False, highlight=False, soft_wrap=True)
         return str(error)
     return launch

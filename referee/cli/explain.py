@@ -22,6 +22,7 @@ from ..record.printed import LAST_LINES, Printed, last_printed
 from ..record.reader import RecordError, read_chain
 from ..record.redact import check_redacted, redacted_lines
 from ..record.schema import PlainLine, read_line
+from ..web.causes import detail
 from ..web.printing import printable, printable_json, printable_lines
 from .common import FAILED, Count, find_game, harmless, json_option, out, print_json, record_argument
 
@@ -202,7 +203,9 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     elif foul["code"]:
         where = f"`referee list {found.game} --schema`" if foul["code"] == MOVE_CODE else "protocol/SPEC.md, Fouls"
         out.print(f"  code     {printable(str(foul['code']))} ({where})", markup=False, highlight=False, soft_wrap=True)
-    out.print(f"  because  {printable(foul['detail'])}", markup=False, highlight=False, soft_wrap=True)
+    out.print(
+        f"  because  {printable(detail(msgspec.convert(foul, Foul)))}", markup=False, highlight=False, soft_wrap=True
+    )
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
     if last is not None and (foul["rule"] or foul["code"] == MOVE_CODE):
         out.print(f"  answer   {_json(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)

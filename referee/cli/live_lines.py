@@ -13,7 +13,7 @@ from ..match.machine import Match
 from ..tournament.entries import Entry
 from ..tournament.machine import Fixture, Suspension, Tournament
 from ..tournament.placing import placed
-from ..web.causes import Causes, short_cause
+from ..web.causes import Causes, broken, short_cause
 from ..web.printing import printable
 from ..web.words import number
 from .common import console, print_json
@@ -31,7 +31,7 @@ def foul_lines(entry: Entry, causes: Causes | None = None) -> list[str]:
     lines = []
     for foul in entry.fouls:
         name = entry.names[foul.seat]
-        what = " ".join(filter(None, (f"{name} expelled: {foul.cause}", foul.rule or foul.code)))
+        what = " ".join(filter(None, (f"{name} expelled: {foul.cause}", broken(foul))))
         why = short_cause(foul.detail) if causes is None else causes.tell(name, foul.detail)
         lines.append(printable(f"{what}: {why}" if why else what))
     return lines

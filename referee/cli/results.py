@@ -12,6 +12,7 @@ from ..check.remedies import foul_remedy
 from ..match.commands import Result
 from ..match.fouls import Foul
 from ..record.explain import Explanation
+from ..web.causes import why
 from ..web.printing import printable, printable_lines
 from .common import harmless, out
 from .explain import expected_and_come, explain_command_line, explained
@@ -33,7 +34,7 @@ def result_table(names: Sequence[str], result: Result) -> RichTable:
             foul = fouls.get(seat)
             note = "winner" if seat in result.winners else ""
             if foul is not None:
-                note = f"[red]expelled: {foul.cause}[/] {harmless(f'{foul.rule or foul.code or str()} {foul.detail}')}"
+                note = f"[red]expelled: {foul.cause}[/] {harmless(why(foul))}"
             place = str(result.rank(seat) or "-")
             seconds = f"{result.used_ms[seat] / 1000:.2f} s"
             table.add_row(place, str(seat), harmless(names[seat]), str(result.scores[seat]), seconds, note)

@@ -10,6 +10,7 @@ from ..match import events as e
 from ..match.machine import Match
 from ..net.table import Played
 from ..net.telemetry import Silence
+from ..web.causes import why
 from ..web.printing import printable
 from .common import console, is_interactive, out, print_json
 from .results import result_table, show_expulsions
@@ -63,8 +64,7 @@ class Watcher:
         for command in commands:
             if isinstance(command, c.ExpelSeat):
                 foul = command.foul
-                why = " ".join(filter(None, (foul.rule or foul.code, foul.detail)))
-                text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why}"
+                text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why(foul)}"
                 self._show(printable(text))
         self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
 

@@ -174,10 +174,12 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     """Return what a seat had to do when something happened to it: the answer to the last request, if one was open."""
     if limit_ms is None:
         return None
-    said = (one.command for one in reversed(conversation) if isinstance(one, Said) and one.content.get("limit_ms"))
-    asked = next(command for command in said if command != "extend-limit")
+    said = (one for one in reversed(conversation) if isinstance(one, Said) and one.content.get("limit_ms"))
+    asked = next(one for one in said if one.command != "extend-limit")
     is_greeted = event["event"] != "seat-vacant" and not str(event.get("detail")).startswith(UNGREETED)
-    answer = _ANSWER_OF.get(asked, "an ack") if is_greeted else "a hello and then a ready"
+    key = "turn" if asked.command == "ask-move" else "ack"
+    number = "" if asked.content.get(key) is None else f" with `{key}` {asked.content[key]}"
+    answer = f"{_ANSWER_OF.get(asked.command, 'an ack')}{number}" if is_greeted else "a hello and then a ready"
     return f"{answer}, within {limit_ms / 1000:g} s"
 
 

@@ -5,10 +5,30 @@ Knows texts. Refuses to know markup and terminals: what leaves here has still to
 
 import re
 
+from ..match.fouls import Foul
+
 SHORT_CHARS = 100
 """Of a cause in a few words: how a program ended, and the beginning of its error, still fit a line."""
 _PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
 """An absolute path: of the organiser's machine, and no reader's business."""
+
+_OTHER_NUMBER = re.compile(r"answers number (\d+), number (\d+) was asked")
+
+
+def broken(foul: Foul) -> str:
+    """Return the id of the broken rule of the game, or the code of the wire's where the cause is not called so, too."""
+    return foul.rule or (foul.code if foul.code and foul.code != foul.cause else "")
+
+
+def detail(foul: Foul) -> str:
+    """Return what happened, a wrong number by the key that had it: only a move leaves its frame as evidence."""
+    answer, key = ("move", "turn") if foul.evidence else ("ack", "ack")
+    return _OTHER_NUMBER.sub(rf"the {answer} has `{key}` \1; `{key}` \2 was asked", foul.detail)
+
+
+def why(foul: Foul) -> str:
+    """Return what was broken and what happened."""
+    return " ".join(filter(None, (broken(foul), detail(foul))))
 
 
 def placeless(text: str) -> str:

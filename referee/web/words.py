@@ -13,6 +13,7 @@ from ..match.commands import Result
 from ..match.fouls import Foul
 from ..match.setup import MatchSetup
 from ..tournament.charter import TimeControl
+from .causes import broken
 from .frames import Frame, Kind
 from .printing import printable
 
@@ -135,7 +136,7 @@ def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
             foul = fouls.get(seat)
             note = "winner" if seat in result.winners else ""
             if foul is not None:
-                note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", foul.rule or foul.code))))
+                note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", broken(foul)))))
             place = str(result.rank(seat) or "-")
             rows.append(Ranked(place, seat, printable(names[seat]), result.scores[seat], result.used_ms[seat], note))
     return rows

@@ -2,7 +2,8 @@
 
 import pytest
 
-from referee.web.causes import SHORT_CHARS, Causes, placeless, short_cause
+from referee.match.fouls import Cause, Foul
+from referee.web.causes import SHORT_CHARS, Causes, placeless, short_cause, why
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,44 @@ def test_a_cause_is_told_in_full_once() -> None:
     assert (len(again), again[-4:]) == (SHORT_CHARS, "y...")
     assert causes.tell("bob", long) == long
     assert causes.tell("ada", f"other: {long}") == f"other: {long}"
+
+
+@pytest.mark.parametrize(
+    ("foul", "expected"),
+    [
+        (
+            Foul(seat=0, cause=Cause.OVERSIZE, at_ms=1.0, turn=0, code="oversize", detail="in place of its hello"),
+            "in place of its hello",
+        ),
+        (
+            Foul(seat=0, cause=Cause.MALFORMED_MESSAGE, at_ms=1.0, turn=0, code="empty", detail="nothing in it"),
+            "empty nothing in it",
+        ),
+        (
+            Foul(
+                seat=0,
+                cause=Cause.OUT_OF_TURN,
+                at_ms=1.0,
+                turn=3,
+                code="out-of-turn",
+                detail="answers number 1, number 3 was asked",
+                evidence="80",
+            ),
+            "the move has `turn` 1; `turn` 3 was asked",
+        ),
+        (
+            Foul(
+                seat=0,
+                cause=Cause.OUT_OF_TURN,
+                at_ms=1.0,
+                turn=3,
+                code="out-of-turn",
+                detail="answers number 1, number 3 was asked",
+            ),
+            "the ack has `ack` 1; `ack` 3 was asked",
+        ),
+    ],
+)
+def test_no_word_is_said_twice(foul: Foul, expected: str) -> None:
+    """A code that is the cause's own name is left out; a wrong number is told by its key."""
+    assert why(foul) == expected
