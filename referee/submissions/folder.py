@@ -1,7 +1,7 @@
 """A player's folder on the disk <-> the entries of its archive. Knows files; refuses to know tar (archive.py).
 
 Left out is what every machine makes anew (caches), what belongs to one machine alone (virtual environments), the
-history of version control, and what a file .refereeignore names.
+history of version control, folders of records, and what a file .refereeignore names.
 """
 
 import os
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ..files.small import BadFile, read_small
 from ..files.tree import BadTree, Bounds, Node, walk
+from ..record.whereabouts import holds_records_alone
 from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, BadArchive, Entry, Kind, largest, shown
 
 IGNORE = ".refereeignore"
@@ -73,7 +74,7 @@ class _Walk:
     def _is_left_out(self, node: Node) -> bool:
         is_left_out = (
             node.name in LEFT_OUT
-            or (node.is_folder and _is_environment(node))
+            or (node.is_folder and (_is_environment(node) or holds_records_alone(self._root / node.path)))
             or any(fnmatchcase(name, pattern) for pattern in self._patterns for name in (node.name, node.path))
         )
         if is_left_out:

@@ -6,6 +6,7 @@ Knows texts. Refuses to know markup and terminals: what leaves here has still to
 import re
 
 from ..match.fouls import Foul
+from ..tournament.entries import FoulEntry
 
 SHORT_CHARS = 100
 """Of a cause in a few words: how a program ended, and the beginning of its error, still fit a line."""
@@ -15,7 +16,7 @@ _PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
 _OTHER_NUMBER = re.compile(r"answers number (\d+), number (\d+) was asked")
 
 
-def broken(foul: Foul) -> str:
+def broken(foul: Foul | FoulEntry) -> str:
     """Return the id of the broken rule of the game, or the code of the wire's where the cause is not called so, too."""
     return foul.rule or (foul.code if foul.code and foul.code != foul.cause else "")
 

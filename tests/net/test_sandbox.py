@@ -19,10 +19,11 @@ from referee.net.launch import (
     house_launch,
 )
 from referee.net.launch.players import resolved
-from referee.net.launch.reach import is_shared, named, own_runtime, record_folders, runtimes
+from referee.net.launch.reach import is_shared, named, own_runtime, runtimes
 from referee.net.launch.sandbox import HOME
 from referee.net.launch.starting import Command
 from referee.net.launch.view import MAX_COVERED, MAX_SIFTED, view_of
+from referee.record.whereabouts import record_folders
 
 
 def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> str:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import shutil
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from referee.submissions import archive
 from referee.submissions.archive import BadArchive, Entry, Kind, check, pack, unpack
 from referee.submissions.folder import gather, write
+
+RECORD = Path(__file__).parents[1] / "golden" / "format3" / "clean.jsonl"
 
 TOML = b'name = "mine"\nrun = "python3 main.py"\n'
 MANIFEST = Entry(path="player.toml", data=TOML)
@@ -249,6 +252,21 @@ def test_what_belongs_to_one_machine_is_left_out(player: Path) -> None:
     kept = {entry.path for entry in found.entries}
     assert kept == {".refereeignore", "data", "lib", "lib/keep.py", "main.py", "player.toml", "run"}
     unpack(pack(found.entries))
+
+
+def test_records_are_left_out_and_what_lies_beside_them_is_not(player: Path) -> None:
+    """A folder of records, whatever it is called, is no part of the program; one that holds more may be."""
+    for folder in ("my games", "book"):
+        (player / folder / ".builds").mkdir(parents=True)
+        shutil.copy(RECORD, player / folder / "m.jsonl")
+        (player / folder / "m.seat0.ada.stderr").write_text("hello")
+    (player / "book" / "openings.json").touch()
+    (player / "other").mkdir()
+    (player / "other" / "data.jsonl").write_text('{"n": 1}')
+    found = gather(player)
+    assert found.left_out == ("my games",)
+    assert {"book/m.jsonl", "book/openings.json", "other/data.jsonl"} <= {entry.path for entry in found.entries}
+    (player / "other" / "data.jsonl").unlink()  # every record of a test is audited, and this is none
 
 
 def big(player: Path) -> None:

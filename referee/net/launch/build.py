@@ -23,11 +23,11 @@ import msgspec
 
 from ...files.copies import LeftOut, carry_over, copied, marks
 from ...files.tree import Node, is_of_the_machine, walk
+from ...record.whereabouts import besides_records, record_folders
 from .limits import BUILD_LIMITS
 from .output import Tail
 from .players import Launch, PlayerError, refuse_escapes, telling_whose
 from .program import Confinement
-from .reach import besides_records, record_folders
 from .reasons import reason_of_build
 from .workshop import Job, Workshop
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ...record.whereabouts import besides_records, record_folders
 from .players import Launch, PlayerError
-from .reach import besides_records, is_shared, is_within, named, own_runtime, record_folders, runtimes
+from .reach import is_shared, is_within, named, own_runtime, runtimes
 
 MAX_COVERED = 20
 """Folders with records in one folder that are covered one by one; of more, that folder is covered or sifted itself."""
