@@ -9,7 +9,6 @@ from pathlib import Path
 import rich_click as click
 from click import get_current_context
 from click.core import ParameterSource
-from click.globals import get_current_context
 from msgspec.structs import replace
 from rich.padding import Padding
 from rich.table import Column

@@ -9,7 +9,7 @@ from referee.cli.results import result_table
 from referee.record.explain import Heard, _heard
 from referee.record.reader import read_record
 
-TIED = Path(__file__).parents[1] / "golden" / "format3" / "clean.jsonl"
+TIED = Path(__file__).parents[1] / "golden" / "clean.jsonl"
 
 
 @pytest.mark.parametrize(

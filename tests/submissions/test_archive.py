@@ -17,7 +17,7 @@ from referee.submissions import archive
 from referee.submissions.archive import BadArchive, Entry, Kind, check, pack, unpack
 from referee.submissions.folder import gather, write
 
-RECORD = Path(__file__).parents[1] / "golden" / "format3" / "clean.jsonl"
+RECORD = Path(__file__).parents[1] / "golden" / "clean.jsonl"
 
 TOML = b'name = "mine"\nrun = "python3 main.py"\n'
 MANIFEST = Entry(path="player.toml", data=TOML)
