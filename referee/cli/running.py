@@ -28,14 +28,16 @@ def clear_errors() -> Iterator[None]:
 
     Raises:
         click.UsageError: the user asked for what is not to be had.
-        click.ClickException: the record can't be written.
+        click.ClickException: the record can't be written, or a program can't be built or started.
         OSError: the machine refused anything else.
         SystemExit: the referee was stopped in the middle of a match; that is told, too.
     """
     try:
         yield
-    except (BadSetup, PlayerError, AddressError) as error:
+    except (BadSetup, AddressError) as error:
         raise click.UsageError(str(error)) from None
+    except PlayerError as error:  # the command is right; a program does not start
+        raise click.ClickException(str(error)) from None
     except MatchPaused as error:
         text = f"stopped; nobody is blamed, and the match goes on from its record with --resume {error}"
         console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -124,7 +124,6 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; there are: dag, greedy"),
         (("play", "q", "my_playr", "house:dag"), "there is no folder 'my_playr'"),
         (("play", "q", "cmd:", "house:dag"), "cmd: needs a command"),
-        (("play", "q", "cmd:no-such-program", "house:dag"), "can't start no-such-program"),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),
         (("play", "q", "house:dag", "house:dag", "--time", "0"), "--time"),
         (("play", "q", "house:dag", "house:dag", "--time", "nan"), "'nan' is no number of seconds"),
@@ -143,6 +142,13 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
 def test_mistakes_are_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
     """A wrong use ends with status 2 and a sentence that says what is wrong, never with a traceback."""
     assert complaint in complaints(referee(*arguments, cwd=tmp_path, status=2, is_stopped_early=True))
+
+
+def test_a_program_that_does_not_start_is_no_wrong_use(tmp_path: Path) -> None:
+    """The command was right, and so nothing is said of how it is used."""
+    done = referee("play", "q", "cmd:no-such-program", "house:dag", cwd=tmp_path, status=1)
+    assert "can't start no-such-program" in complaints(done)
+    assert "Usage" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_a_failing_build_stops_everything(tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "player.toml").write_text('name = "mine"\nrun = "true"\nbuild = "sh -c \'echo no compiler; exit 3\'"\n')
-    done = referee("play", "q", "mine", "house:dag", cwd=tmp_path, status=2, is_stopped_early=True)
+    done = referee("play", "q", "mine", "house:dag", cwd=tmp_path, status=1, is_stopped_early=True)
     assert "exit status 3; it said: no compiler" in " ".join(done.stderr.replace("│", " ").split())
     assert list((tmp_path / "logs").glob("*.jsonl")) == []
 

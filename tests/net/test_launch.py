@@ -1,12 +1,14 @@
 """Launched programs: real processes, started as their folder says and ended with everything they started."""
 
 import os
+import re
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from referee.net.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
 from referee.net.launch.ending import POLL_S
@@ -181,6 +183,21 @@ def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: st
     with pytest.raises(PlayerError, match=r"player\.toml") as caught:
         read_folder(folder)
     assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "command"), [("go.mod", "go build"), ("Cargo.toml", "cargo build --release"), ("Makefile", "make")]
+)
+def test_a_program_that_was_not_built_says_how(tmp_path: Path, file: str, command: str) -> None:
+    """A folder with what a program is built from, and no `build`, is told what to add; one that builds is not."""
+    (tmp_path / file).touch()
+    told = f'player.toml has no `build`, and there is a {file}: add build = "{command}"'
+    launch = Launch(name="p", argv=("./player",), folder=tmp_path)
+    with pytest.raises(PlayerError, match=re.escape(told)):
+        resolved(launch)
+    with pytest.raises(PlayerError) as caught:
+        resolved(replace(launch, build=("make",)))
+    assert "no `build`" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,10 @@ class PlayerError(Exception):
         super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
 
 
+_BUILDS = {"go.mod": "go build", "Cargo.toml": "cargo build --release", "Makefile": "make"}
+"""What a folder holds whose program is to be built -> the usual command."""
+
+
 class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The file player.toml of a player's folder."""
 
@@ -214,5 +218,15 @@ def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
         found = shutil.which(first) if os.sep not in first else None
     if found is None:
         why = "Permission denied: it is not executable" if is_own else "No such file or directory"
-        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}")
+        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_missing_build(launch)}")
     return [str(Path(found).absolute()), *rest]
+
+
+def _missing_build(launch: Launch) -> str:
+    """Return that a folder's program was not built, if there is what it could be built from."""
+    if launch.folder is None or launch.build:
+        return ""
+    found = next((name for name in _BUILDS if (launch.folder / name).is_file()), None)
+    if found is None:
+        return ""
+    return f'; player.toml has no `build`, and there is a {found}: add build = "{_BUILDS[found]}"'
