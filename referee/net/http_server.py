@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct
 from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import ISSLTransport
 from twisted.internet.protocol import connectionDone
 from twisted.python.failure import Failure
 from twisted.web import http
@@ -156,7 +157,8 @@ class _Channel(http.HTTPChannel):
         lines = [f"HTTP/1.1 {reply.code} {reply.code.phrase}"]
         lines += [f"{name}: {value}" for name, value in _headers(reply).items()]
         self.transport.write("\r\n".join([*lines, "", ""]).encode() + reply.body)
-        if hasattr(self.transport, "loseWriteConnection"):  # TLS has no such half
+        # TLS has no such half; the connection beneath it, which it hands out, has, but not yet all that was written.
+        if hasattr(self.transport, "loseWriteConnection") and not ISSLTransport.providedBy(self.transport):
             self.transport.loseWriteConnection()
         self._count(LINGER_S, self._leave)
 
