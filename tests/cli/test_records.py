@@ -197,16 +197,23 @@ def test_an_expelled_player_is_told_the_rule_and_its_answer(logs: Path) -> None:
 
 
 def test_every_answer_has_its_times(logs: Path) -> None:
-    """Program and wire add up to what was used, the referee's own time is apart, and the limit stands beside it."""
+    """Program and wire add up to what was used, the referee's own time is apart, and the limit stands beside it.
+
+    A turn may go on with another move; what its earlier moves took is off the limit of the next one.
+    """
     found = played(referee("explain", str(record_of(logs, "second")), "random", "--json", cwd=logs))
     moves = [one for one in found["conversation"] if one.get("event") == "move-received"]
     assert found["seat"] == 1
     events = [json.loads(line).get("event", {}) for line in record_of(logs, "second").read_bytes().splitlines()]
     assert len(moves) == sum(event.get("event") == "move-received" and event["seat"] == 1 for event in events) > 1
-    for one in moves:
-        assert one["used_ms"] == pytest.approx(one["program_ms"] + one["wire_ms"])
-        assert one["limit_ms"] == 6000.0
-        assert one["referee_ms"] >= 0.0
+    turn_ms = 0.0
+    for move in moves:
+        assert move["used_ms"] == pytest.approx(move["program_ms"] + move["wire_ms"])
+        turn_ms = 0.0 if move["limit_ms"] == 6000.0 else turn_ms
+        assert move["limit_ms"] == pytest.approx(6000.0 - turn_ms, abs=0.01)
+        turn_ms += move["used_ms"]
+        assert move["referee_ms"] >= 0.0
+    assert moves[0]["limit_ms"] == 6000.0
 
 
 def strings_of(value: Any) -> set[str]:
