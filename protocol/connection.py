@@ -9,12 +9,7 @@ from enum import Enum, StrEnum
 from .decoding import decode
 from .errors import Code, LocalProtocolError, RemoteProtocolError
 from .frames import FrameReader, encode_frame
-from .limits import (
-    MAX_EVIDENCE_BYTES,
-    MAX_FRAME_FROM_PLAYER_BYTES,
-    MAX_FRAME_FROM_REFEREE_BYTES,
-    MAX_UNASKED_BYTES,
-)
+from .limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
 from .messages import FROM_PLAYER, FROM_REFEREE, Message, encode, type_of
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from referee.plugins import load
-from referee.record.audit import audit
+from referee.record.audit.audit import audit
 from referee.record.key_file import VARIABLE, load_or_make
 from referee.record.reader import Redacted
-from referee.record.redact import check_redacted
+from referee.record.redacted import check_redacted
 
-from .tournament.postgresql import server
+from .ledger.postgresql import server
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from referee.games import q_tiles
 from referee.games.base import IllegalMove
-from referee.games.q import Options, Place, Placement, QGame
+from referee.games.q import tiles as q_tiles
+from referee.games.q.game import Options, Place, Placement, QGame
 from sample_players.python.q_simple import step
 
 from .peers.q_actors import STRATEGIES

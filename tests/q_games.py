@@ -11,7 +11,7 @@ import msgspec
 
 from protocol.limits import NAME_PATTERN
 from referee import chance
-from referee.games.q import QGame
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.commands import Result

@@ -5,7 +5,7 @@ Source: the data formats of the course's milestones 3 to 10.
 
 from typing import Any
 
-from referee.games import q_tiles
+from referee.games.q import tiles as q_tiles
 
 
 def tile_name(tile: dict[str, str]) -> str:

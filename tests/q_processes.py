@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from referee.games.q import QGame
-from referee.record.audit import audit
+from referee.games.q.game import QGame
+from referee.record.audit.audit import audit
 
 from .peers.q_actors import STAFF_NAME
 from .q_games import MAX_SEATS

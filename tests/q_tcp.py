@@ -16,11 +16,11 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, gatherResults
 
 from referee.games.base import BadSetup
-from referee.games.q import QGame
-from referee.net.lobby import SignUpPolicy
-from referee.net.table import Table
-from referee.net.table_settings import TableSettings
-from referee.record.audit import audit
+from referee.games.q.game import QGame
+from referee.net.links.lobby import SignUpPolicy
+from referee.net.matches.host import Table
+from referee.net.matches.settings import TableSettings
+from referee.record.audit.audit import audit
 
 from .peers.q_actors import Actor
 from .q_games import MAX_SEATS, as_reported, fewest_players

@@ -35,8 +35,8 @@ ALLOWED: dict[str, set[str]] = {
         "referee.submissions",
         "referee.plugins",
     },
-    "referee.submissions": {"referee.games.base", "referee.files", "referee.record", "referee.tournament.charter"},
-    "referee.web": {
+    "referee.submissions": {"referee.games.base", "referee.files", "referee.record", "referee.tournament.spec"},
+    "referee.pages": {
         "referee.record",
         "referee.match",
         "referee.games.base",

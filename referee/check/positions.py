@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from .. import chance
-from .sitting import AnyGame
+from .scripted_match import AnyGame
 
 _KEY = chance.derive(chance.seed_from_number(1), "a game of the check")
 _PLAYS_LEFT = 8

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from ..net.launch.strays import strays
+from ..launch.orphans import strays
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

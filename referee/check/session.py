@@ -16,8 +16,8 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL
 from protocol.messages import Hello, Message, Welcome
 
 from ..games.base import counted
-from ..net.launch import SOCKET, Confinement, Launch, Program
-from ..net.launch.program import CLEAR_S, GRACE_S, PATIENCE_S
+from ..launch import SOCKET, Confinement, Launch, Program
+from ..launch.program import CLEAR_S, GRACE_S, PATIENCE_S
 from .findings import Failed
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes

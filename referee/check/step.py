@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from .bench import Bench
+from .context import Bench
 
 Run = Callable[[Bench], str]
 """Raises Failed or Skipped, or returns what is worth a note: perhaps nothing."""

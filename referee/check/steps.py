@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from . import steps_ends, steps_games, steps_start, steps_wire
-from .bench import Bench
+from .context import Bench
 from .findings import Failed, Finding, Skipped, Verdict, Watch
 from .step import Step
 

@@ -2,10 +2,10 @@
 
 from protocol.messages import Refused
 
-from .bench import Bench
+from .context import Bench
 from .findings import Failed, Skipped
+from .scripted_match import Sitting, Terms
 from .session import Session
-from .sitting import Sitting, Terms
 from .step import Step
 
 _BACK_S = 3.0

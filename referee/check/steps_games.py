@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from ..games.base import counted, seats_text
-from .bench import Bench
+from .context import Bench
 from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end
-from .sitting import AnyGame, Sitting, Terms
+from .scripted_match import AnyGame, Sitting, Terms
 from .step import Step
 
 _OPENING_MOVES = 5

@@ -20,12 +20,12 @@ from protocol.limits import (
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
 
 from ..games.base import IllegalMove, MalformedMove, counted
-from ..net.launch import PlayerError
-from ..net.launch.players import refuse_escapes, resolved
-from .bench import Bench, unready
+from ..launch import PlayerError
+from ..launch.player_spec import refuse_escapes, resolved
+from .context import Bench, unready
 from .findings import Failed
+from .probes import FirstTurn, FirstWords, first_turn, first_words, offered
 from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
-from .sightings import FirstTurn, FirstWords, first_turn, first_words, offered
 from .step import Step
 
 _MANY_S = 10.0

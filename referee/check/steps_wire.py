@@ -8,13 +8,13 @@ from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
 
 from ..games.base import counted
-from ..net.launch.limits import MIB
-from ..net.launch.output import KEPT_BYTES
-from .bench import Bench
+from ..launch.limits import MIB
+from ..launch.output import KEPT_BYTES
+from .context import Bench
 from .encodings import longest, reordered
 from .findings import Failed, Skipped
 from .positions import near_end
-from .sitting import Sitting, Terms
+from .scripted_match import Sitting, Terms
 from .step import Step
 from .wire import Delivery
 

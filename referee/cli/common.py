@@ -21,7 +21,7 @@ from rich.markup import escape
 from rich.segment import Segment
 
 from ..files.small import read_small
-from ..web.printing import printable, printable_json, printable_lines
+from ..text import printable, printable_json, printable_lines
 
 if TYPE_CHECKING:
     from ..games.base import Game

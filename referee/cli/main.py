@@ -10,9 +10,9 @@ import rich_click as click
 from click.shell_completion import add_completion_class
 
 from .. import __version__
-from ..web.printing import printable_lines
-from .completion import Bash
+from ..text import printable_lines
 from .interrupts import SIGNALLED, take_signals
+from .options.completion import Bash
 
 add_completion_class(Bash)
 COMMANDS = {
@@ -33,7 +33,7 @@ COMMANDS = {
     "manifest": "manifest:manifest",
     "key": "key:key",
     "token": "token:token_command",
-    "list": "listing:list_command",
+    "list": "list:list_command",
     "doctor": "doctor:doctor",
     "xserver": "xserver:xserver",
     "xclients": "xclients:xclients",
@@ -60,7 +60,7 @@ class Commands(click.RichGroup):
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(f"{__package__}.{module}"), name)
+        command: click.Command = getattr(import_module(f"{__package__}.commands.{module}"), name)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -5,10 +5,10 @@ from typing import Any
 
 from ..hookspecs import hookimpl
 from .base import Game
-from .q import QGame
-from .quadominos import QuadOminos
-from .quincala import QuincalaGame
-from .quincy import QuincyGame
+from .q.game import QGame
+from .quadominos.game import QuadOminos
+from .quincala.game import QuincalaGame
+from .quincy.game import QuincyGame
 
 
 @hookimpl

@@ -17,10 +17,10 @@ from twisted.internet.protocol import connectionDone
 from twisted.python.failure import Failure
 from twisted.web import http
 
-from .addresses import origin_of
-from .clock import Timer
-from .crowd import Crowd
-from .inquiry import Head, Inquiry, Reply, Service, refusal
+from ..clock import Timer
+from .http_messages import Head, Inquiry, Reply, Service, refusal
+from .links.addresses import origin_of
+from .links.crowd import Crowd
 from .telemetry import Note
 
 LINGER_S = 2.0

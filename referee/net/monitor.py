@@ -5,10 +5,10 @@ from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from .addresses import listen
-from .clock import Port
+from ..clock import Port
+from .http_messages import Head, Inquiry, Reply, refusal
 from .http_server import HttpServer, Limits
-from .inquiry import Head, Inquiry, Reply, refusal
+from .links.addresses import listen
 from .telemetry import Note
 
 LIMITS = Limits(head_s=10.0, silence_s=10.0, request_s=20.0, strangers=64, of_address=16)

@@ -5,11 +5,11 @@ from typing import Any
 
 from ..hookspecs import hookimpl
 from .base import PairingFormat
-from .doubleelimination import DoubleElimination
+from .double_elimination import DoubleElimination
 from .gauntlet import Gauntlet
 from .knockout import Knockout
 from .ladder import Ladder
-from .roundrobin import RoundRobin
+from .round_robin import RoundRobin
 from .swiss import Swiss
 
 

@@ -1,4 +1,4 @@
-"""Knockout: who loses is out. Knows the bracket it draws; how results run through it is in bracket and heats."""
+"""Knockout: who loses is out. Draws the bracket; bracket.py and multi_seat_knockout.py run results through it."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
-from . import bracket, heats
+from . import bracket, multi_seat_knockout
 from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played
 from .bracket import Node, Source
 from .seeding import seeded
 
-State = bracket.State | heats.State
+State = bracket.State | multi_seat_knockout.State
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -48,7 +48,7 @@ class Knockout(PairingFormat[State]):
             raise BadFormat("a match for the third place is for two seats: larger finals rank all their seats")
         seeds = seeded(field, shuffle)
         if field.seats > 2:
-            return heats.start(seeds, field.seats, advance, options.replays)
+            return multi_seat_knockout.start(seeds, field.seats, advance, options.replays)
         rounds = (len(seeds) - 1).bit_length()
         graph = bracket.drawn(_nodes(rounds, third_place=options.third_place and len(seeds) > 3))
         return bracket.start(graph, seeds, options.replays)
@@ -60,7 +60,7 @@ class Knockout(PairingFormat[State]):
             matches = count - 1 + (options.third_place and count > 3)
             rounds = (count - 1).bit_length()
         else:
-            tables = heats.tables_by_round(count, field.seats, _advance(options, field))
+            tables = multi_seat_knockout.tables_by_round(count, field.seats, _advance(options, field))
             matches, rounds = sum(tables), len(tables)
         return Extent(fewest=matches, most=matches * (1 + options.replays), rounds=rounds)
 
@@ -76,13 +76,13 @@ class Knockout(PairingFormat[State]):
         """
         if isinstance(state, bracket.State):
             return bracket.record(state, played)
-        return heats.record(state, played)
+        return multi_seat_knockout.record(state, played)
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; whoever was to meet it goes on."""
         if isinstance(state, bracket.State):
             return bracket.withdraw(state, entrant)
-        return heats.withdraw(state, entrant)
+        return multi_seat_knockout.withdraw(state, entrant)
 
     def is_over(self, state: State) -> bool:
         """Tell whether nothing is due and nothing will be."""
@@ -90,7 +90,7 @@ class Knockout(PairingFormat[State]):
 
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that lost in one round share one."""
-        return bracket.places(state) if isinstance(state, bracket.State) else heats.places(state)
+        return bracket.places(state) if isinstance(state, bracket.State) else multi_seat_knockout.places(state)
 
 
 def _advance(options: Options, field: Field) -> int:

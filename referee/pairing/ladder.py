@@ -15,9 +15,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
+from .balanced_tables import seat_one
 from .base import Extent, Field, Pairing, PairingFormat, Played, without
 from .seeding import seeded
-from .tables import seat_one
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
 """Before the first match, as the source has them."""

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from . import tables
+from . import balanced_tables
 from .matching import Costs, Edge, cheapest_matching
 
 _FAR = 31
@@ -74,7 +74,7 @@ class Card(Struct, frozen=True, kw_only=True):
         return abs(self.lean), self.is_urgent, bool(self.last) and self.last[0] != self.wish
 
 
-def pair(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> list[tables.Table]:
+def pair(ranked: Sequence[int], cards: Sequence[Card], met: balanced_tables.Counts) -> list[balanced_tables.Table]:
     """Pair a round of two seats.
 
     Args:
@@ -91,7 +91,7 @@ def pair(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> li
     return [*(_seated(board, one, two, cards) for board, (one, two) in enumerate(pairs)), *byes]
 
 
-def _costs(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts) -> dict[Edge, Costs]:
+def _costs(ranked: Sequence[int], cards: Sequence[Card], met: balanced_tables.Counts) -> dict[Edge, Costs]:
     """Return by two places of the ranking what their meeting costs; a place behind the last stands for the bye.
 
     The layers: more byes, or else walkovers, than others; earlier meetings; places between the bye and the last; an
@@ -142,7 +142,7 @@ def _places(high: int, low: int, groups: tuple[list[int], list[int]], *, is_floa
     return 0, off, _BOARDS - _BOARDS * upper // size if off else 0
 
 
-def noted(found: Sequence[tables.Table], cards: Sequence[Card]) -> tuple[Card, ...]:
+def noted(found: Sequence[balanced_tables.Table], cards: Sequence[Card]) -> tuple[Card, ...]:
     """Return the cards of all entrants with how each floats in a round of two seats.
 
     Args:
@@ -159,7 +159,7 @@ def noted(found: Sequence[tables.Table], cards: Sequence[Card]) -> tuple[Card, .
     return tuple(replace(card, floats=(floats[one], *card.floats[:1])) for one, card in enumerate(cards))
 
 
-def _seated(board: int, high: int, low: int, cards: Sequence[Card]) -> tables.Table:
+def _seated(board: int, high: int, low: int, cards: Sequence[Card]) -> balanced_tables.Table:
     """Seat two entrants: the stronger wish counts, of two equal ones the higher ranked entrant's."""
     mine, other = cards[high], cards[low]
     seat = board % 2
@@ -170,7 +170,9 @@ def _seated(board: int, high: int, low: int, cards: Sequence[Card]) -> tables.Ta
     return (low, high) if seat else (high, low)
 
 
-def gather(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts, *, is_first: bool) -> list[tables.Table]:
+def gather(
+    ranked: Sequence[int], cards: Sequence[Card], met: balanced_tables.Counts, *, is_first: bool
+) -> list[balanced_tables.Table]:
     """Make the tables of a round of more seats.
 
     Args:
@@ -183,12 +185,12 @@ def gather(ranked: Sequence[int], cards: Sequence[Card], met: tables.Counts, *, 
         Seats, from the first table; byes last.
     """
     seats = len(cards[0].used)
-    resting = tables.fewest(ranked, [card.byes for card in cards], len(ranked) % seats)
+    resting = balanced_tables.fewest(ranked, [card.byes for card in cards], len(ranked) % seats)
     order = [one for one in ranked if one not in resting]
     count = len(order) // seats
     together = [
         order[place::count] if is_first else order[place * seats : (place + 1) * seats] for place in range(count)
     ]
-    tables.better(together, met, 2)
+    balanced_tables.better(together, met, 2)
     used = [card.used for card in cards]
-    return [*(tables.seat_one(table, used) for table in together), *((one,) for one in resting)]
+    return [*(balanced_tables.seat_one(table, used) for table in together), *((one,) for one in resting)]

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from .completeness import check_course
-from .founding import FILE as CHARTER
+from .audit.completeness import check_course
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
+from .spec_file import FILE as CHARTER
 
 NAME = "MANIFEST.json"
 FORMAT = 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .kept import read_kept, write_kept
+from .json_file import read_kept, write_kept
 
 FILE = "programs.json"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..games.base import BadSetup, Game
 from ..match.machine import Match, Phase
-from ..tournament.entries import Occasion
-from .audit import FindGame, refold
+from ..tournament.match_context import Occasion
+from .audit.audit import FindGame, refold
 from .reader import Record, RecordError, read_record
 from .seal import Sealer, WrongKey
 from .writer import RecordWriter

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
-from ..tournament.entries import Occasion
-from .veil import HEADER_HIDES, OPEN, VEIL, BadVeil, places, unveil
+from ..tournament.match_context import Occasion
+from .redaction import HEADER_HIDES, OPEN, VEIL, BadVeil, places, unveil
 
 FORMAT = 1
 """The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""

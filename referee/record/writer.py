@@ -18,11 +18,11 @@ import structlog
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
-from ..tournament.entries import Occasion
+from ..tournament.match_context import Occasion
 from .reader import Chain
+from .redaction import veil
 from .schema import FIRST_PREV, FORMAT, encode_line, plain_command
 from .seal import RECORD_PURPOSE, Sealer
-from .veil import veil
 
 
 class _LineLogger(structlog.BoundLoggerBase):

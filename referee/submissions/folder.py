@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ..files.small import BadFile, read_small
 from ..files.tree import BadTree, Bounds, Node, walk
-from ..record.whereabouts import holds_records_alone
+from ..record.record_files import holds_records_alone
 from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, BadArchive, Entry, Kind, largest, shown
 
 IGNORE = ".refereeignore"

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from ..games.base import Game
 from ..record.explain import Explanation, explain
 from ..record.printed import Printed, last_printed
-from ..record.redact import redacted_lines
+from ..record.redacted import redacted_lines
 from ..record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
-from ..tournament.charter import REMOTE
+from ..tournament.spec import REMOTE
 from .store import PLAYER, VERSIONS
 
 _MAX_LINE_BYTES = 1 << 20

@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from ..pairing.base import Pairing, Played
-from .entries import Entry
+from .match_context import Entry
 from .points import Scoring, match_points
 
 

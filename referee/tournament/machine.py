@@ -14,11 +14,11 @@ from msgspec import Struct
 from ..chance import Dealer
 from ..games.base import counted
 from ..pairing.base import Pairing, PairingFormat, Played, bye
-from .charter import Charter
-from .entries import Entry, Occasion
+from .crosstable import Table
 from .legs import combined, played_of, rotated
-from .skill import SkillBook
-from .table import Table
+from .match_context import Entry, Occasion
+from .ratings.multi_seat import SkillBook
+from .spec import Charter
 
 
 class NotOpen(Exception):

@@ -18,7 +18,7 @@ from math import isfinite, log
 
 from msgspec import Struct
 
-from .ratings import expected_score
+from .ratings.elo import expected_score
 
 OUTCOMES = (3, 5)
 """Loss, draw, win; or a pair's 0, 1/2, 1, 3/2, 2 points."""

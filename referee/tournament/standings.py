@@ -5,7 +5,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from .table import Table
+from .crosstable import Table
 from .tie_breaks import TIE_BREAKS, Values
 
 DEFAULT = ("direct-encounter", "sonneborn-berger", "wins", "score-difference")

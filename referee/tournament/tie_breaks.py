@@ -22,8 +22,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from .crosstable import Table
 from .points import ZERO
-from .table import Table
 
 Values = Mapping[int, Fraction]
 TieBreak = Callable[[Table, Sequence[int]], Values]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from referee.games.base import Game
-from referee.games.q_tiles import Cell, Tile, frontier, misfit, placement_points
+from referee.games.q.tiles import Cell, Tile, frontier, misfit, placement_points
 
 from .q_table import Placed, board_of, exchange_or_pass, extend_frontier, hand_of, place
 

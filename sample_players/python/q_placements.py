@@ -7,7 +7,7 @@ looked up once, and only the line itself is looked at again when a tile is added
 from collections import Counter
 from typing import NamedTuple
 
-from referee.games.q_tiles import KINDS, Board, Cell, Tile, open_spots, touches
+from referee.games.q.tiles import KINDS, Board, Cell, Tile, open_spots, touches
 
 Placed = tuple[tuple[Cell, Tile], ...]
 _Q_LENGTH = 6

@@ -7,8 +7,8 @@ from collections import Counter
 from typing import Any
 
 from referee.games.base import Game
-from referee.games.q import Exchange, Move, Options, Pass, Place, Placement, State
-from referee.games.q_tiles import NAMES
+from referee.games.q.game import Exchange, Move, Options, Pass, Place, Placement, State
+from referee.games.q.tiles import NAMES
 
 from .q_greedy import Search
 from .q_placements import Placed, Placements, Rated

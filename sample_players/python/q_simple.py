@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from referee.games.base import Game
-from referee.games.q_tiles import Board, Cell, Tile, frontier, in_line, neighbour_count, spots
+from referee.games.q.tiles import Board, Cell, Tile, frontier, in_line, neighbour_count, spots
 
 from .q_table import Placed, board_of, exchange_or_pass, extend_frontier, hand_of, place
 

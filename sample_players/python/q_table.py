@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from referee.games.q_tiles import BY_NAME, NAMES, Board, Cell, Tile
+from referee.games.q.tiles import BY_NAME, NAMES, Board, Cell, Tile
 
 Placed = tuple[Cell, Tile]
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from referee.games.base import Game
-from referee.games.quadominos_forms import View, read_table, read_tiles
-from referee.games.quadominos_rounds import BONUS_POINTS, MIDDLE
-from referee.games.quadominos_tiles import (
+from referee.games.quadominos.forms import View, read_table, read_tiles
+from referee.games.quadominos.rounds import BONUS_POINTS, MIDDLE
+from referee.games.quadominos.tiles import (
     FACES,
     FITTING,
     IS_QUAD,

@@ -6,9 +6,9 @@ The numbers are fitted to rounds of the greedy player against itself, some of it
 from typing import Any
 
 from referee.games.base import Game
-from referee.games.quadominos_forms import Lay, Move
-from referee.games.quadominos_rounds import BONUS_POINTS, Options, State
-from referee.games.quadominos_tiles import (
+from referee.games.quadominos.forms import Lay, Move
+from referee.games.quadominos.rounds import BONUS_POINTS, Options, State
+from referee.games.quadominos.tiles import (
     FACE_BY_NAME,
     FACES,
     FITTING,

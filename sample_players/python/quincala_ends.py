@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from referee.games.quincala import Leg, Move, Stop
-from referee.games.quincala_board import (
+from referee.games.quincala.board import (
     MAX_SIZES,
     NAMES,
     OWN,
@@ -21,7 +20,8 @@ from referee.games.quincala_board import (
     mixed,
     pieces,
 )
-from referee.games.quincala_turns import State
+from referee.games.quincala.game import Leg, Move, Stop
+from referee.games.quincala.turns import State
 
 WON = 1000.0
 _MIXED = (0.0, 85.0, 190.0, 310.0, 455.0)

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from referee.games.base import Game
-from referee.games.quincala import Leg, Move, Place, QuincalaGame, Stop, View
-from referee.games.quincala_board import MAX_SIZES, OWN, first_legs, mixed, mixed_counts
-from referee.games.quincala_turns import State
+from referee.games.quincala.board import MAX_SIZES, OWN, first_legs, mixed, mixed_counts
+from referee.games.quincala.game import Leg, Move, Place, QuincalaGame, Stop, View
+from referee.games.quincala.turns import State
 
 MAX_STEPS = 250
 """Steps of the own turn that are tried at most: about 15 ms."""

@@ -7,9 +7,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.games.base import Game
-from referee.games.quincala import Move, Place
-from referee.games.quincala_board import MAX_SIZES, NAMES
-from referee.games.quincala_turns import State
+from referee.games.quincala.board import MAX_SIZES, NAMES
+from referee.games.quincala.game import Move, Place
+from referee.games.quincala.turns import State
 
 from .quincala_ends import WON, board_worth, place_worth, turn_ends, turn_steps
 from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from referee.games.base import Game
-from referee.games.quincy import State
-from referee.games.quincy_board import BITS, LINE, LINES_TO_WIN, SQUARES, Domino, Squares, survey
-from referee.games.quincy_forms import Add, Move, Remove
+from referee.games.quincy.board import BITS, LINE, LINES_TO_WIN, SQUARES, Domino, Squares, survey
+from referee.games.quincy.forms import Add, Move, Remove
+from referee.games.quincy.game import State
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from referee.games.base import Game
-from referee.games.quincy import State
-from referee.games.quincy_forms import Move
+from referee.games.quincy.forms import Move
+from referee.games.quincy.game import State
 
 from .quincy_judgement import rating
 from .quincy_playouts import Stones, winner

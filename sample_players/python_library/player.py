@@ -19,10 +19,10 @@ try:
     from protocol.client import run
     from protocol.messages import Terms
     from referee.games.base import Game, IllegalMove
-    from referee.games.q import Place, QGame
-    from referee.games.quadominos import QuadOminos
-    from referee.games.quincala import QuincalaGame, Stop
-    from referee.games.quincy import QuincyGame
+    from referee.games.q.game import Place, QGame
+    from referee.games.quadominos.game import QuadOminos
+    from referee.games.quincala.game import QuincalaGame, Stop
+    from referee.games.quincy.game import QuincyGame
 except ModuleNotFoundError as missing:
     sys.exit(
         f"ModuleNotFoundError: {missing}. This is {sys.executable}; run it with the Python that has the referee: "

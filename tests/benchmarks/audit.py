@@ -17,8 +17,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from referee import chance
-from referee.cli.audit import Demands, report_on
-from referee.games.q import QGame
+from referee.cli.commands.audit import Demands, report_on
+from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.record.reader import read_record

@@ -18,10 +18,10 @@ from twisted.internet.task import LoopingCall
 from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.lag import LoopLag
-from referee.net.lobby import Door
-from referee.net.match_runner import MatchRunner
-from referee.net.player_protocol import LinkFactory, PlayerLink
+from referee.net.links.lobby import Door
+from referee.net.links.player_protocol import LinkFactory, PlayerLink
+from referee.net.matches.lag import LoopLag
+from referee.net.matches.runner import MatchRunner
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 

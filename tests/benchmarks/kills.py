@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from referee.cli.new import make_player
-from referee.tournament.ledger import FILE, Ledger, url_of
+from referee.cli.commands.new import make_player
+from referee.ledger.ledger import FILE, Ledger, url_of
 
 TOML = """\
 name = "{name}"

@@ -14,11 +14,11 @@ from typing import Any
 
 from referee import chance
 from referee.games.base import Game
-from referee.games.q import QGame
-from referee.games.quadominos import QuadOminos
-from referee.games.quadominos_tiles import EMPTY, FACES, TILE_OF, TILES, faces_of, laid, lays
-from referee.games.quincala import QuincalaGame
-from referee.games.quincy import QuincyGame
+from referee.games.q.game import QGame
+from referee.games.quadominos.game import QuadOminos
+from referee.games.quadominos.tiles import EMPTY, FACES, TILE_OF, TILES, faces_of, laid, lays
+from referee.games.quincala.game import QuincalaGame
+from referee.games.quincy.game import QuincyGame
 
 AnyGame = Game[Any, Any, Any]
 GAMES: tuple[AnyGame, ...] = (QGame(), QuincyGame(), QuincalaGame(), QuadOminos())

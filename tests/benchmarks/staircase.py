@@ -9,12 +9,12 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Message, Move, encode
 from referee import chance
-from referee.games.q import QGame
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.net.wording import message_of
+from referee.net.links.outgoing import message_of
 from referee.record.schema import FIRST_PREV
 
 TURNS = 100

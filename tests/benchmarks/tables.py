@@ -9,17 +9,17 @@ import time
 from pathlib import Path
 from typing import Any
 
+from referee.app.conducting import conduct
+from referee.cli.commands.new import make_player
 from referee.cli.common import registry
-from referee.cli.conduct import conduct
-from referee.cli.new import make_player
-from referee.cli.telemetry import watched
-from referee.net.launch import Confinement
-from referee.net.venue import Venue
-from referee.net.watch import Watches
+from referee.cli.options.monitoring import watched
+from referee.launch import Confinement
+from referee.net.tournaments.observers import Watches
+from referee.net.tournaments.run_settings import Venue
 from referee.record.seal import Sealer
-from referee.tournament.charter import Charter, Participant, TimeControl
-from referee.tournament.entries import Entry
 from referee.tournament.machine import Tournament
+from referee.tournament.match_context import Entry
+from referee.tournament.spec import Charter, Participant, TimeControl
 
 ENTRANTS = 128
 """Enough for 64 tables of two."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.pairing.base import Pairing, PairingFormat, Played
-from referee.tournament.ledger import FILE, Ledger, url_of
 from referee.tournament.placing import placed
 from tests.tournament.courses import FORMATS, SALT, Troubles, charter_of, happenings, take, tournament_of
 

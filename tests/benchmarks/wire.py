@@ -23,13 +23,13 @@ from protocol import Connection, Role, State
 from protocol.frames import FrameReader
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Ready, Turn
-from referee.games.q import QGame
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
+from referee.record.redaction import veil
 from referee.record.schema import FIRST_PREV, encode_line, plain_command
 from referee.record.seal import RECORD_PURPOSE, Sealer
-from referee.record.veil import veil
 from referee.record.writer import RecordWriter
 
 from . import staircase

@@ -15,12 +15,12 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.basic import Int32StringReceiver
 
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
-from referee.games.q import QGame
+from referee.games.q.game import QGame
 from referee.match.machine import Match
-from referee.net.lag import LoopLag
-from referee.net.lobby import Door
-from referee.net.match_runner import MatchRunner
-from referee.net.player_protocol import LinkFactory, PlayerLink
+from referee.net.links.lobby import Door
+from referee.net.links.player_protocol import LinkFactory, PlayerLink
+from referee.net.matches.lag import LoopLag
+from referee.net.matches.runner import MatchRunner
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 

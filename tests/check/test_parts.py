@@ -15,7 +15,7 @@ from referee.check.findings import Failed, shown
 from referee.check.loop import Loop
 from referee.check.positions import largest, near_end
 from referee.check.remedies import OF_CODE, remedy
-from referee.check.sitting import fouled
+from referee.check.scripted_match import fouled
 from referee.check.wire import Delivery, NotReadingError, Wire
 from referee.match.fouls import Cause, Foul
 from referee.plugins import load

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from referee.check import real
+from referee.check import real_matches as real
 from referee.check.steps import all_steps
-from referee.cli.check import check
+from referee.cli.commands.check import check
 from referee.plugins import load
 
 from .calling import played, referee

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.cli.comparing import find_place
-from referee.record.founding import Founding, read_founding, write_founding
-from referee.record.kept import BadFounding
+from referee.app.comparing import find_place
+from referee.record.json_file import BadFounding
 from referee.record.programs import FILE, read_programs
-from referee.tournament.charter import Charter, Participant, TimeControl
+from referee.record.spec_file import Founding, read_founding, write_founding
+from referee.tournament.spec import Charter, Participant, TimeControl
 
 from .calling import referee
 

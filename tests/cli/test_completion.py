@@ -6,8 +6,8 @@ import pytest
 from click.shell_completion import CompletionItem
 from click.testing import CliRunner
 
-from referee.cli.completion import Bash
 from referee.cli.main import main
+from referee.cli.options.completion import Bash
 
 
 def told(*arguments: str) -> tuple[int, str]:

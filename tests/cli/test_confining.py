@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import rich_click as click
 
-from referee.cli.confining import find_confinement
-from referee.net.launch.system_calls import NoFilterError
+from referee.cli.options.sandbox import find_confinement
+from referee.launch.system_calls import NoFilterError
 
 from .calling import played, referee
 
@@ -66,7 +66,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(
     def _none() -> bytes:
         raise NoFilterError("no filter of system calls: none here; install libseccomp")
 
-    monkeypatch.setattr("referee.net.launch.sandbox.system_call_filter", _none)
+    monkeypatch.setattr("referee.launch.sandbox.system_call_filter", _none)
     with pytest.raises(click.UsageError, match="--sandbox required: no filter of system calls: none here; install"):
         find_confinement("required", None, tmp_path, memory_mib=512)
     assert find_confinement("auto", None, tmp_path, memory_mib=512).sandbox is not None

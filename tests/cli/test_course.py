@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from referee.cli.course_actors import make_actor
 from referee.cli.main import main
-from referee.cli.telemetry import MAX_TOLD, TurnedAway
-from referee.net.dialects.cs4500.configs import ActorSpec, actor_of
-from referee.net.dialects.cs4500.forms import BadForm
+from referee.cli.options.monitoring import MAX_TOLD, TurnedAway
+from referee.dialects.cs4500.actors import make_actor
+from referee.dialects.cs4500.configs import ActorSpec, actor_of
+from referee.dialects.cs4500.forms import BadForm
 from referee.plugins import load
-from referee.record.audit import audit
+from referee.record.audit.audit import audit
 
 from ..peers.course_player import CoursePlayer
 from ..q_processes import play_case

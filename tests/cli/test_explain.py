@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.explain import _row, _standing, explained
-from referee.cli.results import result_table
+from referee.cli.commands.explain import _row, _standing, explained
+from referee.cli.views.results import result_table
 from referee.record.explain import Heard, _heard
 from referee.record.reader import read_record
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.changes import digests_of
+from referee.app.program_changes import digests_of
 from referee.files.removal import remove
-from referee.tournament.charter import Participant
+from referee.tournament.spec import Participant
 
 from .calling import referee
 from .test_tournament import entries

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from referee.cli.live import LATELY, LiveView, spell, watch_of
-from referee.cli.live_lines import JsonLines, PlainLines, foul_lines
+from referee.cli.views.live import LATELY, LiveView, spell, watch_of
+from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines
 from referee.match.machine import Match
-from referee.net.watch import Watch
-from referee.tournament.entries import Entry
+from referee.net.tournaments.observers import Watch
+from referee.pages.causes import short_cause
+from referee.tournament.match_context import Entry
 from referee.tournament.standings import standings
-from referee.web.causes import short_cause
 
-from ..web.tournaments import START_DETAIL, Cast, Stage, charter
+from ..pages.tournaments import START_DETAIL, Cast, Stage, charter
 
 CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
 ESCAPE = "\x1b[2J[/red][bold]"

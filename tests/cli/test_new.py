@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 import sample_players
 from protocol.limits import NAME_FORM
+from referee.cli.commands.new import SAMPLES, make_player, sample_files
 from referee.cli.main import main
-from referee.cli.new import SAMPLES, make_player, sample_files
-from referee.net.launch import read_folder
+from referee.launch import read_folder
 
 from .calling import referee
 

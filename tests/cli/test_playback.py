@@ -17,12 +17,12 @@ from typing import Self
 
 import pytest
 
-from referee.cli.playback import FRAME_S, POLL_S, SPEEDS, Playback, read_keys, screen
+from referee.cli.views.playback import FRAME_S, POLL_S, SPEEDS, Playback, read_keys, screen
+from referee.pages.frames import watch
 from referee.plugins import load
 from referee.record.reader import read_record
-from referee.web.frames import watch
 
-from ..web.matches import hostile, ordinary
+from ..pages.matches import hostile, ordinary
 
 DEADLINE_S = 60.0
 

@@ -6,7 +6,7 @@ import pytest
 
 from protocol.limits import MAX_NAME_CHARS
 from referee.cli.common import registry
-from referee.cli.players import distinct, find_launches
+from referee.cli.options.players import distinct, find_launches
 
 LONG = "x" * (MAX_NAME_CHARS - 1)
 

@@ -14,19 +14,19 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from referee.cli.main import main
-from referee.net.bookkeeping import Bookkeeper
-from referee.net.watch import Watches
+from referee.ledger.ledger import FILE, Ledger, url_of
+from referee.net.tournaments.observers import Watches
+from referee.net.tournaments.recorder import Bookkeeper
 from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import Manifest, write_manifest
 from referee.record.reader import RecordError, read_record
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
-from referee.tournament.ledger import FILE, Ledger, url_of
+from tests.ledger.ledgers import AT, CHARTER, SALT, entry_of
+from tests.ledger.postgresql import new_schema
+from tests.pages.tournaments import SALT as STAGE_SALT
+from tests.pages.tournaments import Cast, Stage, charter, new
 from tests.record.records import SEALER
-from tests.tournament.ledgers import AT, CHARTER, SALT, entry_of
-from tests.tournament.postgresql import new_schema
-from tests.web.tournaments import SALT as STAGE_SALT
-from tests.web.tournaments import Cast, Stage, charter, new
 
 NAME = "cup"
 RECORDS = 9

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.record import time_book
+from referee.record.audit import times as time_book
 from referee.record.seal import Sealer
 
 from .calling import played, referee

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import rich_click as click
 
-from referee.cli.running import clear_errors
+from referee.app.running import clear_errors
 from referee.record.seal import Sealer
 from referee.record.writer import NotWritten, RecordWriter
 

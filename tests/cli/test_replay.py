@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from ..match.folding import lost
+from ..pages.matches import hostile, ordinary
 from ..record.records import Story, cut
-from ..web.matches import hostile, ordinary
 from .calling import referee
 
 TURNS = 6

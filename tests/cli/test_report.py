@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli.report import report_command
+from referee.cli.commands.report import report_command
 
-from ..web.tournaments import Cast, Stage, charter
+from ..pages.tournaments import Cast, Stage, charter
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
 

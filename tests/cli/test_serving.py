@@ -24,7 +24,7 @@ from protocol.client import run
 from protocol.messages import Hello, Terms
 from referee import chance
 from referee.plugins import load
-from referee.record.audit import audit
+from referee.record.audit.audit import audit
 
 from .calling import referee
 

@@ -13,16 +13,16 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from referee.cli.commands.submit import PATIENCE_S, _awaited, _explain, _match, _show_verdict
 from referee.cli.main import main
-from referee.cli.service import ServiceError
-from referee.cli.submit import PATIENCE_S, _awaited, _explain, _match, _show_verdict
 from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.printed import Printed
 from referee.record.reader import read_record
-from referee.record.redact import redacted_lines
+from referee.record.redacted import redacted_lines
 from referee.record.schema import read_line
 from referee.submissions.archive import unpack
+from referee.submissions.client import ServiceError
 from referee.submissions.folder import write
 from tests.submissions.receptions import Reception, archive, receiving
 

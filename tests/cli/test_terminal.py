@@ -13,22 +13,22 @@ from click.testing import CliRunner
 from rich.markup import escape
 
 from referee.check.findings import Finding, Shown, Trouble, Verdict
-from referee.cli import check, join, submit
+from referee.cli.commands import check, join, submit
 from referee.cli.common import Terminal, console, out, print_json
-from referee.cli.live import LiveView
-from referee.cli.live_lines import JsonLines, PlainLines
 from referee.cli.main import main
-from referee.cli.telemetry import TurnedAway
-from referee.cli.watching import Moves, Watcher, show_played
-from referee.net.dialects.cs4500.joining import Joined
-from referee.net.table import Played
-from referee.net.watch import Watch
-from referee.web.printing import printable, printable_json, printable_lines
+from referee.cli.options.monitoring import TurnedAway
+from referee.cli.views.live import LiveView
+from referee.cli.views.live_lines import JsonLines, PlainLines
+from referee.cli.views.match import Moves, Watcher, show_played
+from referee.dialects.cs4500.joining import Joined
+from referee.net.matches.host import Played
+from referee.net.tournaments.observers import Watch
+from referee.text import printable, printable_json, printable_lines
 
+from ..pages.matches import ESCAPE, hostile
+from ..pages.reports import CAST
+from ..pages.tournaments import Stage, charter
 from ..record.forging import changed, lines_of, sealed
-from ..web.matches import ESCAPE, hostile
-from ..web.reports import CAST
-from ..web.tournaments import Stage, charter
 from .test_live import shown
 
 NASTY = ESCAPE

@@ -17,9 +17,9 @@ import msgspec
 import pytest
 
 from protocol.client import ClientError, run
-from referee.cli.new import make_player
-from referee.net.tokens import add_tokens
-from referee.tournament.ledger import FILE, Ledger, url_of
+from referee.cli.commands.new import make_player
+from referee.ledger.ledger import FILE, Ledger, url_of
+from referee.net.links.tokens import add_tokens
 
 from ..benchmarks import kills
 from .calling import referee

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 import rich_click as click
 
-from referee.cli.charter_sheet import BadToml, read_toml
+from referee.app.tournament_file.sheet import BadToml, read_toml
 from referee.cli.common import parse_options
-from referee.cli.service import ServiceError, find_service, find_token
 from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
-from referee.net.launch import PlayerError, read_folder
-from referee.net.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
+from referee.launch import PlayerError, read_folder
+from referee.net.links.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
 from referee.record.key_file import BadKey, load_key, parse_public
+from referee.submissions.client import ServiceError, find_service, find_token
 
 
 def _layout(path: Path) -> object:

@@ -3,7 +3,7 @@
 import pytest
 
 from referee import chance
-from referee.games.q import QGame, State
+from referee.games.q.game import QGame, State
 from referee.match import commands as c
 from referee.match.fouls import Cause
 from referee.match.machine import ImpossibleEvent, Match, Phase

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from referee.games.base import IllegalMove
-from referee.games.q import Exchange, Options, Pass, Place, QGame, State
-from referee.games.q_tiles import NAMES
+from referee.games.q.game import Exchange, Options, Pass, Place, QGame, State
+from referee.games.q.tiles import NAMES
 
-from ..games.q_random import dealt, guess, shortened
+from ..games.q.random_play import dealt, guess, shortened
 from . import q as naive
 
 GAME = QGame()

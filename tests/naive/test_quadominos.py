@@ -12,11 +12,11 @@ import pytest
 
 from referee import chance
 from referee.games.base import IllegalMove
-from referee.games.quadominos import QuadOminos
-from referee.games.quadominos_forms import Done, Lay, Move, Points
-from referee.games.quadominos_rounds import State
-from referee.games.quadominos_tiles import FACES, TILES
-from tests.games.quadominos_states import ARC, BAY, CORNER, ONE, Spot, state_of
+from referee.games.quadominos.forms import Done, Lay, Move, Points
+from referee.games.quadominos.game import QuadOminos
+from referee.games.quadominos.rounds import State
+from referee.games.quadominos.tiles import FACES, TILES
+from tests.games.quadominos.states import ARC, BAY, CORNER, ONE, Spot, state_of
 
 from . import quadominos as naive
 

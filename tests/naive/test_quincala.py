@@ -12,8 +12,8 @@ import pytest
 
 from referee.chance import Dealer
 from referee.games.base import IllegalMove
-from referee.games.quincala import Leg, Move, Options, Place, QuincalaGame, Stop, View
-from referee.games.quincala_turns import State
+from referee.games.quincala.game import Leg, Move, Options, Place, QuincalaGame, Stop, View
+from referee.games.quincala.turns import State
 
 from . import quincala as naive
 from .quincala import Position

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .sittings import Sit, Sitting
+from .in_memory import Sit, Sitting
 
 
 @pytest.fixture

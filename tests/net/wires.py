@@ -10,8 +10,8 @@ from twisted.python.failure import Failure
 from protocol import Connection, Need, Role
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message
-from referee.net.lobby import Door
-from referee.net.player_protocol import LinkKind, PlayerLink
+from referee.net.links.lobby import Door
+from referee.net.links.player_protocol import LinkKind, PlayerLink
 
 
 class Wire:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from referee.pairing.base import BadFormat, Field, NotDue, Pairing, PairingFormat, Played
-from referee.pairing.roundrobin import Berger, RoundRobin
+from referee.pairing.round_robin import Berger, RoundRobin
 from referee.pairing.timetable import State, start
 from referee.plugins import load
 from referee.testing import check_pairing

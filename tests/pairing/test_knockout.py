@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from referee.pairing import bracket
 from referee.pairing.base import BadFormat, Pairing, Played
-from referee.pairing.doubleelimination import DoubleElimination
+from referee.pairing.double_elimination import DoubleElimination
 from referee.pairing.knockout import Knockout
 from referee.testing import check_pairing
 

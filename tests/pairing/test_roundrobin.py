@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from referee.pairing.roundrobin import Berger, RoundRobin
-from referee.pairing.tables import spread
+from referee.pairing.balanced_tables import spread
+from referee.pairing.round_robin import Berger, RoundRobin
 
 from .tournaments import field, first_wins, played_out, started
 

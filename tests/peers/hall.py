@@ -21,13 +21,13 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory
 from twisted.protocols.basic import LineOnlyReceiver
 
-from referee.games.q import QGame
+from referee.games.q.game import QGame
 from referee.match.commands import Command
 from referee.match.events import Event
 from referee.match.machine import Match
-from referee.net.lobby import SignUpPolicy
-from referee.net.table import Table
-from referee.net.table_settings import TableSettings
+from referee.net.links.lobby import SignUpPolicy
+from referee.net.matches.host import Table
+from referee.net.matches.settings import TableSettings
 from referee.net.telemetry import Several
 from referee.record.key_file import default_path, load_or_make
 

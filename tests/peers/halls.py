@@ -14,7 +14,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from referee.plugins import load
-from referee.record.audit import audit
+from referee.record.audit.audit import audit
 from referee.record.reader import Record
 
 from ..counting import CountingGame

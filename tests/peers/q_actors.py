@@ -9,7 +9,7 @@ from collections import Counter
 from enum import StrEnum
 from typing import Any
 
-from referee.cli.course_cheats import CHEATS
+from referee.dialects.cs4500.cheats import CHEATS
 from sample_players.python.q_simple import first_spot, most_constrained_spot, strategy
 
 STRATEGIES = {"dag": first_spot, "ldasg": most_constrained_spot}

@@ -10,11 +10,11 @@ from typing import Any
 
 from twisted.internet import reactor
 
-from referee.cli.course_actors import make_actor
-from referee.cli.running import run_reactor
-from referee.net.dialects.cs4500.configs import ClientConfig, actor_of, read_values
-from referee.net.dialects.cs4500.forms import converted
-from referee.net.dialects.cs4500.player_end import Call, PlayerEnd, launch
+from referee.app.running import run_reactor
+from referee.dialects.cs4500.actors import make_actor
+from referee.dialects.cs4500.configs import ClientConfig, actor_of, read_values
+from referee.dialects.cs4500.forms import converted
+from referee.dialects.cs4500.player_end import Call, PlayerEnd, launch
 
 from .q_actors import STAFF_METHODS, STAFF_NAME
 

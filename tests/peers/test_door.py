@@ -14,7 +14,7 @@ import pytest
 from protocol import Role
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PROTOCOL_VERSION
 from protocol.messages import Ack, Hello, Message, Move, Ready, Refused, Welcome
-from referee.net.lobby import HELLO_S
+from referee.net.links.lobby import HELLO_S
 
 from ..protocol.tables import BAD_FRAMES
 from .halls import Halls

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from referee.net.launch import find_ground
-from referee.net.launch.output import KEPT_BYTES
+from referee.launch import find_ground
+from referee.launch.output import KEPT_BYTES
 from referee.record.key_file import VARIABLE
 
 from . import harm

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.new import SAMPLES, make_player
-from referee.net.launch import Builds, Confinement, Launch, find_ground, find_sandbox, read_folder
+from referee.cli.commands.new import SAMPLES, make_player
+from referee.launch import Builds, Confinement, Launch, find_ground, find_sandbox, read_folder
 
 TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")
 INSTALL = "apt-get install nodejs default-jdk-headless gcc make golang-go cargo"

@@ -9,7 +9,7 @@ from referee import chance
 from sample_players.python.quincy_greedy import WIN
 from sample_players.python.quincy_judgement import rating
 
-from ..games.quincy_games import GAME, OPTIONS, begun, column, move, row
+from ..games.quincy.playing import GAME, OPTIONS, begun, column, move, row
 
 TWO = row(3, 4, 5)
 """Stones of a row, to which the domino 36 adds a third."""

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from referee import chance
-from referee.games.quincy import State
+from referee.games.quincy.game import State
 from sample_players.python.quincy_greedy import rating
 from sample_players.python.quincy_playouts import Stones, winner
 
-from ..games.quincy_games import GAME
+from ..games.quincy.playing import GAME
 
 
 def greedy(state: State) -> Any:

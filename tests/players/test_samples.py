@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 import protocol
-from referee.cli.new import SAMPLES, sample_files
+from referee.cli.commands.new import SAMPLES, sample_files
 from referee.games.base import seats_text
-from referee.net.launch import Launch
-from referee.net.launch.players import resolved
+from referee.launch import Launch
+from referee.launch.player_spec import resolved
 from referee.plugins import load
 
 from ..cli.calling import played, referee

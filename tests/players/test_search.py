@@ -13,10 +13,10 @@ import pytest
 
 from referee import chance
 from referee.games.base import Game, Outcome
-from referee.games.q import QGame
-from referee.games.q_tiles import NAMES
-from referee.games.quincala import Leg
-from referee.games.quincy import QuincyGame
+from referee.games.q.game import QGame
+from referee.games.q.tiles import NAMES
+from referee.games.quincala.game import Leg
+from referee.games.quincy.game import QuincyGame
 from referee.plugins import load
 from referee.testing import plain
 from sample_players.python.q_placements import Placements
@@ -26,15 +26,15 @@ from sample_players.python.search_knowledge import NoKnowledge, lead_values, out
 
 from ..cli.calling import played as read
 from ..cli.calling import referee
-from ..games.quadominos_states import CORNER, lay, state_of
-from ..games.quadominos_states import GAME as QUADOMINOS
-from ..games.quadominos_states import played as played_quadominos
-from ..games.quincala_positions import GAME as QUINCALA
-from ..games.quincala_positions import leg
-from ..games.quincala_positions import position as quincala_position
-from ..games.quincy_games import GAME as QUINCY
-from ..games.quincy_games import begun, column, row
-from ..games.quincy_games import move as quincy_move
+from ..games.quadominos.states import CORNER, lay, state_of
+from ..games.quadominos.states import GAME as QUADOMINOS
+from ..games.quadominos.states import played as played_quadominos
+from ..games.quincala.positions import GAME as QUINCALA
+from ..games.quincala.positions import leg
+from ..games.quincala.positions import position as quincala_position
+from ..games.quincy.playing import GAME as QUINCY
+from ..games.quincy.playing import begun, column, row
+from ..games.quincy.playing import move as quincy_move
 
 AnyGame = Game[Any, Any, Any]
 GAMES = load().games

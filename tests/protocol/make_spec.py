@@ -17,9 +17,9 @@ from protocol import State, limits
 from protocol.connection import TRANSITIONS
 from referee import chance
 from referee.games.base import IllegalMove
-from referee.net.launch import ProgramLimits
-from referee.net.launch.output import KEPT_BYTES
-from referee.net.launch.sandbox import SHARED_MEMORY_MIB
+from referee.launch import ProgramLimits
+from referee.launch.output import KEPT_BYTES
+from referee.launch.sandbox import SHARED_MEMORY_MIB
 from referee.plugins import load
 
 from .first_turns import first_turn

@@ -11,8 +11,12 @@ from typing import Any
 
 import protocol
 from referee import chance
-from referee.games import q_tiles, quadominos_rounds, quadominos_tiles, quincy, quincy_board
-from referee.games.q import Options, QGame
+from referee.games.q import tiles as q_tiles
+from referee.games.q.game import Options, QGame
+from referee.games.quadominos import rounds as quadominos_rounds
+from referee.games.quadominos import tiles as quadominos_tiles
+from referee.games.quincy import board as quincy_board
+from referee.games.quincy import game as quincy
 
 from .conversations import CONVERSATIONS, Conversation
 from .further_examples import FURTHER_EXAMPLES

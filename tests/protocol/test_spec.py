@@ -16,15 +16,16 @@ from protocol import Code, State, limits
 from protocol.client import COME_BACK_S, RETRY_S
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, End
 from referee import chance
-from referee.games import builtin, q_tiles
-from referee.games.q import Exchange, Pass, Place, QGame
+from referee.games import builtin
+from referee.games.q import tiles as q_tiles
+from referee.games.q.game import Exchange, Pass, Place, QGame
+from referee.launch.player_spec import PlayerToml
+from referee.launch.program import PATIENCE_S
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
-from referee.net.launch.players import PlayerToml
-from referee.net.launch.program import PATIENCE_S
 from referee.plugins import load
+from referee.record.redaction import unveil, veil
 from referee.record.schema import encode_line
-from referee.record.veil import unveil, veil
 
 from . import make_spec, make_vectors
 from .redone import redone

@@ -16,7 +16,9 @@ from protocol.frames import FrameReader, encode_frame
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
 from protocol.testing import ConnectionPair
 from referee import chance
-from referee.games import builtin, q_tiles, quadominos_rounds
+from referee.games import builtin
+from referee.games.q import tiles as q_tiles
+from referee.games.quadominos import rounds as quadominos_rounds
 from referee.plugins import load
 
 from . import make_vectors

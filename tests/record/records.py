@@ -15,7 +15,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import chance
-from referee.games.q import QGame
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.record.reader import MAX_RECORD_BYTES, RecordError, read_header, read_record
-from referee.record.redact import check_redacted
+from referee.record.redacted import check_redacted
 from referee.record.schema import plain_commands
 
 from .forging import (

@@ -6,7 +6,7 @@ import pytest
 
 from referee.match.machine import Match, Phase
 from referee.plugins import load
-from referee.record.audit import audit
+from referee.record.audit.audit import audit
 from referee.record.reader import RecordError
 from referee.record.resume import Resumption, reopen
 from referee.record.seal import Sealer

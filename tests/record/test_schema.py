@@ -11,6 +11,7 @@ import pytest
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul
+from referee.record.redaction import OPEN, VEILED, veil
 from referee.record.schema import (
     FIRST_PREV,
     FORMAT,
@@ -27,7 +28,6 @@ from referee.record.schema import (
     typed,
     view_digest,
 )
-from referee.record.veil import OPEN, VEILED, veil
 
 from ..match.folding import PASS, acked, failed, lost, moved, opened, overdue, packed, ready, resumed, setup_of, view_of
 from .forging import SALT, ZEROS, Line, digest, encoded, line_bytes

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from referee.net.tokens import add_tokens
+from referee.net.links.tokens import add_tokens
 from referee.submissions.archive import Entry, pack
 
 STANDING = str(Path(__file__).with_name("standing.py"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from referee.cli.reception import Reception, run_reception
-from referee.cli.telemetry import Watched
+from referee.cli.options.monitoring import Watched
+from referee.cli.options.submissions import Reception, run_reception
 from referee.net.telemetry import Several
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))

@@ -12,8 +12,8 @@ from twisted.internet.defer import CancelledError, Deferred, execute
 from twisted.internet.task import Clock
 
 from referee.files.tree import BadTree
-from referee.net import checker as module
-from referee.net.checker import RETRY_S, Checker
+from referee.submissions import check_queue as module
+from referee.submissions.check_queue import RETRY_S, Checker
 from referee.submissions.store import State, Store, StoreError
 
 from .receptions import archive, receiving

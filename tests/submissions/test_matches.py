@@ -15,11 +15,11 @@ from referee.plugins import load
 from referee.record.explain import Heard
 from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
-from referee.record.redact import check_redacted
+from referee.record.redacted import check_redacted
 from referee.submissions.archive import Entry, pack
 from referee.submissions.matches import Match, Matches, Seat, _own
 from referee.submissions.store import Store, Verdict
-from referee.tournament.entries import Occasion
+from referee.tournament.match_context import Occasion
 from tests.cli.calling import referee
 
 from .test_store import NOW

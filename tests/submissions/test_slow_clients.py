@@ -12,10 +12,10 @@ from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
 from twisted.python.failure import Failure
 
-from referee.net.desk import Authors
 from referee.net.http_server import LINGER_S, HttpServer
-from referee.net.reception import LIMITS, Reception
-from referee.net.tokens import add_tokens
+from referee.net.links.tokens import add_tokens
+from referee.submissions.api import Authors
+from referee.submissions.http import LIMITS, Reception
 
 AUTHORS = ["ada", *(f"author{number}" for number in range(LIMITS.known // LIMITS.of_client))]
 REQUEST = "POST /versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.net.launch import read_folder
+from referee.launch import read_folder
 from referee.submissions import store as module
 from referee.submissions.store import Refused, State, Store, StoreError, Verdict
 

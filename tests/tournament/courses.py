@@ -13,9 +13,9 @@ from referee.chance import Dealer, derive
 from referee.pairing.base import Pairing, PairingFormat
 from referee.plugins import load
 from referee.testing import random_result
-from referee.tournament.charter import Charter, Participant, TimeControl
-from referee.tournament.entries import Entry, FoulEntry, Occasion
 from referee.tournament.machine import Fixture, GivenUp, Tournament
+from referee.tournament.match_context import Entry, FoulEntry, Occasion
+from referee.tournament.spec import Charter, Participant, TimeControl
 
 FORMATS = load().formats
 SALT = "0f" * 16

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from referee.pairing.base import Entrant, Field, Pairing, Played, bye
+from referee.tournament.crosstable import Table
 from referee.tournament.points import Scoring
-from referee.tournament.table import Table
 
 Groups = tuple[tuple[int, ...], ...]
 

@@ -6,8 +6,8 @@ from math import log
 from random import Random
 
 from referee.pairing.base import Played
-from referee.tournament.ratings import ELO, Rating, elo_ratings, expected_score
-from referee.tournament.skill import SkillBook
+from referee.tournament.ratings.elo import ELO, Rating, elo_ratings, expected_score
+from referee.tournament.ratings.multi_seat import SkillBook
 
 from .results import Groups, field, match, table_of
 

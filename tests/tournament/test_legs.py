@@ -3,8 +3,8 @@
 import pytest
 
 from referee.pairing.base import Pairing
-from referee.tournament.entries import Entry, FoulEntry, Occasion
 from referee.tournament.legs import combined, rotated
+from referee.tournament.match_context import Entry, FoulEntry, Occasion
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]

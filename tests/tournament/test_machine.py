@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.record.entries import course
-from referee.tournament.entries import Entry, FoulEntry, Occasion
+from referee.record.match_entries import course
 from referee.tournament.machine import GivenUp, NotOpen, Tournament
+from referee.tournament.match_context import Entry, FoulEntry, Occasion
 
 from .courses import FORMATS, Troubles, charter_of, course_of, happenings, take, tournament_of
 

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.pairing.base import Played
-from referee.tournament.cholesky import factor, inverse, solve
-from referee.tournament.likelihood import most_likely
+from referee.tournament.crosstable import Table
 from referee.tournament.points import Scoring
-from referee.tournament.rankings import Ranking, Rankings
-from referee.tournament.ratings import PRECISION, PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
-from referee.tournament.skill import SkillBook
-from referee.tournament.table import Table
+from referee.tournament.ratings.cholesky import factor, inverse, solve
+from referee.tournament.ratings.elo import PRECISION, PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
+from referee.tournament.ratings.likelihood import most_likely
+from referee.tournament.ratings.multi_seat import SkillBook
+from referee.tournament.ratings.rankings import Ranking, Rankings
 
 from .results import duel, field, match, sat_out, swiss, table_of
 from .simulated import Rater, coverage, duel_ranking, elo_by, skill_by, strengths, table_ranking

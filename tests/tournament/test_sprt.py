@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.tournament.ratings import expected_score
+from referee.tournament.ratings.elo import expected_score
 from referee.tournament.sprt import Hypotheses, Verdict, log_likelihood_ratio, sprt
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.pairing.base import Pairing, Played, bye
+from referee.tournament.crosstable import HeadToHead
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, Standing, UnknownTieBreak, standings
-from referee.tournament.table import HeadToHead
 from referee.tournament.tie_breaks import TIE_BREAKS
 
 from .naive import Naive

@@ -1,0 +1,100 @@
+"""Does the same work for many files, in other processes where that is quicker. Refuses to know the work.
+
+Those processes end with this one, however it ends, and hold nothing that others wait for.
+"""
+
+import ctypes
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import rich_click as click
+from rich.progress import track
+
+from ..cli.common import console, is_interactive
+
+T = TypeVar("T")
+_FEW = 4
+"""So few records are done before other processes have started."""
+_PR_SET_PDEATHSIG = 1
+"""Of Linux' prctl: which signal a process gets when its parent ends."""
+
+
+def each(
+    work: Callable[[Path], T], files: Sequence[Path], jobs: int, doing: str, *, is_quiet: bool = False
+) -> Generator[T, None, None]:
+    """Yield what a function returns for each file, in the files' order; close it if you leave before the end.
+
+    Args:
+        work: can be sent to other processes, as can what it returns and raises.
+        files: the files.
+        jobs: so many at the same time.
+        doing: what a terminal is told meanwhile: `auditing`.
+        is_quiet: whether it is told nothing.
+
+    Raises:
+        click.ClickException: one of the processes was killed.
+        Exception: what the work raises for a file.
+    """
+    if len(files) <= _FEW or jobs == 1:
+        with _without_collection():
+            yield from map(work, files)
+        return
+    with _without_collection(), _pool(jobs) as pool:
+        found = pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
+        is_plain = is_quiet or not is_interactive()
+        yield from track(found, doing, len(files), console=console, transient=True, disable=is_plain)
+
+
+@contextmanager
+def _pool(jobs: int) -> Iterator[Executor]:
+    """Start processes that end with this one; whoever leaves early waits for none of them."""
+    forking = multiprocessing.get_context("fork")  # their parent is this process, and what is imported is there
+    pool = ProcessPoolExecutor(jobs, forking, initializer=_begin, initargs=(os.getpid(),))
+    try:
+        yield pool
+    except BaseException as error:
+        for worker in multiprocessing.active_children():
+            worker.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        if isinstance(error, BrokenProcessPool):
+            raise click.ClickException(
+                "a process at work was killed; was there too little memory? try --jobs 1"
+            ) from None
+        raise
+    pool.shutdown()
+
+
+def _begin(parent: int) -> None:
+    """Make this process one that works for another: it ends with that, and leaves signals and stdout to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has ended before it could be said that this one is to
+        os._exit(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1):
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+    gc.disable()
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no cycles: a record is none, and to look for some in what is kept of it takes as long as to read it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,260 @@
+"""Who takes part in a tournament, as its file says it. Knows forms of players and names; starts none of them.
+
+What the organiser lists must be right. In a folder of other people's programs one that is broken is left out, with a
+warning: it must not keep all others from playing.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
+
+from ...cli.options.players import distinct
+from ...launch import PlayerError, command_launch, read_folder
+from ...net.links.tokens import BadTokens, read_tokens
+from ...plugins import Registry
+from ...tournament.spec import REMOTE, Participant
+from .sheet import Kind, Section, near, nearest, shown
+
+NAME = Kind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
+TEXT = Kind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
+RATING = Kind(Annotated[float, Meta(ge=-1e9, le=1e9)], "a number")
+_LIST = Kind(list[str | dict[str, Any]], "players as texts, or tables: [[entrants]]")
+_FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
+_OTHER = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """An entrant before all names differ."""
+
+    name: str
+    """As the file gives it, or else what its name is made from."""
+    is_named: bool
+    """Whether the file gives it: such a name stays as it is."""
+    player: str
+    rating: float | None = None
+
+
+class Entrants(Struct, frozen=True, kw_only=True):
+    """Everybody of a file."""
+
+    participants: tuple[Participant, ...]
+    """Those that are right."""
+    count: int
+    """How many there are, wrong ones too."""
+    remotes: tuple[str, ...]
+    """Names of those that come by themselves, without a token too."""
+    tokens: dict[str, str]
+    """Remote entrant -> SHA-256 of its token, in hex."""
+    left_out: tuple[str, ...]
+    """Folders of programs that can't take part as they are, as a charter has them."""
+
+
+class Reader:
+    """Reads the entrants of one file.
+
+    Args:
+        top: the whole file.
+        remote: its table [remote].
+        game: that is played; None: it is not known.
+        registry: the plugins.
+    """
+
+    def __init__(self, top: Section, remote: Section, game: str | None, registry: Registry) -> None:
+        self._top = top
+        self._sheet = top.sheet
+        self._base = top.sheet.path.parent
+        self._game = game
+        self._registry = registry
+        self._names: dict[str, int] = {}
+        """Name that the file gives -> its line."""
+        self._owners: dict[str, str] = {}
+        """Hash of a token -> whose it is."""
+        self._file: Path | None = None
+        self._hashes = self._read_hashes(remote)
+        self._tokens: dict[str, str] = {}
+        self._remotes: list[str] = []
+        self._left_out: list[str] = []
+
+    def read(self) -> Entrants:
+        """Return everybody: those listed first, then those of the folder, by the folders' names."""
+        listed = self._top.take("entrants", _LIST, [])
+        found = [self._listed(index, value) for index, value in enumerate(listed)]
+        gathered = self._gathered([one for one in found if one is not None])
+        if not self._top.values.keys() & {"entrants", "entrants_from"}:
+            remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
+            self._sheet.refuse((), f"entrants: nobody takes part; {remedy}")
+        candidates = [*(one for one in found if one is not None), *gathered]
+        given = [place for place, one in enumerate(candidates) if one.is_named]
+        names = distinct([one.name for one in candidates], given)
+        participants = (
+            Participant(name=name, player=one.player, rating=one.rating)
+            for name, one in zip(names, candidates, strict=True)
+        )
+        return Entrants(
+            participants=tuple(participants),
+            count=len(found) + len(gathered),
+            remotes=tuple(self._remotes),
+            tokens=self._tokens,
+            left_out=tuple(self._left_out),
+        )
+
+    def _listed(self, index: int, value: str | dict[str, Any]) -> Candidate | None:
+        """Return an entrant of the list; None if something is wrong with it, which is noted."""
+        table = {"player": value} if isinstance(value, str) else value
+        section = self._sheet.section(table, ("entrants", index), "under [[entrants]]")
+        name = self._named(section)
+        rating = section.take("rating", RATING)
+        token = section.take("token", NAME, name)
+        player = section.take("player", TEXT)
+        if "player" not in section:
+            section.refuse("player", f"this key is missing; {_FORMS}")
+        if player is None:
+            return None
+        try:
+            player, known_as = self._resolved(player)
+        except (PlayerError, OSError) as error:
+            section.refuse("player", str(error))
+            return None
+        if player == REMOTE:
+            return self._remote(section, name, token, rating)
+        if "token" in section:
+            section.refuse("token", 'only remote entrants have one: player = "remote"')
+        if name is None and "name" in section:
+            return None
+        if name is None and not re.match(NAME_PATTERN, known_as):
+            remedy = 'give the entrant one: name = "..."'
+            why = f"{shown(known_as)} is no name of {NAME_FORM}" if known_as else "a command has no name"
+            section.refuse("player", f"{why}; {remedy}")
+            return None
+        return Candidate(name=name or known_as, is_named=name is not None, player=player, rating=rating)
+
+    def _named(self, section: Section) -> str | None:
+        """Return the name that the file gives an entrant, if it is its alone."""
+        name: str | None = section.take("name", NAME)
+        if name in self._names:
+            section.refuse("name", f"{shown(name)} is the name of the entrant of line {self._names[name]}, too")
+        elif name is not None:
+            self._names[name] = self._sheet.line((*section.where, "name"))
+        return name
+
+    def _resolved(self, player: str) -> tuple[str, str]:
+        """Return a player as a charter has it, and what it calls itself; nothing, if it does not.
+
+        Raises:
+            PlayerError: it is none, or does not play the game.
+        """
+        kind, sign, rest = player.partition(":")
+        if sign and kind == "house":
+            return player, self._house(rest)
+        if sign and kind == "cmd":
+            command_launch(rest, "")
+            return player, ""
+        if player == REMOTE:
+            return REMOTE, ""
+        folder = self._base / player
+        if not folder.exists():
+            meant = f"house:{player.lower()}" if player.lower() in self._registry.players else player
+            hint = near(meant, [f"house:{name}" for name in self._registry.players])
+            raise PlayerError(f"there is no folder {shown(player)}{hint or f'; {_FORMS}'}")
+        return str(folder.resolve()), self._read_folder(folder)
+
+    def _house(self, name: str) -> str:
+        playing = [one for one, player in self._registry.players.items() if self._game in (None, *player.games)]
+        if name not in playing:
+            is_there = name in self._registry.players
+            what = f"house:{name} does not play {self._game}" if is_there else f"there is no house player {shown(name)}"
+            raise PlayerError(f"{what}{nearest(name, playing)}")
+        return name
+
+    def _read_folder(self, folder: Path) -> str:
+        """Return the name in a folder's player.toml.
+
+        Raises:
+            PlayerError: the folder can't be played with.
+        """
+        try:
+            str(folder.resolve()).encode()
+        except UnicodeEncodeError:
+            raise PlayerError(f"{folder}: its path is no UTF-8; rename the folder") from None
+        launch = read_folder(folder)
+        if self._game and launch.games and self._game not in launch.games:
+            raise PlayerError(f"{folder / 'player.toml'}: it plays {', '.join(launch.games)}, not {self._game}")
+        return launch.name
+
+    def _read_hashes(self, remote: Section) -> dict[str, str]:
+        """Return the tokens' hashes by name, from the file that [remote] names; none if there is none."""
+        text = remote.take("tokens", TEXT)
+        if text is None:
+            return {}
+        self._file = self._base / text
+        try:
+            return read_tokens(self._file)
+        except BadTokens as error:
+            remote.refuse("tokens", str(error))
+            return {}
+
+    def _remote(self, section: Section, name: str | None, token: str | None, rating: float | None) -> Candidate | None:
+        """Return an entrant that comes by itself; None if nobody could tell it by a token, which is noted."""
+        if name is None:
+            if "name" not in section:
+                section.refuse("player", 'a remote entrant needs a name: name = "..."')
+            return None
+        self._remotes.append(name)
+        if token not in self._hashes:
+            section.refuse("token" if "token" in section else "player", self._no_token(str(token)))
+            return None
+        known = self._hashes[token]
+        if self._owners.setdefault(known, name) != name:
+            section.refuse("name", f"its token is that of {self._owners[known]}, too; each entrant needs its own")
+            return None
+        self._tokens[name] = known
+        return Candidate(name=name, is_named=True, player=REMOTE, rating=rating)
+
+    def _no_token(self, name: str) -> str:
+        """Return why a remote entrant can't be told by its token, and what to do."""
+        if self._file is None:
+            remedy = f"`referee token {name} --file players.toml` makes one"
+            return f'{name} is remote and has no token; {remedy}; then, under [remote]: tokens = "players.toml"'
+        remedy = f"`referee token {name} --file {self._file}` makes one"
+        return f"{name} has no token in {self._file}; {remedy}{near(name, self._hashes)}"
+
+    def _gathered(self, listed: Sequence[Candidate]) -> list[Candidate]:
+        """Return the entrants of the folder of player folders; those that are listed, too, take part once."""
+        text = self._top.take("entrants_from", TEXT)
+        if text is None:
+            return []
+        folder = self._base / text
+        try:
+            inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        except (OSError, ValueError) as error:
+            self._top.refuse("entrants_from", f"{text}: {getattr(error, 'strerror', error)}")
+            return []
+        known = {one.player for one in listed}
+        found = [one for path in inner if str(path.resolve()) not in known and (one := self._submitted(path))]
+        if not found and not listed:
+            hint = "it is a player's folder itself: list it under entrants" if (folder / "player.toml").exists() else ""
+            remedy = hint or "it needs a folder with a player.toml for each entrant"
+            self._top.refuse("entrants_from", f"nobody in {text} can take part; {remedy}")
+        return found
+
+    def _submitted(self, folder: Path) -> Candidate | None:
+        """Return an entrant of the folder of player folders; None if it can't take part, which is told."""
+        try:
+            self._read_folder(folder)
+        except (PlayerError, OSError) as error:
+            self._sheet.warn(f"{folder.name} is left out: {error}")
+            self._left_out.append(str(folder.resolve()))
+            return None
+        return Candidate(name=_legal(folder.name), is_named=False, player=str(folder.resolve()))
+
+
+def _legal(name: str) -> str:
+    """Return a name of a player that is as near to another one as can be."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return _OTHER.sub("", plain).lstrip("_-")[:MAX_NAME_CHARS] or "player"

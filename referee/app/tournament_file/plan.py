@@ -1,0 +1,361 @@
+"""The file of a tournament: TOML in, a charter and a venue out. Knows the file's language; refuses to run anything.
+
+Every mistake of the file is found in one pass, and told with its line and its remedy. Paths in the file are relative to
+the folder that it lies in.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ... import chance
+from ...games.base import BadSetup, Game, seats_text
+from ...launch import MEMORY_MIB, ProgramLimits
+from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
+from ...net.links.addresses import AddressError, check
+from ...net.tournaments.run_settings import Venue
+from ...pairing.base import BadFormat, Entrant, Extent, Field, PairingFormat
+from ...plugins import Registry
+from ...tournament.points import BadScoring, Scoring
+from ...tournament.spec import Charter, TimeControl
+from ...tournament.standings import DEFAULT, DEFAULT_SWISS
+from ...tournament.tie_breaks import TIE_BREAKS
+from .entrants import TEXT, Entrants, Reader
+from .sheet import BadToml, Kind, Section, Sheet, nearest, read_toml, shown
+
+_MS = 1000.0
+_DAY_S = 86_400
+_NAME = Kind(
+    Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$(?!\n)")],
+    "a letter or digit, then up to 39 letters, digits, dots, hyphens or underscores",
+)
+_SEATS = Kind(Annotated[int, Meta(ge=2, le=12)], "a whole number from 2 to 12")
+_TABLES = Kind(Annotated[int, Meta(ge=1, le=1000)], "a whole number from 1 to 1000")
+_COUNT = Kind(Annotated[int, Meta(ge=0)], "a whole number from 0 up")
+_SEED = Kind(int, "a whole number")
+_FLAG = Kind(bool, "true or false")
+_LIMIT = Kind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
+_SPAN = Kind(Annotated[float, Meta(ge=0, le=_DAY_S)], f"seconds, from 0 to {_DAY_S}")
+_MIB = Kind(Annotated[float, Meta(ge=0, le=1e12)], "a number of MiB from 0 up")
+_MEMORY = Kind(
+    Annotated[int, Meta(ge=MEMORY_MIB[0], le=MEMORY_MIB[1])], f"whole MiB, from {MEMORY_MIB[0]} to {MEMORY_MIB[1]}"
+)
+_NAMES = Kind(list[str], "a list of names: [...]")
+_ROWS = Kind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
+_ROW = Kind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
+_NUMBER = Kind(float, "a number")
+_URL = Kind(
+    Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+]*://[^\x00-\x1f\x7f]*$(?!\n)")],
+    'the URL of a database: "postgresql+psycopg://user@host/name"',
+)
+_SANDBOX = ("auto", "required", "off")
+_ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What a file says."""
+
+    path: Path
+    """Of the file, absolute."""
+    charter: Charter
+    venue: Venue
+    extent: Extent | None
+    """How many pairings there will be; None: the format can't tell."""
+    warnings: tuple[str, ...] = ()
+    """What is odd, one line each: programs that are left out, for instance. They can be printed as they are."""
+    left_out: tuple[str, ...] = ()
+    """Folders of these programs."""
+
+
+def read_tournament(path: Path, registry: Registry) -> Plan:
+    """Read the file of a tournament.
+
+    Args:
+        path: of the file.
+        registry: the plugins.
+
+    Raises:
+        BadCharter: it can't be played; the error holds all that is to be mended.
+    """
+    sheet = Sheet(path.absolute())
+    return _File(sheet, registry).plan()
+
+
+class _File:
+    """One file while it is read."""
+
+    def __init__(self, sheet: Sheet, registry: Registry) -> None:
+        self._sheet = sheet
+        self._registry = registry
+        self._top = sheet.section(_spelt_out(sheet.values))
+        self._base = sheet.path.parent
+
+    def plan(self) -> Plan:
+        """Return what the file says.
+
+        Raises:
+            BadCharter: something is wrong with it.
+        """
+        top, remote = self._top, self._top.table("remote", "under [remote]")
+        name = self._name()
+        game = self._registry.games.get(top.choose("game", self._registry.games, what="game") or "")
+        seats = self._seats(game)
+        options = self._options(game)
+        entrants = Reader(top, remote, game.name if game else None, self._registry).read()
+        format_, format_options, extent = self._format(seats, entrants)
+        time = self._time()
+        scoring = self._scoring(seats)
+        tie_breaks = self._tie_breaks(format_)
+        duplicate = self._duplicate(entrants)
+        acknowledge = top.take("acknowledge", _FLAG, default=False)
+        seed = top.take("seed", _SEED)
+        suspend_after = top.take("suspend_after", _COUNT, 3)
+        memory_mib = top.table("limits", "under [limits]").take("memory_mib", _MEMORY, ProgramLimits().memory_mib)
+        venue = self._venue(name, remote, entrants)
+        self._sheet.finish()
+        charter = Charter(
+            name=name,
+            game=game.name if game else "",
+            options=options,
+            entrants=entrants.participants,
+            seats=seats,
+            format=format_.name if format_ else "",
+            format_options=format_options,
+            duplicate=duplicate,
+            time=time,
+            acknowledge=acknowledge,
+            seed=seed,
+            scoring=scoring,
+            tie_breaks=tie_breaks,
+            suspend_after=suspend_after,
+            memory_mib=memory_mib,
+        )
+        warnings = tuple(self._sheet.warnings)
+        return Plan(
+            path=self._sheet.path,
+            charter=charter,
+            venue=venue,
+            extent=extent,
+            warnings=warnings,
+            left_out=entrants.left_out,
+        )
+
+    def _name(self) -> str:
+        stem = _ILLEGAL.sub("-", self._sheet.path.stem).strip(".-_")[:40]
+        if not stem and "name" not in self._top:
+            why = "this key is missing, and the name of the file does not do instead"
+            self._top.refuse("name", f"{why}; it takes {_NAME.words}")
+        name: str = self._top.take("name", _NAME, stem)
+        return name
+
+    def _seats(self, game: Game[Any, Any, Any] | None) -> int:
+        """Return how many seats a match has; those that the game can't be played by are noted."""
+        seats: int = self._top.take("seats", _SEATS, game.seats[0] if game else 2)
+        if game and seats not in game.seats:
+            self._top.refuse("seats", f"{game.name} is played by {seats_text(game.seats)}, not by {seats}")
+            return game.seats[0]
+        return seats
+
+    def _options(self, game: Game[Any, Any, Any] | None) -> dict[str, Any]:
+        """Return the options of the game, with what stands in files in the files' place."""
+        if game is None:
+            self._top.known.append("options")
+            return {}
+        section = self._top.table("options", "under [options]")
+        options, is_fine = dict(section.values), True
+        for key in game.file_options & options.keys():
+            options[key] = self._file_option(section, key)
+            is_fine = is_fine and options[key] is not None
+        if _fit(section, game.options_type, options) and is_fine:
+            try:
+                game.parse_options(options)
+            except BadSetup as error:
+                self._sheet.refuse(section.where, str(error))
+        return options
+
+    def _file_option(self, section: Section, key: str) -> dict[str, Any] | None:
+        """Return what stands in the TOML file that an option names; None if it can't be read, which is noted."""
+        text = section.take(key, Kind(TEXT.type, "the path of a TOML file"))
+        if text is None:
+            return None
+        try:
+            return read_toml(self._base / text)[0]
+        except BadToml as error:
+            at = f", line {error.line}" if error.line else ""
+            section.refuse(key, f"{text}{at}: {error}")
+            return None
+
+    def _format(
+        self, seats: int, entrants: Entrants
+    ) -> tuple[PairingFormat[Any] | None, dict[str, Any], Extent | None]:
+        """Return the format, its options, and how long it takes; what it can't be played with is noted."""
+        section = self._top.table("format", "under [format]")
+        name = section.choose("name", self._registry.formats, what="format")
+        if name is None:
+            section.known += section.values
+            return None, {}, None
+        form = self._registry.formats[name]
+        options = {key: value for key, value in section.values.items() if key != "name"}
+        is_field = self._is_field(form, seats, entrants)
+        if not _fit(section, form.options_type, options) or not is_field:
+            return form, options, None
+        field = Field(entrants=tuple(Entrant(name=str(one)) for one in range(entrants.count)), seats=seats)
+        try:
+            parsed = form.parse_options(options)
+            form.new(parsed, field, chance.Dealer(bytes(chance.SEED_BYTES)))
+        except BadFormat as error:
+            self._sheet.refuse(section.where, str(error))
+            return form, options, None
+        return form, options, form.extent(parsed, field)
+
+    def _is_field(self, form: PairingFormat[Any], seats: int, entrants: Entrants) -> bool:
+        """Tell whether a match can be filled, whatever the options; what is in the way is noted."""
+        if seats not in form.seats:
+            key = "seats" if "seats" in self._top else "format"
+            self._top.refuse(key, f"{form.name} is for matches of {seats_text(form.seats)}, not of {seats}")
+        if entrants.count and entrants.count < seats:
+            key = "entrants" if "entrants" in self._top else "entrants_from"
+            self._top.refuse(key, f"{entrants.count} are too few: a match has {seats} seats")
+        return seats in form.seats and entrants.count >= seats
+
+    def _time(self) -> TimeControl:
+        section = self._top.table("time", "under [time]")
+        bank = section.take("bank", _LIMIT)
+        increment = section.take("increment", _SPAN, 0.0)
+        if increment and "bank" not in section:
+            section.refuse("increment", "it is added to a bank, and there is none; bank = SECONDS")
+        return TimeControl(
+            per_move_ms=section.take("per_move", _LIMIT, DEFAULT_PER_MOVE_MS / _MS) * _MS,
+            bank_ms=None if bank is None else bank * _MS,
+            increment_ms=increment * _MS,
+            start_ms=section.take("start", _LIMIT, DEFAULT_START_MS / _MS) * _MS,
+            lag_margin_ms=section.take("lag_margin", _SPAN, DEFAULT_LAG_MARGIN_MS / _MS) * _MS,
+        )
+
+    def _scoring(self, seats: int) -> Scoring:
+        """Return what the places of a match are worth."""
+        section = self._top.table("scoring", "under [scoring]")
+        rows = [self._row(index, row) for index, row in enumerate(section.take("by_rank", _ROWS, []))]
+        right = tuple(row for row in rows if row is not None)
+        bye = section.take("bye", _NUMBER, 1.0)
+        scoring = Scoring()
+        try:
+            scoring = Scoring(bye=bye)
+        except BadScoring:
+            section.refuse("bye", f"takes a share of a first place, from 0 to 1, not {shown(bye)}")
+        try:
+            scoring = Scoring(by_rank=right, bye=scoring.bye)
+        except BadScoring as error:
+            section.refuse("by_rank", _plain(error))
+        if right and all(len(row) != seats for row in right):
+            rest = f"a match of {seats} seats is worth the share of opponents beaten"
+            self._sheet.warn(f"scoring.by_rank has no row of {seats} numbers, so {rest}")
+        return scoring
+
+    def _row(self, index: int, value: Any) -> tuple[float, ...] | None:
+        """Return one row of points; None if it makes no sense, which is noted on its own line."""
+        where = ("scoring", "by_rank", index)
+        try:
+            row: tuple[float, ...] = msgspec.convert(value, _ROW.type, strict=True)
+            Scoring(by_rank=(row,))
+        except BadScoring as error:
+            self._sheet.refuse(where, f"scoring.by_rank: {_plain(error)}")
+            return None
+        except msgspec.ValidationError:
+            self._sheet.refuse(where, f"scoring.by_rank: a row takes {_ROW.words}")
+            return None
+        return row
+
+    def _tie_breaks(self, form: PairingFormat[Any] | None) -> tuple[str, ...]:
+        default = DEFAULT_SWISS if form and form.name == "swiss" else DEFAULT
+        names = self._top.take("tie_breaks", _NAMES, list(default))
+        for index, name in enumerate(names):
+            where = ("tie_breaks", index)
+            if name not in TIE_BREAKS:
+                self._sheet.refuse(where, f"tie_breaks: there is no tie-break {shown(name)}{nearest(name, TIE_BREAKS)}")
+            elif name in names[:index]:
+                self._sheet.refuse(where, f"tie_breaks: {name} stands there twice; a second time it decides nothing")
+        return tuple(names)
+
+    def _duplicate(self, entrants: Entrants) -> bool:
+        """Return whether deals are played from every seat; not with programs that could be told a deal beforehand."""
+        is_duplicate: bool = self._top.take("duplicate", _FLAG, default=False)
+        if is_duplicate and entrants.remotes:
+            who = ", ".join(entrants.remotes)
+            why = f"{who} would know each deal from its first leg, being remote"
+            self._top.refuse("duplicate", f"{why}; let their programs be started here, or take duplicate = false")
+        return is_duplicate
+
+    def _venue(self, name: str, remote: Section, entrants: Entrants) -> Venue:
+        top, plain = self._top, Venue(folder=self._base)
+        listen = remote.take("listen", TEXT, plain.listen)
+        if "listen" in remote:
+            try:
+                check(listen)
+            except AddressError as error:
+                remote.refuse("listen", str(error))
+        sandbox = top.choose("sandbox", _SANDBOX, plain.sandbox, what="way to confine programs")
+        return Venue(
+            folder=self._folder(name),
+            tables=top.take("tables", _TABLES, plain.tables),
+            ledger=top.take("ledger", _URL),
+            listen=listen,
+            tokens=entrants.tokens,
+            come_back_s=remote.take("come_back", _SPAN, plain.come_back_s),
+            show_up_s=remote.take("show_up", _SPAN, plain.show_up_s),
+            sandbox=sandbox or plain.sandbox,
+            min_free_mib=top.take("min_free_mib", _MIB, plain.min_free_mib),
+        )
+
+    def _folder(self, name: str) -> Path:
+        """Return the folder of the records; a file in its place is noted."""
+        logs: str = self._top.take("logs", TEXT, "logs")
+        folder = self._base / logs / name
+        for path in (folder.parent, folder):
+            try:
+                is_taken = path.exists() and not path.is_dir()
+            except OSError as error:
+                self._top.refuse("logs", f"{path}: {error.strerror}")
+                return folder
+            if is_taken:
+                self._top.refuse("logs", f"{path} is no folder; records go into one")
+        return folder
+
+
+def _spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's values with `format = "swiss"` as the table that it stands for."""
+    short = isinstance(values.get("format"), str)
+    return {**values, "format": {"name": values["format"]}} if short else dict(values)
+
+
+def _fit(section: Section, options_type: type[Struct], options: Mapping[str, Any]) -> bool:
+    """Tell whether each option is one and has the right type and range by itself; what is wrong is noted.
+
+    Args:
+        section: where they stand.
+        options_type: of the game or the format.
+        options: name -> value; what could not be read at all is None.
+    """
+    before = len(section.sheet.mistakes)
+    fields = {field.encode_name: field for field in msgspec.structs.fields(options_type)}
+    section.known += [name for name in fields if name not in section.known]
+    for key, value in options.items():
+        if key in fields and value is not None:
+            try:
+                msgspec.convert(value, fields[key].type, strict=True)
+            except msgspec.ValidationError as error:
+                section.refuse(key, f"{_worded(error)}; it is {shown(value)}")
+    return len(section.sheet.mistakes) == before and options.keys() <= fields.keys()
+
+
+def _worded(error: msgspec.ValidationError) -> str:
+    """Return what msgspec says with the places of a TOML file."""
+    return str(error).replace("`$.", "`").replace("`$[", "`[")
+
+
+def _plain(error: BadScoring) -> str:
+    return str(error).removeprefix("by_rank: ")

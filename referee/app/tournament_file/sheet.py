@@ -1,0 +1,276 @@
+"""A TOML file whose mistakes are all told at once. Knows lines, kinds of values and near names; no tournaments.
+
+Whoever reads a sheet takes each key with the kind of value that it needs. What is wrong is noted with its line, a
+default takes its place, and reading goes on.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ...files.small import MAX_SMALL_BYTES, BadFile, read_small
+from ...text import printable
+from .toml_lines import Lines, Where
+
+MAX_CHARTER_BYTES = 1 << 20
+"""Of a charter: ten thousand entrants."""
+
+_MAX_SHOWN = 60
+"""Characters of a value in an error: enough to find it again."""
+_LARGEST = 2**63
+_LINE = re.compile(r" \(at line (\d+), column \d+\)")
+_NEAR = 0.6
+"""How alike two names must be to be taken for one another; difflib's own default."""
+
+
+class Mistake(Struct, frozen=True, order=True):
+    """One thing to mend."""
+
+    line: int
+    """From 1; 0: the file as a whole."""
+    text: str
+    """What is wrong, and what to do about it."""
+
+
+class BadCharter(Exception):
+    """A tournament's file that can't be played; it holds every mistake that was found, by line.
+
+    Args:
+        path: of the file.
+        mistakes: at least one, in any order.
+    """
+
+    def __init__(self, path: Path, mistakes: Iterable[Mistake]) -> None:
+        self.path = path
+        self.mistakes = tuple(sorted(set(mistakes)))
+        super().__init__("\n".join(f"{path}{f':{one.line}' if one.line else ''}: {one.text}" for one in self.mistakes))
+
+
+class BadToml(Exception):
+    """A file that can't be read as TOML.
+
+    Args:
+        line: from 1, or 0 for the file as a whole.
+        text: what is wrong.
+    """
+
+    def __init__(self, line: int, text: str) -> None:
+        super().__init__(text)
+        self.line = line
+
+
+class Kind(Struct, frozen=True):
+    """What values a key takes."""
+
+    type: Any
+    """As msgspec checks it, strictly."""
+    words: str
+    """The same for people: `a whole number from 1 up`."""
+
+
+class Sheet:
+    """One file: its values, the lines that they stand on, and what is wrong with them so far.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        BadCharter: it can't be read as TOML at all.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.mistakes: list[Mistake] = []
+        self.warnings: list[str] = []
+        self.homes: dict[str, str] = {}
+        """Key that is known somewhere -> where it belongs, in words."""
+        self._sections: list[Section] = []
+        try:
+            self.values, self._lines = read_toml(path, MAX_CHARTER_BYTES)
+        except BadToml as error:
+            raise BadCharter(path, [Mistake(error.line, printable(str(error)))]) from None
+        if huge := list(_huge(self.values, ())):
+            text = "whole numbers have 64 bits at most"
+            raise BadCharter(path, [Mistake(self.line(one), f"{printable(label(one))}: {text}") for one in huge])
+
+    def refuse(self, where: Where, text: str) -> None:
+        """Note what is wrong with a value."""
+        self.mistakes.append(Mistake(self.line(where), printable(text)))
+
+    def warn(self, text: str) -> None:
+        """Note what is odd, but stops nothing."""
+        self.warnings.append(printable(text))
+
+    def line(self, where: Where) -> int:
+        """Return the line of a value, from 1."""
+        return self._lines.of(where)
+
+    def section(self, values: Mapping[str, Any], where: Where = (), home: str = "above the first [table]") -> "Section":
+        """Return a table of the file, whose keys are held to what is taken from it.
+
+        Args:
+            values: the table.
+            where: its place; of the whole file, none.
+            home: where its keys belong, in words.
+        """
+        found = Section(self, values, where, home)
+        self._sections.append(found)
+        return found
+
+    def finish(self) -> None:
+        """Refuse each key that nobody asked for.
+
+        Raises:
+            BadCharter: something is wrong with the file.
+        """
+        homes = {key: section.home for section in reversed(self._sections) for key in section.known}
+        for section in self._sections:
+            section.refuse_unknown({**homes, **self.homes})
+        if self.mistakes:
+            raise BadCharter(self.path, self.mistakes)
+
+
+class Section:
+    """One table of a sheet; see Sheet.section."""
+
+    def __init__(self, sheet: Sheet, values: Mapping[str, Any], where: Where, home: str) -> None:
+        self.sheet = sheet
+        self.values = values
+        self.where = where
+        self.home = home
+        self.known: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        """Tell whether the file says something about a key."""
+        return key in self.values
+
+    def take(self, key: str, kind: Kind, default: Any = None) -> Any:
+        """Return a key's value; the default if there is none, or a wrong one, which is noted."""
+        self.known.append(key)
+        if key not in self.values:
+            return default
+        try:
+            return msgspec.convert(self.values[key], kind.type, strict=True)
+        except msgspec.ValidationError:
+            self.refuse(key, f"takes {kind.words}, not {shown(self.values[key])}")
+            return default
+
+    def choose(self, key: str, names: Iterable[str], default: str | None = None, *, what: str) -> str | None:
+        """Return a key's value, which is one of some names; the default if there is none, or a wrong one.
+
+        Args:
+            key: of the table.
+            names: those there are.
+            default: None: the key is needed, and noted as missing.
+            what: what the names are of: `game`.
+        """
+        names = sorted(names)
+        if key not in self.values and default is None:
+            self.known.append(key)
+            self.refuse(key, f"this key is missing; it names the {what}: {', '.join(names)}")
+        found: str | None = self.take(key, Kind(str, f"the name of a {what}"), default)
+        if found is not None and found not in names:
+            self.refuse(key, f"there is no {what} {shown(found)}{nearest(found, names)}")
+            return default
+        return found
+
+    def table(self, key: str, home: str) -> "Section":
+        """Return a table within this one; an empty one if there is none, or something else, which is noted."""
+        found = self.take(key, Kind(dict[str, Any], f"a table: [{label((*self.where, key))}]"), {})
+        return self.sheet.section(found, (*self.where, key), home)
+
+    def refuse(self, key: str, text: str) -> None:
+        """Note what is wrong with a key."""
+        where = (*self.where, key)
+        self.sheet.refuse(where, f"{label(where)}: {text}")
+
+    def refuse_unknown(self, homes: Mapping[str, str]) -> None:
+        """Note each key that was not asked for.
+
+        Args:
+            homes: key that is known in some table -> where it belongs.
+        """
+        for key in self.values:
+            if key not in self.known:
+                remedy = f" here; it belongs {homes[key]}" if key in homes else nearest(key, sorted(self.known))
+                self.refuse(key, f"there is no such key{remedy}")
+
+
+def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, Any], Lines]:
+    """Read a TOML file.
+
+    Args:
+        path: of the file.
+        max_bytes: how long it may be.
+
+    Returns:
+        Its values, and the lines that they stand on.
+
+    Raises:
+        BadToml: it is no file or too long, can't be read, is no UTF-8 text or no TOML.
+    """
+    try:
+        text = read_small(path, max_bytes).decode("utf-8-sig").replace("\r\n", "\n")
+    except BadFile as error:
+        raise BadToml(0, str(error.strerror)) from None
+    except OSError as error:
+        raise BadToml(0, f"it can't be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadToml(line, "this is no UTF-8 text; save it as UTF-8 in your editor") from None
+    try:
+        return tomllib.loads(text), Lines(text)
+    except RecursionError:
+        raise BadToml(0, "arrays or tables are nested too deeply") from None
+    except ValueError as error:  # TOML that is none, or a number of thousands of digits
+        found = _LINE.search(str(error))
+        line = int(found[1]) if found else text.count("\n") + 1 if "at end of document" in str(error) else 0
+        detail = _LINE.sub("", str(error))
+        raise BadToml(line, f"this is no TOML: {detail}; texts stand in quotation marks, tables in brackets") from None
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a remedy for a name that there is not: the one that was probably meant, else all that there are."""
+    known = list(known)
+    return near(name, known) or (f"; there are: {', '.join(known)}" if known else "; there are none")
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant, as a question; nothing if there is none like it."""
+    by_lower = {one.lower(): one for one in known}
+    found = get_close_matches(name.lower(), by_lower, 1, _NEAR)
+    return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
+
+
+def label(where: Where) -> str:
+    """Return a place as the file writes it, without indices: `entrants.player`."""
+    return ".".join(part for part in where if isinstance(part, str))
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error shows it."""
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "an array"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def _huge(value: Any, where: Where) -> Iterator[Where]:
+    """Yield the places of whole numbers that no other program could read again."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _huge(inner, (*where, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _huge(inner, (*where, index))
+    elif isinstance(value, int) and not -_LARGEST <= value < _LARGEST:
+        yield where

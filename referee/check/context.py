@@ -1,0 +1,194 @@
+"""What the steps work on: the program that is checked, its games, and what was seen of it so far.
+
+Knows how often it is started, and cleans up behind each start. Refuses to know the steps.
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..launch import Builds, Confinement, Launch, PlayerError, read_folder
+from .findings import Failed, Skipped
+from .loop import Loop
+from .scripted_match import AnyGame
+from .session import Session, Times
+
+T = TypeVar("T")
+_TOML = "Mend it as it says there; README.md, For students, has an example of a player.toml."
+
+
+class Bench:
+    """One program under check.
+
+    Args:
+        given: its folder, or how else it is started.
+        games: all those there are, by name.
+        only: the games to check; empty: those it names, or all.
+        times: its limits.
+        confinement: what it is held to.
+        builds: of players' folders.
+        folder: for sockets and outputs.
+    """
+
+    def __init__(
+        self,
+        given: Path | Launch,
+        games: dict[str, AnyGame],
+        *,
+        only: Sequence[str],
+        times: Times,
+        confinement: Confinement,
+        builds: Builds,
+        folder: Path,
+    ) -> None:
+        self.times = times
+        self.confinement = confinement
+        self.builds = builds
+        self.folder = folder
+        self.loop = Loop()
+        self.known = games
+        self.peak_bytes = 0
+        """The most memory that it was seen to use."""
+        self.keeps = False
+        """Whether a program is kept for the next match: set once it is known to take another one."""
+        self.has_reused = False
+        """Whether the last match was not the first of its program."""
+        self._kept: Session | None = None
+        self._only = tuple(only)
+        self._given = given
+        self._seen: dict[Callable[[Bench], Any], Any] = {}
+
+    # --- the program
+
+    @property
+    def player_folder(self) -> Path:
+        """The program's folder.
+
+        Raises:
+            Skipped: it is given as a command.
+        """
+        if isinstance(self._given, Launch):
+            raise Skipped("it was not given as a folder")
+        return self._given
+
+    @cached_property
+    def launch(self) -> Launch:
+        """How it is started.
+
+        Raises:
+            Failed: its folder does not say so.
+        """
+        if isinstance(self._given, Launch):
+            return self._given
+        try:
+            return read_folder(self._given)
+        except PlayerError as error:
+            raise unready(error, "a folder with a player.toml, and no link out of it", _TOML) from None
+
+    @property
+    def games(self) -> tuple[AnyGame, ...]:
+        """The games that it is checked with."""
+        return tuple(game for name, game in self.known.items() if self.plays(name))
+
+    @property
+    def says_its_games(self) -> bool:
+        """Whether the games to check are named, by it or by its author."""
+        return bool(self._only or self.launch.games)
+
+    def plays(self, name: str) -> bool:
+        """Tell whether it is checked with a game."""
+        return name in (self._only or self.launch.games or tuple(self.known))
+
+    @property
+    def game(self) -> AnyGame:
+        """The first of its games.
+
+        Raises:
+            Skipped: it has none.
+        """
+        if not self.games:
+            raise Skipped("it plays none of the games there are")
+        return self.games[0]
+
+    # --- starting it
+
+    @contextmanager
+    def session(self, *, is_launched: bool = True) -> Iterator[Session]:
+        """Start the program, and end it behind.
+
+        Raises:
+            Failed: it can't be started, or the step that uses it fails; with all that is known then.
+        """
+        session = self._begun(is_launched=is_launched)
+        try:
+            with _explained(session):
+                yield session
+        finally:
+            self._end(session)
+
+    @contextmanager
+    def welcomed(self) -> Iterator[Session]:
+        """Have the program ready for a match: the one that was kept, or a new one.
+
+        Raises:
+            Failed: as of session().
+        """
+        kept, self._kept = self._kept, None
+        self.has_reused = kept is not None
+        session = kept or self._begun(is_launched=True)
+        try:
+            with _explained(session):
+                if kept is None:
+                    session.greet()
+                yield session
+            if self.keeps and session.is_idle:
+                self._kept = session
+        finally:
+            if self._kept is not session:
+                self._end(session)
+
+    def close(self) -> None:
+        """End what is kept."""
+        if self._kept is not None:
+            self._end(self._kept)
+            self._kept = None
+
+    def _begun(self, *, is_launched: bool) -> Session:
+        folder = Path(tempfile.mkdtemp(dir=self.folder))
+        try:
+            self.builds.build(self.launch)
+            return Session(self.launch, self.times, self.loop, self.confinement, folder, is_launched=is_launched)
+        except PlayerError as error:
+            raise unready(error, "a program that can be built and started", _TOML) from None
+
+    def _end(self, session: Session) -> None:
+        session.close()
+        self.peak_bytes = max(self.peak_bytes, session.peak_bytes)
+
+    def seen(self, look: Callable[["Bench"], T]) -> T:
+        """Return what a look at the program shows: several steps judge one start of it."""
+        if look not in self._seen:
+            self._seen[look] = look(self)
+        found: T = self._seen[look]
+        return found
+
+
+@contextmanager
+def _explained(session: Session) -> Iterator[None]:
+    """Add to a failure what the session knows of it."""
+    try:
+        yield
+    except Failed as failure:
+        failure.asked = failure.asked or session.asked
+        failure.received = session.heard if failure.received is None else failure.received
+        session.close()
+        failure.printed = failure.printed or session.last_words
+        raise
+
+
+def unready(error: PlayerError, expected: str, remedy: str) -> Failed:
+    """Return what to say of a program that can't be launched."""
+    return Failed(str(error), expected=expected, remedy=remedy)

@@ -1,0 +1,315 @@
+"""One match of which the program plays one seat, and this module the others: any legal moves, by chance.
+
+Knows the fold, and turns what a session hears into its events. The fold judges, as in every match; what it expels the
+program for is raised as Failed. Refuses to know how the program was started.
+"""
+
+import hashlib
+from copy import copy
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from protocol.messages import Ack, Message, Move, Paused, Ready, type_of
+
+from .. import chance
+from ..games.base import Game
+from ..match import commands as c
+from ..match import events as e
+from ..match.fouls import Cause, Foul
+from ..match.machine import Match, Phase
+from ..match.setup import MatchSetup
+from ..net.links.outgoing import message_of
+from .findings import Failed
+from .remedies import foul_remedy
+from .session import Session
+
+AnyGame = Game[Any, Any, Any]
+_OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
+_SEED = chance.seed_from_number(1)
+"""The same deals every time: a step that fails can be run again."""
+END_OF_CHECK = "the check of the player ends here"
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What is played, and how."""
+
+    game: AnyGame
+    seats: int
+    seat: int = 0
+    """The program's."""
+    options: dict[str, Any] = {}
+    state: Any = None
+    """Where the match begins; None: a new deal."""
+    per_move_s: float | None = None
+    """None: as long as the session says."""
+    bank_s: float | None = None
+    increment_s: float = 0.0
+    acknowledge: bool = False
+    nonces: bool = False
+    leaver: int | None = None
+    """The seat that loses its connection when it is first asked for a move."""
+
+
+class _Unseen(Struct):
+    """What is played for the program before it is taken back."""
+
+    moves: int | None
+    """How many of its moves are left; None: the match is not to begin."""
+
+    def lets(self, command: c.SeatCommand, *, is_own: bool) -> bool:
+        """Tell whether a command is answered now."""
+        if self.moves is None:
+            return is_own
+        if is_own and isinstance(command, c.AskMove):
+            self.moves -= 1
+            return self.moves >= 0
+        return True
+
+
+class Sitting:
+    """One match.
+
+    Args:
+        session: the program, welcomed.
+        terms: of the match.
+    """
+
+    def __init__(self, session: Session, terms: Terms) -> None:
+        session.matches += 1
+        self.name = f"check-{session.matches}"
+        self.moves = 0
+        """How many the program has made."""
+        self.acks: list[str] = []
+        """What it has confirmed: `start`, `told`, `end`."""
+        self.slowest_s = 0.0
+        """Of its moves."""
+        self._session = session
+        self._terms = terms
+        self._seat = terms.seat
+        names = [name for name in _OTHERS if name != session.name][: terms.seats - 1]
+        names.insert(terms.seat, session.name)
+        per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
+        setup = MatchSetup(
+            match=self.name,
+            game=terms.game.name,
+            options=terms.options,
+            names=tuple(names),
+            per_move_ms=per_move_s * 1000,
+            start_ms=session.times.start_s * 1000,
+            bank_ms=None if terms.bank_s is None else terms.bank_s * 1000,
+            increment_ms=terms.increment_s * 1000,
+            acknowledge=terms.acknowledge,
+            nonces=terms.nonces,
+            commitment=chance.commitment(_SEED),
+            position=None if terms.state is None else "as the check has it",
+        )
+        game = terms.game if terms.state is None else _beginning_with(terms.game, terms.state)
+        self.match = Match(game, setup, _SEED)
+        self._tokens = [session.resume] * terms.seats
+        self._chance = chance.Stream(_SEED)
+        self._began_s = session.loop.seconds()
+        self._sent_ms = self._last_ms = 0.0
+        self._events: list[e.Event] = []
+        self._demanded = ""
+        self._unseen: _Unseen | None = None
+
+    # --- what a step does
+
+    def open(self) -> None:
+        """Offer the match."""
+        self._feed(e.MatchOpened(at_ms=0.0))
+        self._sent_ms = self._now_ms()
+
+    def take(self, message: Message) -> None:
+        """Take an answer that a step has heard itself.
+
+        Raises:
+            Failed: the program is expelled for it.
+        """
+        self._feed(self._event_of(message))
+
+    def play(self, moves: int | None = None) -> None:
+        """Play until the program has made so many moves, or to the end of the game.
+
+        Raises:
+            Failed: the program is expelled.
+        """
+        if self.match.phase is Phase.NEW:
+            self.open()
+        while self.match.result is None and (moves is None or self.moves < moves):
+            self._wait_for_answer()
+
+    def deal(self) -> None:
+        """Play up to the program's first request for a move, and leave that open."""
+        if self.match.phase is Phase.NEW:
+            self.open()
+        while self._awaited is not e.MoveReceived and self.match.result is None:
+            self._wait_for_answer()
+        self._session.flush()
+
+    def start(self) -> None:
+        """Play up to the start, and ask for no move."""
+        self.open()
+        self._wait_for_answer()
+        self._session.keep(1)
+        self._session.flush()
+
+    def play_unseen(self, moves: int | None) -> None:
+        """Play for the program: it is not told, for it will be started again.
+
+        Args:
+            moves: how many it makes before its next one is asked for; None: it says ready, others do not yet.
+        """
+        self._unseen = _Unseen(moves=moves)
+        self.open()
+
+    def void(self) -> None:
+        """End the match, wherever it stands; what was not sent yet is left unsaid."""
+        self._session.keep(0)
+        if self.match.result is None:
+            self._feed(e.RefereeFailed(at_ms=self._now_ms(), detail=END_OF_CHECK))
+        self._session.flush()
+
+    def expel(self) -> None:
+        """Expel the program, though it is not to blame."""
+        detail = "the check of the player wants to see what it does when it is expelled"
+        foul = Foul(seat=self._seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.match.turn, detail=detail)
+        self._say(c.ExpelSeat(seat=self._seat, foul=foul))
+        self._session.flush()
+
+    def pause(self) -> None:
+        """Stop in the middle of the match."""
+        self._session.say(Paused(match=self.name, reason=END_OF_CHECK))
+        self._session.flush()
+
+    def take_back(self) -> None:
+        """Take the program back into the match, on a new connection, and ask again what was open."""
+        self._unseen = None
+        self._feed(e.MatchResumed(at_ms=self._last_ms))
+
+    # --- the fold
+
+    @property
+    def _awaited(self) -> type[e.Answer] | None:
+        request = self.match.open_requests.get(self._seat)
+        return None if request is None else request.answer
+
+    def _now_ms(self) -> float:
+        return round((self._session.loop.seconds() - self._began_s) * 1000, 3)
+
+    def _feed(self, event: e.Event) -> None:
+        """Take an event, and everything that the other seats make of it."""
+        self._events.append(event)
+        while self._events:
+            first = self._events.pop(0)
+            self._last_ms = first.at_ms
+            for command in self.match.handle(first):
+                self._carry_out(command)
+
+    def _carry_out(self, command: c.Command) -> None:
+        if not isinstance(command, c.SeatCommand):
+            return
+        if command.seat != self._seat or self._unseen is not None:
+            if self._unseen is None or self._unseen.lets(command, is_own=command.seat == self._seat):
+                answer = self._answered(command)
+                self._events += [answer] if answer is not None else []
+        elif isinstance(command, c.ExpelSeat):
+            raise self._failed(command.foul)
+        else:
+            self._say(command)
+
+    def _say(self, command: c.SeatCommand) -> None:
+        head = hashlib.sha256(b"there is no record").hexdigest()
+        message = message_of(command, self.match, self._tokens, head)
+        if getattr(message, "ack", None) is not None:
+            self._demanded = type_of(message)
+        self._session.say(message)
+
+    def _failed(self, foul: Foul) -> Failed:
+        self._session.flush()
+        return fouled(foul, self._terms.game.name, self._session.heard)
+
+    # --- the program
+
+    def _wait_for_answer(self) -> None:
+        """Wait for what the program was asked."""
+        request = self.match.open_requests.get(self._seat)
+        assert request is not None, "the other seats answer at once"
+        session = self._session
+        session.flush()
+        self._sent_ms = self._now_ms()
+        self._feed(self._event_of(session.hear(request.limit_ms / 1000, _NAMES[request.answer])))
+
+    def _event_of(self, message: Message) -> e.Event:
+        at_ms = self._now_ms()
+        instants = self._instants(self._seat, at_ms, self._sent_ms)
+        if isinstance(message, Move):
+            self.moves += 1
+            self.slowest_s = max(self.slowest_s, (at_ms - self._sent_ms) / 1000)
+            return e.MoveReceived(turn=message.turn, move=message.move, **instants)
+        if isinstance(message, Ack):
+            self.acks.append(self._demanded)
+            return e.AckReceived(ack=message.ack, **instants)
+        assert isinstance(message, Ready), "the connection lets nothing else come"
+        return e.ReadyReceived(nonce=message.nonce, **instants)
+
+    @staticmethod
+    def _instants(seat: int, at_ms: float, sent_ms: float) -> Any:
+        return {"seat": seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
+
+    # --- the others
+
+    def _answered(self, command: c.SeatCommand) -> e.SeatEvent | None:
+        """Answer for a seat that is not the program's."""
+        now_ms = max(self._now_ms(), self._last_ms)
+        instants = self._instants(command.seat, now_ms, now_ms)
+        match command:
+            case c.OfferMatch():
+                return e.ReadyReceived(nonce="00" * 16, **instants)
+            case c.AskMove() if command.seat == self._terms.leaver:
+                return e.ConnectionLost(seat=command.seat, at_ms=now_ms, detail="its connection ended")
+            case c.AskMove():
+                return e.MoveReceived(turn=command.turn, move=self._chosen(), **instants)
+            case c.StartSeat(ack=int(ack)) | c.TellSeat(ack=int(ack)) | c.EndSeat(ack=int(ack)):
+                return e.AckReceived(ack=ack, **instants)
+            case _:
+                return None
+
+    def _chosen(self) -> Any:
+        legal = self.match.game.legal_moves(self.match.state)
+        return msgspec.to_builtins(legal[self._chance.below(len(legal))])
+
+
+def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
+    """Return what to say of a program that is expelled.
+
+    Args:
+        foul: why.
+        game: that was played.
+        received: the bytes in question.
+        where: it happened, before what did.
+    """
+    broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
+    return Failed(
+        f"{where}{broken}: {foul.detail}",
+        expected="a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time",
+        remedy=foul_remedy(foul, game),
+        received=received,
+        cause=broken if foul.rule or foul.code else f"{broken}: {foul.detail}",
+    )
+
+
+def _beginning_with(game: AnyGame, state: Any) -> AnyGame:
+    """Return a game whose given position is this state, whatever is given."""
+    begun = copy(game)
+    begun.restore = lambda options, position: state  # type: ignore[method-assign]  # of this one copy
+    return begun
+
+
+_NAMES: dict[type[e.Answer], str] = {
+    e.ReadyReceived: "a ready",
+    e.MoveReceived: "a move",
+    e.AckReceived: "an ack",
+}

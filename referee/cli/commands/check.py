@@ -1,0 +1,319 @@
+"""`referee check`: walk a player program through the protocol, step by step, for its author."""
+
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import rich_click as click
+from click import get_current_context
+from click.core import ParameterSource
+from msgspec.structs import replace
+from rich.padding import Padding
+from rich.table import Column
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from ...app.running import run_reactor
+from ...check import real_matches as real
+from ...check.context import Bench
+from ...check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch
+from ...check.session import Times
+from ...check.steps import all_steps, behind, is_bar, walk
+from ...files.scratch import scratch
+from ...games.base import counted
+from ...launch import Builds, Launch, PlayerError, command_launch, house_launch, no_folder
+from ...plugins import PluginError, Registry
+from ...text import printable_lines
+from ..common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
+from ..options.completion import complete_games, complete_players
+from ..options.match import Seconds
+from ..options.sandbox import confinement_options, find_confinement
+from .play import BUILDS
+
+_COLOURS = {Verdict.OK: "green", Verdict.FAILED: "red", Verdict.SKIPPED: "yellow"}
+_SHOWN_HEX_CHARS = 3 * 200
+"""In a terminal; --json has more."""
+_SHOWN_TEXT_CHARS = 1000
+
+
+@click.command(epilog="Example:  referee check my_player/ --game q")
+@click.argument("player", required=False, shell_complete=complete_players)
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    shell_complete=complete_games,
+    help="Check with this game; repeatable. Otherwise with all it names.",
+)
+@click.option("--only", multiple=True, metavar="STEP", help="Run this step alone, by number or name; repeatable.")
+@click.option("--list", "is_list", is_flag=True, help="List the steps.")
+@click.option(
+    "--time",
+    "move_s",
+    type=Seconds(min=0.05, max=600),
+    default=Times().move_s,
+    show_default=True,
+    help="Limit for each move and each ack, in seconds.",
+)
+@click.option(
+    "--start-time",
+    "start_s",
+    type=Seconds(min=0.05, max=600),
+    default=Times().start_s,
+    show_default=True,
+    help="Limit for the program to start and get ready, in seconds.",
+)
+@click.option(
+    "--logs",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("logs"),
+    show_default=True,
+    help="Folder beside whose records builds are kept; the check writes no record.",
+)
+@click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
+@click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
+@confinement_options
+@json_option
+def check(
+    player: str | None,
+    games: tuple[str, ...],
+    only: tuple[str, ...],
+    is_list: bool,
+    move_s: float,
+    start_s: float,
+    logs: Path,
+    called: str | None,
+    with_sent: bool,
+    sandbox_mode: str,
+    memory_mib: int,
+    as_json: bool,
+) -> None:
+    """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to mend it.
+
+    PLAYER is a folder with a player.toml, cmd:'COMMAND', or house:NAME. A player.toml needs two lines, name = "ada" and
+    run = "python3 player.py", and may have games, build and version. The program is started anew for most steps, as a
+    tournament starts it. Nothing of it is recorded.
+
+    Exit status: 0 it passes, 1 a step failed, 2 used wrongly.
+    """
+    known = registry()
+    names = tuple(known.games)
+    titles = [(step.key, step.title) for step in all_steps(names)] + list(real.titles(names))
+    if is_list:
+        _list(titles, as_json=as_json)
+        return
+    if player is None:
+        raise click.UsageError("say which PLAYER, e.g. `referee check my_player/`; --list shows the steps")
+    for name in games:
+        find_game(name)
+    numbers = _numbers(only, [key for key, _ in titles])
+    given = _given(player, known)
+    times = Times(start_s=start_s, move_s=move_s)
+    confinement = find_confinement(sandbox_mode, None, logs, memory_mib=memory_mib)
+    with scratch("check") as folder:
+        bench = Bench(
+            given,
+            known.games,
+            only=games,
+            times=times,
+            confinement=confinement,
+            builds=Builds(logs.absolute() / BUILDS, confinement),
+            folder=folder,
+        )
+        telling = _Telling(is_quiet=as_json, with_sent=with_sent)
+        try:
+            _run(bench, names, numbers, telling)
+        finally:
+            bench.close()
+            telling.show_skipped()
+    _conclude(called or player, telling, as_json=as_json)
+    sys.exit(FAILED if telling.failed else FINE)
+
+
+class _Telling:
+    """Shows findings as they come, and keeps them. Steps in a row that are skipped for one reason take one line.
+
+    What was explained once is not explained again: of a failure for the same cause, the first step is named.
+
+    Args:
+        is_quiet: whether nothing is shown.
+        with_sent: whether the referee's own bytes are shown.
+    """
+
+    def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:
+        self.findings: list[Finding] = []
+        self._is_quiet = is_quiet
+        self._with_sent = with_sent
+        self._explained: dict[str, int] = {}
+        """Cause of a failure -> the first step that failed for it."""
+        self._skipped: list[Finding] = []
+        """Not shown yet."""
+
+    @property
+    def failed(self) -> list[Finding]:
+        """The steps that failed so far."""
+        return [finding for finding in self.findings if finding.verdict is Verdict.FAILED]
+
+    def tell(self, finding: Finding) -> None:
+        """Keep a finding, and show it."""
+        self.findings.append(finding)
+        if self._is_quiet:
+            return
+        is_skipped = finding.verdict is Verdict.SKIPPED
+        if not is_skipped or (self._skipped and self._skipped[0].note != finding.note):
+            self.show_skipped()
+        if is_skipped:
+            self._skipped.append(finding)
+        else:
+            self._show(finding)
+
+    def _show(self, finding: Finding) -> None:
+        trouble = finding.trouble
+        if trouble is None:
+            _print_finding(finding, f" ({finding.note})" if finding.note else "")
+            return
+        first = self._explained.setdefault(trouble.cause, finding.number)
+        if first == finding.number:
+            _print_finding(finding, "")
+            out.print(_explained(trouble, with_sent=self._with_sent))
+        else:
+            _print_finding(finding, f" (for the cause of step {first})")
+
+    def show_skipped(self) -> None:
+        """Show what was skipped last."""
+        if self._skipped:
+            numbers = [finding.number for finding in self._skipped]
+            steps = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
+            what = self._skipped[0].key if len(numbers) == 1 else f"{len(numbers)} steps"
+            _print_line(steps, Verdict.SKIPPED, "", what, self._skipped[0].note)
+            self._skipped = []
+
+
+def _run(bench: Bench, names: Sequence[str], numbers: Collection[int], telling: _Telling) -> None:
+    """Run the steps, those at a real table last: they need the reactor."""
+    steps = all_steps(names)
+    bar = None
+    for finding in walk(steps, bench, numbers):
+        telling.tell(finding)
+        bar = behind(finding) if is_bar(finding, steps) and not numbers else bar
+    real_ones = [
+        (number, name) for number, name in enumerate(names, len(steps) + 1) if not numbers or number in numbers
+    ]
+    bench.close()  # nobody would look after it while the reactor runs
+    if bar is None and real_ones:
+        run_reactor(lambda reactor: real.matches(reactor, bench, real_ones, telling.tell))
+        return
+    for number, name in real_ones:
+        ((key, title),) = real.titles((name,))
+        telling.tell(Watch(number, key, title).skipped(bar or Skipped("")))
+
+
+def _numbers(only: Sequence[str], keys: Sequence[str]) -> set[int]:
+    """Return the numbers of the steps that are named by number or by name."""
+    numbers = set()
+    for text in only:
+        if text in keys:
+            numbers.add(keys.index(text) + 1)
+        elif text.isascii() and text.isdecimal() and 0 < int(text) <= len(keys):
+            numbers.add(int(text))
+        else:
+            raise click.UsageError(f"there is no step {text!r}: they go from 1 to {len(keys)}; --list shows them")
+    return numbers
+
+
+def _given(player: str, known: Registry) -> Path | Launch:
+    """Return what is checked; whether a folder is right is for the steps to say."""
+    kind, sign, rest = player.partition(":")
+    try:
+        if sign and kind == "house":
+            return replace(house_launch(rest), games=known.player(rest).games)
+        if sign and kind == "cmd":
+            return command_launch(rest, "player")
+    except (PlayerError, PluginError) as error:
+        raise click.UsageError(str(error)) from None
+    if not Path(player).is_dir():
+        forms = "" if Path(player).exists() else "; a player is a folder, cmd:'COMMAND' or house:NAME"
+        raise click.UsageError(no_folder(Path(player)) + forms)
+    return Path(player)
+
+
+# --- what is shown
+
+
+def _list(titles: Sequence[tuple[str, str]], *, as_json: bool) -> None:
+    if as_json:
+        steps = [{"number": number, "key": key, "title": title} for number, (key, title) in enumerate(titles, 1)]
+        print_json({"steps": steps})
+        return
+    table = RichTable(show_header=False, show_edge=False, box=None)
+    for number, (key, title) in enumerate(titles, 1):
+        table.add_row(str(number), key, title)
+    out.print(table)
+
+
+def _print_finding(finding: Finding, note: str) -> None:
+    seconds = f"{finding.seconds:.2f} s"
+    _print_line(str(finding.number), finding.verdict, seconds, finding.key, f"{finding.title}{note}")
+
+
+def _print_line(steps: str, verdict: Verdict, seconds: str, key: str, text: str) -> None:
+    mark = f"[{_COLOURS[verdict]}]{verdict:<7}[/]"
+    out.print(f"{steps:>5} {mark} {seconds:>8}  {key:<18} {harmless(text)}", highlight=False, soft_wrap=True)
+
+
+def _explained(trouble: Trouble, *, with_sent: bool) -> Padding:
+    rows = [
+        ("what happened", trouble.happened),
+        ("expected", trouble.expected),
+        ("how to mend it", trouble.remedy),
+        *(row for frame in (trouble.asked if with_sent else ()) for row in _bytes("the referee sent", frame)),
+        *_bytes("your program sent", trouble.received),
+        *((("it printed", trouble.printed),) if trouble.printed else ()),
+    ]
+    table = RichTable("", Column(overflow="fold"), show_header=False, show_edge=False, box=None)
+    for label, text in rows:
+        table.add_row(label, Text(printable_lines(text.rstrip())))
+    return Padding(table, (0, 0, 1, 6), expand=False)
+
+
+def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
+    if shown is None:
+        return []
+    hex_ = shown.hex[:_SHOWN_HEX_CHARS].strip()
+    more = " ..." if len(hex_) < 3 * shown.length - 1 else ""
+    decoded = shown.decoded[:_SHOWN_TEXT_CHARS] + (" ..." if len(shown.decoded) > _SHOWN_TEXT_CHARS else "")
+    return [(title, f"{counted(shown.length, 'byte')}: {hex_}{more}"), ("  which reads", decoded)]
+
+
+def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
+    counts = Counter(finding.verdict for finding in telling.findings)
+    if as_json:
+        numbers = {str(verdict): counts[verdict] for verdict in Verdict}
+        print_json({"player": player, "passes": not telling.failed, **numbers, "steps": telling.findings})
+        return
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
+    out.print(f"\n{told}", highlight=False)
+    if telling.failed:
+        causes = {finding.trouble.cause for finding in telling.failed if finding.trouble is not None}
+        out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
+        first = telling.failed[0].number
+        again = shlex.join(("referee", "check", player, *_given_options(get_current_context()), "--only", str(first)))
+        out.print(f"To try step {first} again:  {again}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _given_options(context: click.Context) -> Iterator[str]:
+    """Yield the words of the options that were given, but for the steps, and for what `submit` added."""
+    left_out = ("only", "called", "logs") if context.params["called"] else ("only",)
+    for option in context.command.params:
+        name = option.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or not is_given or name in left_out:
+            continue
+        value = context.params[name]
+        if option.is_flag:
+            yield option.opts[0]
+        else:
+            for one in value if option.multiple else (value,):
+                yield from (option.opts[0], f"{one:g}" if isinstance(one, float) else str(one))

@@ -1,0 +1,117 @@
+"""`referee fairness`: how fairly players' time was kept, from records alone."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import rich_click as click
+from rich.table import Table as RichTable
+
+from ...record.fairness import Fairness, Timing, fairness, timings
+from ...record.reader import RecordError, read_record
+from ..common import FAILED, harmless, json_option, out, print_json
+from .audit import find_records
+
+_COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
+_OF_WIDE = ("95 %", "99 %", "stills")
+"""Left out on a terminal that is narrower than this:"""
+_WIDE = 72
+_KEY = """
+50 % to most: the referee's lag in ms, the time of an answer in which it was busy elsewhere; nobody is charged for it
+stills, longest: requests during which it stood still, and the longest standstill in ms
+close: answers in the last tenth of their limit; late: expulsions for time
+unsure: too late, but the referee had stood still for too long to say whose fault that was
+"""
+
+
+@click.command("fairness", epilog="Example:  referee fairness logs/")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@json_option
+def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
+    """Report how fairly players' time was kept: PATHS are record files or folders of them.
+
+    Told are, for each match and for all together: the referee's own lag, which is never charged; its standstills; how
+    many answers came within the last tenth of their limit; every expulsion for time, with what was used and what was
+    the referee's; every verdict on lateness that was not given for a standstill; and the time that each player used.
+
+    Records are read, their chain and their seal checked; `referee audit` says whether they hold.
+
+    Exit status: 0 reported, 1 a file is no record, 2 used wrongly.
+    """
+    reports: list[dict[str, Any]] = []
+    everything: list[Timing] = []
+    broken: list[RecordError] = []
+    for path in find_records(paths):
+        try:
+            found = timings(read_record(path))
+        except RecordError as error:
+            broken.append(error)
+            continue
+        everything += found
+        reports.append({"record": str(path), **msgspec.to_builtins(fairness(found))})
+    total = fairness(everything, len(reports))
+    if as_json:
+        errors = [str(error) for error in broken]
+        print_json({"records": reports, "all": msgspec.to_builtins(total), "broken": errors})
+    else:
+        _show(reports, total, broken)
+    sys.exit(FAILED if broken else 0)
+
+
+def _show(reports: Sequence[dict[str, Any]], total: Fairness, broken: Sequence[RecordError]) -> None:
+    if reports:
+        out.print(_matches(reports, total))
+        out.print(_KEY, highlight=False)
+        out.print(_players(total))
+    for title, found in (("expelled for time", total.late), ("not judged, for the referee stood still", total.voided)):
+        if found:
+            out.print()
+            out.print(_cases(title, found))
+    for error in broken:
+        out.print(f"no record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _matches(reports: Sequence[dict[str, Any]], total: Fairness) -> RichTable:
+    table = RichTable(box=None, pad_edge=False, collapse_padding=True)
+    shown = [column for column in _COLUMNS if out.width >= _WIDE or column not in _OF_WIDE]
+    table.add_column("record", overflow="fold", min_width=10)  # alone in giving way on a narrow terminal
+    for column in shown:
+        table.add_column(column, justify="right", no_wrap=True)
+    for report in reports:
+        figures = _figures(msgspec.convert(report, Fairness))
+        table.add_row(harmless(Path(report["record"]).stem), *(figures[column] for column in shown))
+    table.add_row(f"all {len(reports)}", *(_figures(total)[column] for column in shown), style="bold")
+    return table
+
+
+def _figures(found: Fairness) -> dict[str, str]:
+    """Return the text of each column."""
+    lag = (found.lag.median_ms, found.lag.p95_ms, found.lag.p99_ms, found.lag.most_ms)
+    counts = (found.close, len(found.late), len(found.voided))
+    standstill = f"{found.longest_standstill_ms:.1f}"
+    figures = (found.answers, *(f"{ms:.1f}" for ms in lag), found.standstills, standstill, *counts)
+    return dict(zip(_COLUMNS, map(str, figures), strict=True))
+
+
+def _players(total: Fairness) -> RichTable:
+    table = RichTable(show_edge=False, title="time used for an answer in ms", title_justify="left")
+    table.add_column("player")
+    for column in ("answers", "median", "most"):
+        table.add_column(column, justify="right")
+    for player in total.players:
+        table.add_row(harmless(player.name), str(player.answers), f"{player.median_ms:.1f}", f"{player.most_ms:.1f}")
+    return table
+
+
+def _cases(title: str, found: Sequence[Timing]) -> RichTable:
+    table = RichTable(show_edge=False, title=f"{title}, in ms", title_justify="left")
+    table.add_column("match", overflow="fold")
+    for column in ("line", "seat", "player", "used", "limit", "lag", "standstill"):
+        table.add_column(column, justify="right")
+    for one in found:
+        times = (one.used_ms, one.limit_ms, one.lag_ms, one.stalled_ms)
+        where = (harmless(one.match), str(one.line), str(one.seat), harmless(one.name))
+        table.add_row(*where, *(f"{ms:.1f}" for ms in times))
+    return table

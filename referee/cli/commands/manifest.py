@@ -1,0 +1,39 @@
+"""`referee manifest`: sign the list of a folder's records."""
+
+import sys
+from pathlib import Path
+
+import rich_click as click
+
+from ...games.base import counted
+from ...record.manifest import NAME, write_manifest
+from ...record.reader import RecordError
+from ..common import FAILED, json_option, out, print_json
+from ..options.match import find_sealer
+
+
+@click.command(epilog="Example:  referee manifest logs/spring-contest")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--key", "path", type=click.Path(dir_okay=False, path_type=Path), help="The key that sealed them.")
+@json_option
+def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
+    """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.
+
+    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. Where the records of a
+    tournament tell of one that is not there, nothing is signed, and that one is named.
+
+    Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
+    """
+    try:
+        written = write_manifest(folder, find_sealer(path))
+    except RecordError as error:
+        out.print(str(error), markup=False, highlight=False, soft_wrap=True)
+        sys.exit(FAILED)
+    except OSError as error:
+        raise click.ClickException(f"can't write {folder / NAME}: {error.strerror}") from None
+    if as_json:
+        print_json({"manifest": str(folder / NAME), "key": written.key, "records": len(written.records)})
+    else:
+        out.print(
+            f"{folder / NAME}: {counted(len(written.records), 'record')}", markup=False, highlight=False, soft_wrap=True
+        )

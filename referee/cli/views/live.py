@@ -1,0 +1,302 @@
+"""The live view of a running tournament on a terminal. Knows rich; refuses to know how matches are run.
+
+It is drawn by the referee's own loop, so it has to cost next to nothing: what happens is only noted, lines are laid out
+by hand, as many as there is room for, and rich's own thread is off.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from rich.cells import set_cell_size
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from ...games.base import counted
+from ...match import events as e
+from ...match.machine import Match
+from ...net.tournaments.observers import Watch
+from ...pages.causes import short_cause
+from ...pages.words import number
+from ...text import printable
+from ...tournament.machine import Fixture, Suspension, Tournament
+from ...tournament.match_context import Entry
+from ...tournament.placing import placed
+from ...tournament.standings import Standing
+from ..common import console as usual_console
+from ..common import is_interactive, monotonic
+from .live_lines import JsonLines, PlainLines, foul_lines
+
+Clock = Callable[[], float]
+REFRESH_S = 0.25
+"""At most four times a second: more can't be read."""
+COSTLY = 50
+"""Standings are counted again once so many times as long has passed as it took: large fields cost 2 % at most."""
+SLOW_S = 0.01
+"""Where tie-breaks took longer, points alone decide from then on: who has equal points shares a place on the screen."""
+RATE_S = 120.0
+"""The rate is that of the matches of so many seconds; long enough for slow games, short enough to follow the tables."""
+LATELY = 5
+"""Lines of what happened lately."""
+MIN_STANDINGS = 3
+WIDE = 120
+"""From so many columns on, the standings stand beside the tables."""
+
+
+def watch_of(*, as_json: bool) -> Watch:
+    """Return the watcher that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
+    if as_json:
+        return JsonLines()
+    return LiveView() if is_interactive() else PlainLines()
+
+
+@dataclass(slots=True)
+class _Seated:
+    """A match that is played now."""
+
+    name: str
+    table: int
+    names: tuple[str, ...]
+    round: int
+    opened_s: float
+    match: Match | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Lines that fit: rich need not wrap them, which would take most of the time."""
+
+    lines: Sequence[Text]
+
+    def __rich_console__(self, console: Console, _options: ConsoleOptions) -> RenderResult:
+        for line in self.lines:
+            yield from line.render(console, end="\n")
+
+
+class LiveView:
+    """Tables, standings, rate and what happened lately, on one screen.
+
+    Args:
+        console: what draws on the terminal; stderr's, if none is given.
+        clock: monotonic seconds.
+    """
+
+    def __init__(self, console: Console | None = None, clock: Clock = monotonic) -> None:
+        self._console = console or usual_console
+        self._clock = clock
+        self._live = Live(console=self._console, auto_refresh=False, transient=True, vertical_overflow="crop")
+        self._seated: dict[str, _Seated] = {}
+        self._lately: deque[Text] = deque(maxlen=LATELY)
+        self._recalled: deque[Text] = deque(maxlen=LATELY)
+        self._closed_s: deque[float] = deque()
+        self._tournament: Tournament | None = None
+        self._names: list[str] = []
+        self._total: int | None = None
+        self._begun_s = 0.0
+        self._drawn_s = float("-inf")
+        self._standings: Sequence[Standing] = ()
+        self._has_tie_breaks = True
+        self._counted = (-1, 0.0)
+        """Matches played when the standings were counted last, and the instant from which they may be again."""
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    # --- what happens
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Note what is played."""
+        self._tournament, self._total = tournament, total
+        self._names = [printable(one.name) for one in tournament.charter.entrants]
+        self._begun_s = self._clock()
+
+    def match_recalled(self, entry: Entry) -> None:
+        """Note who was expelled, and a fault of the referee, as far as nothing newer has happened."""
+        self._recalled.extend(_trouble_lines(entry))
+
+    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Note that a table is taken."""
+        names = tuple(self._names[entrant] for entrant in fixture.seats)
+        for other in [one for one in self._seated.values() if one.table == table]:
+            del self._seated[other.name]  # it was given up
+        self._seated[name] = _Seated(name, table, names, fixture.pairing.round, self._clock())
+
+    def match_stepped(self, name: str, match: Match) -> None:
+        """Note where a match is; what is shown of it is looked up when it is drawn."""
+        if name in self._seated:
+            self._seated[name].match = match
+
+    def match_closed(self, entry: Entry) -> None:
+        """Note that a table is free, and who was expelled."""
+        self._seated.pop(entry.match, None)
+        self._closed_s.append(self._clock())
+        self._lately.extend(_trouble_lines(entry))
+
+    def match_voided(self, entry: Entry) -> None:
+        """Note that a table is free, and a fault of the referee."""
+        self._seated.pop(entry.match, None)
+        self._lately.extend(_trouble_lines(entry))
+
+    def entrant_suspended(self, suspension: Suspension) -> None:
+        """Note who plays no more."""
+        line = f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}"
+        self._lately.append(Text(line, "bold red"))
+
+    def noted(self, text: str) -> None:
+        """Note anything else."""
+        self._lately.append(Text(printable(text), "yellow"))
+
+    def tournament_ended(self, tournament: Tournament) -> None:
+        """Draw the last state."""
+        self._drawn_s = float("-inf")
+        self.refresh()
+
+    # --- what is shown
+
+    def refresh(self) -> None:
+        """Draw it, if the last time is long enough ago."""
+        now_s = self._clock()
+        if now_s - self._drawn_s >= REFRESH_S and self._tournament is not None:
+            self._drawn_s = now_s
+            self._live.update(self.screen(), refresh=True)
+
+    def screen(self) -> "Screen":
+        """Return what is to be seen now: no line is wider than the terminal, and there are fewer than it has rows."""
+        width, height = self._console.size
+        tournament = self._tournament
+        if tournament is None:
+            return Screen([Text("nothing is played yet")])
+        now_s = self._clock()
+        self._count_standings(tournament, now_s)
+        head = [*self._head(tournament, now_s), Text()]
+        lately = [*self._recalled, *self._lately][-LATELY:]
+        tail = [Text(), *(line.copy() for line in lately)] if lately else []
+        room = max(height - len(head) - len(tail) - 1, 2)
+        body = self._beside(width, room, now_s) if width >= WIDE else self._below(width, room, now_s)
+        lines = [*head, *body, *tail][: height - 1]
+        for line in lines:
+            line.truncate(width - 1, overflow="ellipsis")
+        return Screen(lines)
+
+    def _count_standings(self, tournament: Tournament, now_s: float) -> None:
+        played, after_s = self._counted
+        if played != tournament.played and (now_s >= after_s or tournament.is_over):
+            self._standings = placed(tournament, has_tie_breaks=self._has_tie_breaks)
+            took_s = self._clock() - now_s
+            self._has_tie_breaks = self._has_tie_breaks and took_s <= SLOW_S
+            self._counted = (tournament.played, now_s + COSTLY * took_s)
+
+    def _head(self, tournament: Tournament, now_s: float) -> Iterator[Text]:
+        charter = tournament.charter
+        what = f"  {charter.game}, {charter.format}, {counted(len(self._names), 'entrant')}"
+        yield Text.assemble((charter.name, "bold"), (what, "dim"))
+        total = None if self._total is None else self._total - tournament.given_up
+        played = counted(tournament.played, "match", "matches")
+        parts = [played if total is None else f"{tournament.played} of {counted(total, 'match', 'matches')}"]
+        parts.append(f"{spell(now_s - self._begun_s)} so far")
+        rate = self._rate(now_s)
+        if rate:
+            parts.append(f"{rate * 60:.1f} a minute")
+            if total is not None:
+                parts.append(f"about {spell(max(total - tournament.played, 0) / rate)} left")
+        if tournament.given_up:
+            parts.append(f"{tournament.given_up} given up")
+        if tournament.voided:
+            parts.append(f"{tournament.voided} void")
+        if tournament.suspended:
+            parts.append(f"{len(tournament.suspended)} suspended")
+        yield Text("   ".join(parts))
+
+    def _rate(self, now_s: float) -> float:
+        """Return how many matches end in a second, lately; 0 if none did."""
+        while self._closed_s and now_s - self._closed_s[0] > RATE_S:
+            self._closed_s.popleft()
+        span_s = min(now_s - self._begun_s, RATE_S)
+        return len(self._closed_s) / span_s if span_s > 0 else 0.0
+
+    def _below(self, width: int, room: int, now_s: float) -> list[Text]:
+        """Lay the standings out below the tables; these give way, as far as some standings are to be seen."""
+        wanted = len(self._standings) + 1
+        tables = self._tables(width, max(room - 1 - min(wanted, max(room // 2, MIN_STANDINGS)), 2), now_s)
+        return [*tables, Text(), *self._places(width, room - len(tables) - 1)]
+
+    def _beside(self, width: int, room: int, now_s: float) -> list[Text]:
+        """Lay the standings out to the right of the tables."""
+        right = 42
+        left = width - right - 3
+        tables, places = self._tables(left, room, now_s), self._places(right, room)
+        rows = []
+        for at in range(max(len(tables), len(places))):
+            row = tables[at] if at < len(tables) else Text()
+            row.truncate(left, overflow="ellipsis", pad=True)
+            rows.append(Text.assemble(row, "   ", places[at] if at < len(places) else ""))
+        return rows
+
+    def _tables(self, width: int, room: int, now_s: float) -> list[Text]:
+        """Return the matches that are played, by table, as many as have room."""
+        players = max(width - 32, 12)
+        lines = [Text(f"table round  {'players':<{players}} turn   since", "dim")]
+        seated = sorted(self._seated.values(), key=lambda one: one.table)
+        shown = seated if len(seated) < room else seated[: room - 2]
+        lines += (_table_line(one, players, now_s) for one in shown)
+        if len(shown) < len(seated):
+            lines.append(Text(f"      and {len(seated) - len(shown)} more tables", "dim"))
+        return lines if seated else [*lines, Text("      nothing is played now", "dim")]
+
+    def _places(self, width: int, room: int) -> list[Text]:
+        """Return the first lines of the standings, as many as have room."""
+        name = min(max(width - 24, 8), 22)
+        lines = [Text(f"  #  {'entrant':<{name}} points played", "dim")]
+        for one in self._standings[: max(room - 1, 0)]:
+            style = "dim strike" if one.has_withdrawn else ""
+            text = set_cell_size(self._names[one.entrant], name)
+            lines.append(
+                Text.assemble((f"{one.place:>3}  ", "dim"), (text, style), f" {number(one.points):>6} {one.played:>6}")
+            )
+        return lines
+
+
+def _trouble_lines(entry: Entry) -> list[Text]:
+    """Return what went wrong in a match: that it does not count, or who was expelled."""
+    if entry.void is not None:
+        said = [(f"void, to be played again: {printable(entry.void)}", "yellow")]
+    else:
+        said = [(line, "red") for line in foul_lines(entry)]
+    return [Text.assemble((f"{entry.match} ", "dim"), line) for line in said]
+
+
+def _table_line(one: _Seated, players: int, now_s: float) -> Text:
+    """Return one table: who is asked for a move stands out, who was expelled is struck out."""
+    match = one.match
+    asked = {} if match is None else match.open_requests
+    out = set() if match is None else {foul.seat for foul in match.fouls}
+    who = Text()
+    for seat, name in enumerate(one.names):
+        is_asked = seat in asked and asked[seat].answer is e.MoveReceived
+        who.append(name, "red strike" if seat in out else "bold cyan" if is_asked else "")
+        who.append("  ")
+    who.truncate(players, overflow="ellipsis", pad=True)
+    turn = "start" if match is None or not match.turn else str(match.turn)
+    since = spell(now_s - one.opened_s)
+    return Text.assemble(f"{one.table:>5} {one.round:>5}  ", who, f" {turn:>5} {since:>7}")
+
+
+def spell(seconds: float) -> str:
+    """Return a time in its two largest units: `42s`, `3m 05s`, `2h 10m`, `1d 03h`."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60:02}s"
+    if whole < 86_400:
+        return f"{whole // 3600}h {whole % 3600 // 60:02}m"
+    return f"{whole // 86_400}d {whole % 86_400 // 3600:02}h"

@@ -1,0 +1,226 @@
+"""A running tournament line by line: in words, or as JSON for other programs. Knows no terminal and no clock.
+
+The objects are described in docs/exports.md.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import msgspec
+
+from ...games.base import counted
+from ...match.machine import Match
+from ...pages.causes import Causes, broken, short_cause
+from ...pages.words import number
+from ...text import printable
+from ...tournament.machine import Fixture, Suspension, Tournament
+from ...tournament.match_context import Entry
+from ...tournament.placing import placed
+from ..common import console, print_json
+
+Say = Callable[[str], None]
+
+
+def foul_lines(entry: Entry, causes: Causes | None = None) -> list[str]:
+    """Return who was expelled in a match and why, a line for each, printable.
+
+    Args:
+        entry: the match.
+        causes: what was told already; None: all causes are told in short.
+    """
+    lines = []
+    for foul in entry.fouls:
+        name = entry.names[foul.seat]
+        what = " ".join(filter(None, (f"{name} expelled: {foul.cause}", broken(foul))))
+        why = short_cause(foul.detail) if causes is None else causes.tell(name, foul.detail)
+        lines.append(printable(f"{what}: {why}" if why else what))
+    return lines
+
+
+def result_text(entry: Entry) -> str:
+    """Return how a match ended: `ada 12, bob 9`, the best first, those who fouled with `(foul)`."""
+    fouled = {foul.seat for foul in entry.fouls}
+    seats = [seat for group in entry.ranking for seat in group] or list(range(len(entry.names)))
+    return ", ".join(
+        f"{printable(entry.names[seat])} {entry.scores[seat]}{' (foul)' if seat in fouled else ''}" for seat in seats
+    )
+
+
+def matches_text(tournament: Tournament) -> str:
+    """Return how many matches were played and how many are given up: `18 matches, 3 given up`."""
+    lost = f", {tournament.given_up} given up" if tournament.given_up else ""
+    return f"{counted(tournament.played, 'match', 'matches')}{lost}"
+
+
+class _Lines:
+    """What watchers have in common that write lines."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        """Leave nothing behind."""
+
+    def match_recalled(self, entry: Entry) -> None:
+        """Say nothing: it was said when it happened."""
+
+    def match_stepped(self, name: str, match: Match) -> None:
+        """Say nothing: turns are too many for lines."""
+
+    def refresh(self) -> None:
+        """Do nothing: every line was written when it was due."""
+
+
+class PlainLines(_Lines):
+    """A line for each result, foul, suspension and note: for logs, and where there is no terminal.
+
+    Args:
+        say: writes one line.
+    """
+
+    def __init__(self, say: Say | None = None) -> None:
+        self._say = say or _print
+        self._total: int | None = None
+        self._names: Sequence[str] = ()
+        self._tournament: Tournament | None = None
+        self._causes = Causes()
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Say what is going to be played."""
+        self._tournament, self._total = tournament, total
+        charter = tournament.charter
+        self._names = [printable(one.name) for one in charter.entrants]
+        parts = [charter.game, charter.format, counted(len(self._names), "entrant")]
+        parts += [] if total is None else [counted(total, "match", "matches")]
+        if tournament.played:
+            what = counted(tournament.played, "match", "matches") if total is None else f"{tournament.played} of them"
+            parts.append(f"{what} played")
+        parts += [f"{tournament.given_up} given up"] if tournament.given_up else []
+        self._say(f"{charter.name}: {', '.join(parts)}")
+
+    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Say nothing: the result follows."""
+
+    def match_closed(self, entry: Entry) -> None:
+        """Say the result, and who was expelled why."""
+        played = 0 if self._tournament is None else self._tournament.played
+        lost = 0 if self._tournament is None else self._tournament.given_up
+        of = "" if self._total is None else f"/{self._total - lost}"
+        self._say(f"[{played}{of}] {entry.match}: {result_text(entry)}")
+        for line in foul_lines(entry, self._causes):
+            self._say(f"  {line}")
+
+    def match_voided(self, entry: Entry) -> None:
+        """Say that it is played again, and why."""
+        self._say(f"{entry.match}: void, to be played again: {printable(entry.void or '')}")
+
+    def entrant_suspended(self, suspension: Suspension) -> None:
+        """Say who plays no more, and why."""
+        self._say(f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}")
+
+    def noted(self, text: str) -> None:
+        """Say it."""
+        self._say(printable(text))
+
+    def tournament_ended(self, tournament: Tournament) -> None:
+        """Say how many matches there were, and who leads."""
+        state = "is over" if tournament.is_over else "was stopped"
+        self._say(f"{tournament.charter.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
+        for line in placed(tournament)[:3]:
+            mark = " (suspended)" if line.entrant in tournament.suspended else ""
+            self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}{mark}")
+
+
+class JsonLines(_Lines):
+    """One object a line, for other programs.
+
+    Args:
+        write: writes one object.
+    """
+
+    def __init__(self, write: Callable[[Any], None] = print_json) -> None:
+        self._write = write
+        self._tournament: Tournament | None = None
+        self._names: Sequence[str] = ()
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Write what is going to be played."""
+        self._tournament = tournament
+        charter = tournament.charter
+        self._names = [one.name for one in charter.entrants]
+        self._event(
+            "tournament-begun",
+            tournament=charter.name,
+            game=charter.game,
+            format=charter.format,
+            entrants=self._names,
+            total=total,
+            played=tournament.played,
+        )
+
+    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Write what is played where."""
+        names = [self._names[entrant] for entrant in fixture.seats]
+        pairing = fixture.pairing
+        self._event(
+            "match-opened",
+            match=name,
+            table=table,
+            number=pairing.number,
+            round=pairing.round,
+            leg=fixture.leg,
+            attempt=fixture.attempt,
+            names=names,
+        )
+
+    def match_closed(self, entry: Entry) -> None:
+        """Write the result; and the standings whenever as many matches more were played as there are entrants."""
+        self._event(
+            "match-closed",
+            match=entry.match,
+            names=entry.names,
+            ranking=entry.ranking,
+            scores=entry.scores,
+            fouls=entry.fouls,
+            reason=entry.reason,
+            turns=entry.turns,
+            used_ms=entry.used_ms,
+            head=entry.head,
+        )
+        if self._tournament is not None and self._tournament.played % len(self._names) == 0:
+            self._standings(self._tournament)
+
+    def match_voided(self, entry: Entry) -> None:
+        """Write the referee's fault for which the match is played again."""
+        self._event("match-voided", match=entry.match, names=entry.names, void=entry.void)
+
+    def entrant_suspended(self, suspension: Suspension) -> None:
+        """Write who plays no more and why, and how many matches are not played because of all who do not."""
+        given_up = 0 if self._tournament is None else self._tournament.given_up
+        self._event("entrant-suspended", name=self._names[suspension.entrant], why=suspension.why, given_up=given_up)
+
+    def noted(self, text: str) -> None:
+        """Write it."""
+        self._event("noted", text=text)
+
+    def tournament_ended(self, tournament: Tournament) -> None:
+        """Write the last standings, and that it is over or was stopped."""
+        self._standings(tournament)
+        self._event(
+            "tournament-over",
+            is_over=tournament.is_over,
+            played=tournament.played,
+            given_up=tournament.given_up,
+            void=tournament.voided,
+        )
+
+    def _standings(self, tournament: Tournament) -> None:
+        lines = [{"name": self._names[one.entrant], **msgspec.to_builtins(one)} for one in placed(tournament)]
+        self._event("standings", played=tournament.played, standings=lines)
+
+    def _event(self, event: str, **fields: Any) -> None:
+        self._write({"event": event, **msgspec.to_builtins(fields)})
+
+
+def _print(line: str) -> None:
+    console.print(line, markup=False, highlight=False, soft_wrap=True)

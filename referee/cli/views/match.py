@@ -1,0 +1,113 @@
+"""Shows a match while it is played and when it is over. Knows rich; refuses to know how the match is run."""
+
+from contextlib import suppress
+from typing import Any, Self, TypeGuard
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from ...match import commands as c
+from ...match import events as e
+from ...match.machine import Match
+from ...net.matches.host import Played
+from ...net.telemetry import Silence
+from ...pages.causes import why
+from ...text import printable
+from ..common import console, is_interactive, out, print_json
+from .results import result_table, show_expulsions
+
+
+class Moves(Silence):
+    """Keeps every legal move; it shows nothing, so that nothing can make it fail."""
+
+    def __init__(self) -> None:
+        self.so_far: list[dict[str, Any]] = []
+        """Turn, seat, move."""
+
+    def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+        """Keep a move."""
+        if _is_legal_move(event, commands):
+            self.so_far.append({"turn": event.turn, "seat": event.seat, "move": event.move})
+
+
+class Watcher:
+    """One line of progress on a terminal; a plain line per foul everywhere."""
+
+    def __init__(self, *, is_quiet: bool) -> None:
+        self._is_quiet = is_quiet
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=is_quiet or not is_interactive(),
+        )
+        self._task = self._progress.add_task("waiting for players", total=None)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._progress.stop()
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Show what happens before the match."""
+        if event == "reported":
+            self._show(facts["text"])
+
+    def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+        """Show how far the match is, and every expulsion."""
+        names = match.setup.names
+        if _is_legal_move(event, commands) and not is_interactive():
+            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}")
+        for command in commands:
+            if isinstance(command, c.ExpelSeat):
+                foul = command.foul
+                text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why(foul)}"
+                self._show(printable(text))
+        self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
+
+    def _show(self, text: str) -> None:
+        if not self._is_quiet:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _is_legal_move(event: e.Event, commands: tuple[c.Command, ...]) -> TypeGuard[e.MoveReceived]:
+    return isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands)
+
+
+def _scores(match: Match) -> str:
+    scores = getattr(match.state, "scores", ())
+    return "  ".join(f"{name} {score}" for name, score in zip(match.setup.names, scores, strict=False))
+
+
+def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Show the end of a match, as far as somebody reads: board, ranking, record; or one JSON object on stdout."""
+    with suppress(BrokenPipeError):
+        _show_end(played, moves, as_json=as_json)
+
+
+def _show_end(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        print_json({**_described(played), "moves": moves})
+        return
+    if played.match.state is not None:
+        board = played.match.game.draw_text(played.match.state)
+        out.print(
+            board, highlight=False, no_wrap=True, soft_wrap=not out.is_terminal
+        )  # a file takes lines of any width
+        out.print()
+    out.print(result_table(played.names, played.result))
+    show_expulsions(played.result, played.record)
+    out.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _described(played: Played) -> dict[str, Any]:
+    return {
+        "match": played.match.setup.match,
+        "game": played.match.setup.game,
+        "names": played.names,
+        "result": played.result,
+        "record": str(played.record),
+    }

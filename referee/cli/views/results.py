@@ -1,0 +1,76 @@
+"""The ranking of a match as a table for people, and what an expelled player's author does next.
+
+Knows rich; refuses to know how the match was run.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich.table import Table as RichTable
+
+from ...check.remedies import foul_remedy
+from ...match.commands import Result
+from ...match.fouls import Foul
+from ...pages.causes import why
+from ...record.explain import Explanation
+from ...text import printable, printable_lines
+from ..commands.explain import expected_and_come, explain_command_line, explained
+from ..common import harmless, out
+
+_SHOWN_CHARS = 160
+"""Of what came; `explain` has all of it."""
+
+
+def result_table(names: Sequence[str], result: Result) -> RichTable:
+    """Return the ranking of a match as a table."""
+    table = RichTable(title=harmless("Void: " + result.void) if result.void else None, show_edge=False)
+    for title, justify in (("rank", "right"), ("seat", "right"), ("player", "left"), ("points", "right")):
+        table.add_column(title, justify=justify)  # type: ignore[arg-type]  # rich's literal type
+    table.add_column("time used", justify="right")
+    table.add_column("")
+    fouls = {foul.seat: foul for foul in result.fouls}
+    for level in result.ranking or (tuple(range(len(names))),):
+        for seat in level:
+            foul = fouls.get(seat)
+            note = "winner" if seat in result.winners else ""
+            if foul is not None:
+                note = f"[red]expelled: {foul.cause}[/] {harmless(why(foul))}"
+            place = str(result.rank(seat) or "-")
+            seconds = f"{result.used_ms[seat] / 1000:.2f} s"
+            table.add_row(place, str(seat), harmless(names[seat]), str(result.scores[seat]), seconds, note)
+    return table
+
+
+def show_expulsions(result: Result, record: Path) -> None:
+    """Print for each expelled player what went wrong, what to do, and the command that explains the rest.
+
+    Args:
+        result: of the match.
+        record: its file, whole.
+
+    Raises:
+        RecordError: the record was changed meanwhile.
+    """
+    for foul in result.fouls:
+        found = explained(record, foul.seat)
+        out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
+        for label, text in _next_steps(foul, found, record):
+            out.print(f"  {label:<15} {text}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[str, str]]:
+    """Yield label and text of each thing that its author can look at; the command as a shell takes it."""
+    verdict = found.verdict
+    assert verdict is not None, "it was expelled"
+    if verdict.rule is not None:
+        yield "expected", f"{verdict.rule['text']} ({verdict.rule['id']})"
+    for label, text in expected_and_come(verdict, found.conversation):
+        yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
+    printed = None if found.printed is None else found.printed.path
+    yield "how to mend it", printable(foul_remedy(foul, found.game, printed))
+    yield "in the record", f"line {verdict.line} of {record}"
+    if found.printed is not None:
+        yield "it printed", found.printed.path
+    if foul.turn:
+        yield "the view", printable_lines(explain_command_line(record, found, foul.turn))
+    yield "all about it", printable_lines(explain_command_line(record, found))

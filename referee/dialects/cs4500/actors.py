@@ -1,0 +1,53 @@
+"""The course's players: a strategy, and what goes wrong with it, as the configuration of `xclients` says.
+
+Knows in which call a player misbehaves and how. Refuses to know the wire. A player that raises leaves; one that loops
+never answers, and costs nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from ...cli.common import find_game, registry
+from .cheats import CHEATS
+from .configs import ActorSpec
+from .forms import choice_of
+from .player_end import Call, PlayerEnd
+
+Choose = Callable[[Any], Any]
+_NO_SEED = bytes(32)
+
+
+class Actor:
+    """One player.
+
+    Args:
+        spec: what it is.
+        choose: its strategy, view -> move.
+    """
+
+    def __init__(self, spec: ActorSpec, choose: Choose) -> None:
+        self.spec = spec
+        self._choose = choose
+        self._calls = Counter[str]()
+
+    def called(self, call: Call, end: PlayerEnd) -> None:
+        """Answer a call, unless this is the one that goes wrong."""
+        self._calls[call.method] += 1
+        if call.method == self.spec.raises_in:
+            end.leave(f"{self.spec.name} raises in {call.method}")
+        elif (call.method, self._calls[call.method]) != (self.spec.loops_in, self.spec.count):
+            end.reply(None if call.method != "take-turn" else self._turn(call.view))
+
+    def _turn(self, view: Any) -> Any:
+        cheat = None if self.spec.cheat is None else CHEATS[self.spec.cheat](view)
+        return choice_of(self._choose(view) if cheat is None else cheat)
+
+    def lost(self) -> None:
+        """Do nothing: a player whose connection ended is asked no more."""
+
+
+def make_actor(spec: ActorSpec) -> Actor:
+    """Return a player that plays as the house player of its strategy's name does."""
+    game = find_game("q")
+    return Actor(spec, registry().player(spec.strategy).make(game, game.parse_options({}), _NO_SEED))

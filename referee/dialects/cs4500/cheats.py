@@ -1,0 +1,116 @@
+"""The five cheats of the course's players, each as view -> illegal move, or None where the cheat is impossible now.
+
+Knows which moves break which rule. Refuses to know when a cheat is tried and by whom.
+
+Source: The course CS4500 of Fall 2023, milestone 8, JCheat.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...games.q.tiles import BY_NAME, KINDS, NAMES, Cell, Tile, frontier, in_line, misfit, spots
+
+Cheat = Callable[[Any], Any]
+Placed = tuple[Cell, Tile]
+MAX_STEPS = 20_000
+"""Placements looked at for a placement out of line. Only small hands on small maps need a whole search, and those
+have fewer; a large hand finds one among the first few."""
+
+
+def non_adjacent(view: Any) -> Any:
+    """Place a tile where it touches nothing."""
+    board = _board_of(view)
+    row = max(row for row, _ in board) + 2
+    tile = (_hand_of(view) or [0])[0]
+    return _place([((row, 0), tile)])
+
+
+def tile_not_owned(view: Any) -> Any:
+    """Place a kind of tile that is not in hand: one that fits somewhere if there is one."""
+    hand = set(_hand_of(view))
+    board = _board_of(view)
+    free = frontier(board)
+    missing = [tile for tile in range(KINDS) if tile not in hand]
+    for tile in missing:
+        cells = spots(board, tile, free)
+        if cells:
+            return _place([(cells[0], tile)])
+    return _place([(min(free), missing[0])]) if missing else None
+
+
+def bad_ask_for_tiles(view: Any) -> Any:
+    """Exchange more tiles than are left."""
+    return {"action": "exchange"} if len(view["hand"]) > view["tiles_left"] else None
+
+
+def no_fit(view: Any) -> Any:
+    """Place an own tile next to the map where it does not fit."""
+    board = _board_of(view)
+    free = sorted(frontier(board))
+    for tile in dict.fromkeys(_hand_of(view)):
+        for cell in free:
+            if misfit(board, cell, tile) is not None:
+                return _place([(cell, tile)])
+    return None
+
+
+def not_a_line(view: Any) -> Any:
+    """Place own tiles that each fit when placed, but do not lie in one row or column."""
+    board = _board_of(view)
+    return _out_of_line(board, _hand_of(view), frontier(board))
+
+
+def _out_of_line(board: dict[Cell, Tile], hand: list[Tile], free: set[Cell]) -> Any:
+    """Search placements in line, the shortest first, for one that a further tile takes out of line."""
+    level: list[list[Placed]] = [[]]
+    steps = 0
+    seen: set[frozenset[Placed]] = set()
+    while level:
+        longer: list[list[Placed]] = []
+        for placed in level:
+            for following in _continuations(board, hand, free, placed):
+                steps += 1
+                if not in_line([cell for cell, _ in following]):
+                    return _place(following)
+                if steps >= MAX_STEPS:
+                    return None
+                key = frozenset(following)
+                if key not in seen:
+                    seen.add(key)
+                    longer.append(following)
+        level = longer
+    return None
+
+
+def _continuations(
+    board: dict[Cell, Tile], hand: list[Tile], free: set[Cell], placed: list[Placed]
+) -> list[list[Placed]]:
+    """Return the placements that are one tile longer."""
+    extended, rest, spots_left = dict(board), list(hand), free
+    for cell, tile in placed:
+        extended[cell] = tile
+        rest.remove(tile)
+        spots_left = (spots_left - {cell}) | (frontier({cell: tile}) - extended.keys())
+    return [[*placed, (cell, tile)] for tile in dict.fromkeys(rest) for cell in spots(extended, tile, spots_left)]
+
+
+def _board_of(view: Any) -> dict[Cell, Tile]:
+    return {(row, column): BY_NAME[name] for row, column, name in view["map"]}
+
+
+def _hand_of(view: Any) -> list[Tile]:
+    return sorted(BY_NAME[name] for name in view["hand"])
+
+
+def _place(placed: Sequence[Placed]) -> dict[str, Any]:
+    return {"action": "place", "tiles": [[row, column, NAMES[tile]] for (row, column), tile in placed]}
+
+
+CHEATS: dict[str, Cheat] = {
+    "non-adjacent-coordinate": non_adjacent,
+    "tile-not-owned": tile_not_owned,
+    "not-a-line": not_a_line,
+    "bad-ask-for-tiles": bad_ask_for_tiles,
+    "no-fit": no_fit,
+}
+"""By the course's names."""

@@ -1,0 +1,140 @@
+"""What the course's programs `xserver` and `xclients` read from their input. Knows its form; refuses to act on it.
+
+Source: The course CS4500 of Fall 2023, milestones 8 to 10: ServerConfig, RefereeConfig, ClientConfig, JActorsB.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from protocol import RemoteProtocolError
+
+from .forms import BadForm, JState, converted
+from .json_stream import JsonReader
+
+MAX_CONFIG_BYTES = 16 * 1024 * 1024
+"""A game with all its tiles is under 0.1 MiB."""
+
+Seconds = Annotated[float, Meta(gt=0, le=86_400)]
+"""The course's own limits are 6 to 30; nobody is hurt by more."""
+Port = Annotated[int, Meta(ge=1, le=65_535)]
+Method = Literal["setup", "take-turn", "new-tiles", "win"]
+Cheat = Literal["non-adjacent-coordinate", "tile-not-owned", "not-a-line", "bad-ask-for-tiles", "no-fit"]
+Strategy = Literal["dag", "ldasg"]
+
+
+class Bonuses(Struct, frozen=True, forbid_unknown_fields=True):
+    """Points besides those for tiles and runs."""
+
+    q: Annotated[int, Meta(ge=0, le=1000)] = msgspec.field(name="qbo")
+    finish: Annotated[int, Meta(ge=0, le=1000)] = msgspec.field(name="fbo")
+
+
+class RefereeConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The game to be refereed."""
+
+    state0: JState
+    config_s: Bonuses
+    per_turn: Seconds
+    """Limit for each call."""
+    quiet: bool = True
+    observe: bool = False
+    """Whether to show the game while it is played: here, its record is there to be watched."""
+
+
+class ServerConfig(Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """What a server is told."""
+
+    ref_spec: RefereeConfig
+    server_tries: Annotated[int, Meta(ge=1, le=1000)]
+    """Number of waiting periods."""
+    server_wait: Seconds
+    """Length of one."""
+    wait_for_signup: Seconds
+    """How long a connection may take to send its name."""
+    port: Port | None = None
+    quiet: bool = True
+
+
+class ClientConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a group of clients is told."""
+
+    players: list[list[Any]]
+    """JActorsB; see Actor."""
+    host: str = "127.0.0.1"
+    port: Port | None = None
+    wait: Annotated[float, Meta(ge=0, le=3600)] = 0.0
+    """Between the launches of two clients, in seconds."""
+    quiet: bool = True
+
+
+class ActorSpec(Struct, frozen=True, kw_only=True):
+    """One player of JActorsB."""
+
+    name: str
+    """As it is sent; it may be a bad one."""
+    strategy: str
+    raises_in: str | None = None
+    """The method whose first call it leaves with an error."""
+    loops_in: str | None = None
+    """The method in which it never answers the call with the number `count`."""
+    count: int = 0
+    cheat: str | None = None
+    """What it tries in every turn in which that is possible."""
+
+
+_Honest = tuple[str, Strategy]
+_Raising = tuple[str, Strategy, Method]
+_Cheating = tuple[str, Strategy, Literal["a cheat"], Cheat]
+_Looping = tuple[str, Strategy, Method, Annotated[int, Meta(ge=1, le=7)]]
+
+
+def actor_of(spec: list[Any]) -> ActorSpec:
+    """Return an actor of JActorsB.
+
+    Raises:
+        BadForm: it is none.
+    """
+    if len(spec) == 2:
+        name, strategy = converted(spec, _Honest)
+        return ActorSpec(name=name, strategy=strategy)
+    if len(spec) == 3:
+        name, strategy, method = converted(spec, _Raising)
+        return ActorSpec(name=name, strategy=strategy, raises_in=method)
+    if len(spec) == 4 and spec[2] == "a cheat":
+        name, strategy, _, cheat = converted(spec, _Cheating)
+        return ActorSpec(name=name, strategy=strategy, cheat=cheat)
+    name, strategy, method, count = converted(spec, _Looping)
+    return ActorSpec(name=name, strategy=strategy, loops_in=method, count=count)
+
+
+def read_values(data: bytes) -> list[Any]:
+    """Return the JSON values that stand one after the other in a program's input.
+
+    Raises:
+        BadForm: it is not JSON.
+    """
+    reader, values = JsonReader(MAX_CONFIG_BYTES), []
+    try:
+        reader.receive_data(data)
+        while (found := reader.next_value()) is not None:
+            values.append(found.value)
+        reader.receive_end()
+        if (last := reader.next_value()) is not None:
+            values.append(last.value)
+    except RemoteProtocolError as error:
+        raise BadForm(f"no JSON: {error.detail}") from None
+    return values
+
+
+def read_config(data: bytes, form: type[ServerConfig] | type[ClientConfig]) -> Any:
+    """Return the one configuration that a program's input is.
+
+    Raises:
+        BadForm: it is no JSON, more than one value, or not of this form.
+    """
+    values = read_values(data)
+    if len(values) != 1:
+        raise BadForm(f"one {form.__name__} is due, {len(values)} JSON values came")
+    return converted(values[0], form)

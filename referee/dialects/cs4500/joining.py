@@ -1,0 +1,251 @@
+"""Brings a player program of this project to a course's referee: speaks the course's wire there, its own to it.
+
+Knows both wires and their messages. Refuses to judge: what the program may not do ends its part, as its own failure. To
+the program all this is an ordinary match of which it sees its own seat; but nothing vouches for the shuffle, because
+the course's referee commits to none.
+"""
+
+import contextlib
+import hashlib
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred, TimeoutError  # noqa: A004  # Twisted's own name for it
+
+from protocol import RemoteProtocolError
+from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, TimeControl, Told, Turn
+
+from ...files.scratch import scratch
+from ...games.base import Game, MalformedMove
+from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
+from ...net.links.addresses import address_of, endpoint_of, listen, stopped
+from ...net.links.patience import Patience
+from ...net.links.player_protocol import LinkFactory, PlayerLink
+from ...net.links.reserved_seats import ReservedSeats
+from ...net.matches.lag import LoopLag
+from .forms import choice_of
+from .player_end import Call, PlayerEnd, connect
+
+MATCH = "cs4500"
+"""What the program is told that its match is called."""
+NO_HEAD = "0" * 64
+"""In place of the hash of a record's line: the course's referee keeps none."""
+LOCAL = "tcp:0:interface=127.0.0.1"
+_MILLISECONDS = 1000.0
+
+
+class Terms(Struct, frozen=True, kw_only=True):
+    """What the course's referee tells nobody, but its organiser knows."""
+
+    name: str
+    """What the player signs up with."""
+    options: dict[str, Any]
+    """Of the game."""
+    per_call_ms: float
+    """The referee's limit for a call."""
+    start_s: float
+    """How long the program may take to be ready."""
+
+
+class Joined(Struct, frozen=True, kw_only=True):
+    """How a player's game at a course's referee ended."""
+
+    won: bool | None
+    """What the referee said; None if the connection ended before it did."""
+    why: str
+    """Why the connection ended."""
+
+
+class Adapter:
+    """Answers a course referee's calls with what a player program says.
+
+    Args:
+        game: the rules, which know the form of a move.
+        terms: what the program is told of the match.
+        link: the program, greeted.
+    """
+
+    def __init__(self, game: Game[Any, Any, Any], terms: Terms, link: PlayerLink) -> None:
+        self.end = PlayerEnd(terms.name, self)
+        self.won: bool | None = None
+        """What the referee said at the end; None if it never came to that."""
+        self.ready: Deferred[None] = Deferred()
+        """Fires when the program has accepted the match; fails with PlayerError."""
+        self._game = game
+        self._terms = terms
+        self._link = link
+        self._seed = secrets.token_bytes(32)
+        self._turn = 0
+        self._acks = 0
+        link.owner = self
+        self._offer()
+
+    def _offer(self) -> None:
+        """Offer the match to the program; how many play it is not known yet."""
+        terms = self._terms
+        limits = {"per_move_ms": terms.per_call_ms, "start_ms": terms.start_s * _MILLISECONDS}
+        offer = Offer(
+            match=MATCH,
+            game=self._game.name,
+            options=terms.options,
+            seat=0,
+            names=[terms.name],
+            time=TimeControl(**limits, bank_ms=None, increment_ms=0.0),
+            teams=[],
+            lot=False,
+            acknowledge=True,
+            commitment=hashlib.sha256(self._seed).hexdigest(),
+            nonces=False,
+            resume="",
+        )
+        self._link.send(offer)
+
+    # --- from the course's referee
+
+    def called(self, call: Call, end: PlayerEnd) -> None:
+        """Pass a call on to the program."""
+        self._acks += 1
+        self._link.send(self._message(call))
+
+    def _message(self, call: Call) -> Message:
+        ack = self._acks
+        if call.method == "setup":
+            return Start(match=MATCH, view=call.view, ack=ack)
+        if call.method == "take-turn":
+            self._turn += 1
+            left_ms = self._terms.per_call_ms
+            return Turn(match=MATCH, turn=self._turn, view=call.view, left_ms=left_ms, bank_ms=None, head=NO_HEAD)
+        if call.method == "new-tiles":
+            return Told(match=MATCH, turn=self._turn, what={}, draws=list(call.tiles), ack=ack)
+        self.won = call.has_won
+        winners, seed = [0] if call.has_won else [], self._seed.hex()
+        return End(
+            match=MATCH,
+            winners=winners,
+            ranking=[],
+            scores=[],
+            void=None,
+            seed=seed,
+            nonces=[None],
+            head=NO_HEAD,
+            ack=ack,
+        )
+
+    def lost(self) -> None:
+        """Let the program go: the referee has closed the connection."""
+        self._link.say_goodbye()
+
+    # --- from the program
+
+    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+        """Pass an answer on to the course's referee."""
+        if isinstance(message, Ready):
+            self.ready.callback(None)
+        elif isinstance(message, Move):
+            self._answer_turn(message.move)
+        elif isinstance(message, Ack):
+            self.end.reply(None)
+
+    def _answer_turn(self, move: Any) -> None:
+        try:
+            self._game.parse_move(move)
+        except MalformedMove as error:
+            self._fail(f"the program's move has not the form of one: {error}")
+            return
+        self.end.reply(choice_of(move))
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """End the program's part: what it said is no message."""
+        self._fail(f"the program broke its protocol: {error}")
+
+    def link_lost(self, link: PlayerLink, detail: str) -> None:
+        """End the program's part: it has left."""
+        self._fail("the program ended its connection")
+
+    def _fail(self, why: str) -> None:
+        self._link.say_goodbye()
+        self.end.leave(why)
+        if not self.ready.called:
+            self.ready.errback(PlayerError(why))
+
+
+async def join(
+    reactor: Any,
+    now: Callable[[], float],
+    game: Game[Any, Any, Any],
+    terms: Terms,
+    launch: Launch,
+    where: tuple[str, int],
+    *,
+    confinement: Confinement,
+    output: Path,
+) -> Joined:
+    """Start a program, and let it play one game at a course's referee.
+
+    Args:
+        reactor: Twisted's reactor.
+        now: monotonic seconds.
+        game: the Q game.
+        terms: what the program is told.
+        launch: what to start.
+        where: host and port of the referee.
+        confinement: what the program is held to.
+        output: file that takes the end of what it prints.
+
+    Raises:
+        PlayerError: the program can't be started, or is not ready in time.
+        NobodyListens: there is no referee.
+    """
+    token = secrets.token_hex(32)
+    lag = LoopLag(reactor, now)
+    door = ReservedSeats(reactor, [token], terms.start_s, patience=Patience(reactor, lag))
+    with _socket(confinement) as socket, lag.beating():
+        endpoint = LOCAL if socket is None else endpoint_of(socket)
+        port = await listen(reactor, endpoint, LinkFactory(door, reactor, now))
+        environment = {
+            "REFEREE_ADDRESS": address_of(port, endpoint) if socket is None else f"unix:{SOCKET}",
+            "REFEREE_TOKEN": token,
+            "REFEREE_NAME": terms.name,
+            "REFEREE_PLAYER_SEED": secrets.token_hex(32),
+        }
+        hidden = [] if socket is None else [socket.parent]
+        try:
+            program = Program(launch, environment, output, reactor, confinement, hidden=hidden, socket=socket)
+            program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
+            try:
+                return await _play(reactor, game, terms, door, where)
+            finally:
+                program.end()
+                await program.gone
+        finally:
+            door.close()
+            await stopped(port)
+
+
+async def _play(
+    reactor: Any, game: Game[Any, Any, Any], terms: Terms, door: ReservedSeats, where: tuple[str, int]
+) -> Joined:
+    (link,) = await door.done
+    if link is None:
+        raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
+    adapter = Adapter(game, terms, link)
+    try:
+        await adapter.ready.addTimeout(terms.start_s, reactor)
+    except TimeoutError:
+        raise PlayerError(f"{terms.name}: the program did not accept the match within {terms.start_s:g} s") from None
+    await connect(reactor, *where, adapter.end)
+    why = await adapter.end.done
+    return Joined(won=adapter.won, why=why)
+
+
+@contextlib.contextmanager
+def _socket(confinement: Confinement) -> Iterator[Path | None]:
+    """Make a folder for a socket that a program in a sandbox is shown, and nobody else can reach."""
+    if confinement.sandbox is None:
+        yield None
+        return
+    with scratch("socket") as folder:
+        yield folder / "socket"

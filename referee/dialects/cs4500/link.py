@@ -1,0 +1,51 @@
+"""The referee's end of a course player's connection on the network. Knows when its own `ready` is due, and no more."""
+
+from collections.abc import Callable
+
+from protocol import State
+from protocol.messages import Message, Offer
+
+from ...clock import Clock
+from ...net.links.player_protocol import Owner, PlayerLink
+from .conversation import CourseConversation
+
+
+class CourseLink(PlayerLink):
+    """One course player's connection.
+
+    Args:
+        owner: who is told first.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
+        super().__init__(owner, clock, now, CourseConversation())
+
+    def send(self, message: Message) -> None:
+        """Send a message; the answer to an offer, which no player gives, follows in the next turn of the loop.
+
+        Raises:
+            LocalProtocolError: it may not be sent now.
+        """
+        super().send(message)
+        if isinstance(message, Offer):
+            self._clock.callLater(0, self._accept)
+
+    def expel(self, message: Message) -> None:
+        """Read no more and say nothing, but close only when the match is over, as the course's referee does.
+
+        A program may run all its players in one process, which ends when the first of their connections does: the
+        others have done nothing.
+
+        Args:
+            message: has no word on this wire.
+        """
+        self.owner = None
+        self.connection.state = State.CLOSED
+        if self.is_connected:
+            self._wire.pauseProducing()
+
+    def _accept(self) -> None:
+        if self.is_connected:
+            self.deliver(self._now())

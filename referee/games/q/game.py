@@ -1,0 +1,392 @@
+"""The Q game: turns, hands, scores and ends. Squares and neighbours are in q_tiles, the rules' texts in q_rules.
+
+Source: The Q Game, M. Felleisen. What it leaves open: row and column fit separately; any hand size finishes; a round
+without a legal placement ends the game; a player that alone is left plays on.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from . import tiles
+from .drawing import draw_svg, draw_text
+from .rules import RULES
+from .tiles import Board, Cell, Tile
+
+HAND_SIZE = 6
+
+Bonus = Annotated[int, Meta(ge=0, le=1000)]
+if TYPE_CHECKING:
+    TileName = str
+else:
+    TileName = Literal[tiles.NAMES]
+"""`colour-shape`, e.g. `red-8star`: one of the 36 kinds."""
+Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A row or a column: more than any game reaches, and an integer of every language."""
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    q_bonus: Bonus = 6
+    """Points for a Q, a run of exactly six tiles of all six colours or of all six shapes; 0 to 1000."""
+    finish_bonus: Bonus = 6
+    """Points for placing all tiles of the hand in one turn; 0 to 1000."""
+
+
+class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """One tile on the map: `[row, column, tile]`."""
+
+    row: Coordinate
+    """Rows grow downwards; row 0 is that of the first tile."""
+    column: Coordinate
+    """Columns grow to the right; column 0 is that of the first tile."""
+    tile: TileName
+    """`colour-shape`: one of the 36 kinds."""
+
+
+class Pass(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="pass"):
+    """Do nothing."""
+
+
+class Exchange(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="exchange"):
+    """Exchange the whole hand."""
+
+
+class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="place"):
+    """Place tiles of the hand, one after the other."""
+
+    tiles: list[Placement]
+    """`[row, column, tile]` of each, in the order in which they are laid: at least one, all in one row or column."""
+
+
+Move = Pass | Exchange | Place
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What one seat may know."""
+
+    seat: int
+    """The seat that this view is for, 0 to 3, in turn order at the start."""
+    hand: list[TileName]
+    """Its own tiles, each `colour-shape`; what was handed out last is in front."""
+    scores: list[int]
+    """Points by seat, from 0, of eliminated seats too."""
+    order: list[int]
+    """The seats still in the game in the order of their turns, the one to move first."""
+    tiles_left: int
+    """How many tiles the referee still has to hand out, from 0: a hand of more tiles can't be exchanged."""
+    map: tuple[tuple[int, int, TileName], ...]
+    """`[row, column, tile]` of every tile on the map, in the order in which they were laid: rows grow downwards,
+    columns to the right, both can be negative, and the first tile lies on row 0, column 0."""
+
+
+class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A player of a given position."""
+
+    score: Annotated[int, Meta(ge=0)]
+    hand: list[TileName]
+
+
+class Position(Struct, frozen=True, forbid_unknown_fields=True):
+    """A position to start from; players in turn order, the first is to move; the pile's front is its first tile."""
+
+    map: Annotated[list[Placement], Meta(min_length=1)]
+    pile: list[TileName]
+    players: Annotated[list[PositionPlayer], Meta(min_length=1, max_length=4)]
+
+
+class State(Struct, frozen=True):
+    """One moment of a game."""
+
+    options: Options
+    board: Board
+    laid: tuple[tuple[int, int, str], ...]
+    """The same map as views show it, in the order in which the tiles were laid."""
+    pile: tuple[Tile, ...]
+    """The referee's tiles, front first."""
+    hands: tuple[tuple[Tile, ...], ...]
+    """By seat; empty for a dropped seat."""
+    scores: tuple[int, ...]
+    """By seat."""
+    order: tuple[int, ...]
+    """Seats still in the game, the one to move first."""
+    to_go: int
+    """How many of them have yet to move in this round."""
+    placed: bool = False
+    """Whether this round has seen a legal placement."""
+    arriving: tuple[Tile, ...] | None = None
+    """Handed out by the last play and not yet confirmed; belongs to `mover`."""
+    mover: int = -1
+    """The seat that made the last play."""
+    finished: bool = False
+    """Whether the last play placed a whole hand."""
+    lost: int = 0
+    """Tiles that left the game with players who never confirmed them."""
+    last: Mapping[str, Any] | None = None
+    """The last play, plain, as everybody may know it."""
+
+
+class QGame(Game[State, View, Move]):
+    """The rules of the Q game."""
+
+    name = "q"
+    title = "The Q game"
+    seats = range(2, 5)
+    options_type = Options
+    view_type = View
+    move_type = Move
+    rules = RULES
+
+    def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
+        """Deal six tiles a seat from the shuffled 1080, seat 0 first, and put the next one on the table."""
+        deck = tuple(shuffle(tiles.ALL_TILES))
+        hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
+        first = deck[seats * HAND_SIZE]
+        rest = deck[seats * HAND_SIZE + 1 :]
+        laid = ((0, 0, tiles.NAMES[first]),)
+        return State(options, {(0, 0): first}, laid, rest, hands, (0,) * seats, tuple(range(seats)), seats)
+
+    def restore(self, options: Options, position: Any) -> State:
+        """Return the state of a plain Position."""
+        try:
+            given = msgspec.convert(position, Position, strict=True)
+        except msgspec.ValidationError as error:
+            raise BadSetup(f"not a position of q: {error}") from None
+        board = {(spot.row, spot.column): tiles.BY_NAME[spot.tile] for spot in given.map}
+        if len(board) != len(given.map):
+            raise BadSetup("not a position of q: two tiles lie on the same row and column")
+        pile = tuple(tiles.BY_NAME[name] for name in given.pile)
+        hands = tuple(tuple(tiles.BY_NAME[name] for name in player.hand) for player in given.players)
+        scores = tuple(player.score for player in given.players)
+        seats = len(scores)
+        laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
+        return State(options, board, laid, pile, hands, scores, tuple(range(seats)), seats)
+
+    def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
+        """Deal what the view does not show to the pile and the other hands; a new round begins."""
+        map_ = [tiles.BY_NAME[name] for _, _, name in view.map]
+        own = tuple(tiles.BY_NAME[name] for name in view.hand)
+        unseen = shuffle(sorted((Counter(tiles.ALL_TILES) - Counter([*map_, *own])).elements()))
+        if len(unseen) < view.tiles_left:  # a given position has what it has
+            unseen += shuffle(tiles.ALL_TILES)[: view.tiles_left - len(unseen)]
+        others = [seat for seat in view.order if seat != view.seat]
+        rest = unseen[view.tiles_left :]
+        size = min(-(-len(rest) // max(len(others), 1)), HAND_SIZE)
+        hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
+        for index, seat in enumerate(others):
+            hands[seat] = tuple(rest[index * size : (index + 1) * size])
+        hands[view.seat] = own
+        board = {(row, column): tiles.BY_NAME[name] for row, column, name in view.map}
+        pile, scores, order = tuple(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
+        return State(options, board, view.map, pile, tuple(hands), scores, order, len(order))
+
+    def seat_count(self, state: State) -> int:
+        """Count the hands, empty ones too."""
+        return len(state.hands)
+
+    def to_move(self, state: State) -> int:
+        """Return the first seat of the turn order."""
+        return state.order[0]
+
+    def view(self, state: State, seat: int) -> View:
+        """Return the seat's own hand and what is public."""
+        names = tiles.NAMES
+        return View(
+            seat=seat,
+            hand=[names[tile] for tile in state.hands[seat]],
+            scores=list(state.scores),
+            order=list(state.order),
+            tiles_left=len(state.pile),
+            map=state.laid,
+        )
+
+    def play(self, state: State, move: Move) -> State:
+        """Play a move of the first seat of the turn order."""
+        if isinstance(move, Place):
+            return self._place(state, move)
+        if isinstance(move, Exchange):
+            return self._exchange(state)
+        return _moved(state, last={"action": "pass"}, arriving=None)
+
+    def _exchange(self, state: State) -> State:
+        """Source: The Q Game, Playing a Turn, 2. The hand goes to the end of the pile before the new one is drawn."""
+        seat = state.order[0]
+        count = len(state.hands[seat])
+        if count > len(state.pile):
+            detail = f"{count} tiles in hand, only {len(state.pile)} left to hand out"
+            raise IllegalMove("q.exchange.pile", detail)
+        pile = state.pile + state.hands[seat]
+        hands = _with(state.hands, seat, ())
+        last = {"action": "exchange", "count": count}
+        return _moved(state, last=last, arriving=pile[:count], pile=pile[count:], hands=hands)
+
+    def _place(self, state: State, move: Place) -> State:
+        seat = state.order[0]
+        placed = [((spot.row, spot.column), tiles.BY_NAME[spot.tile]) for spot in move.tiles]
+        hand = _without(state.hands[seat], placed)
+        board = _extended(state.board, placed)
+        points = tiles.placement_points(board, [cell for cell, _ in placed], state.options.q_bonus)
+        finished = not hand
+        drawn = () if finished else state.pile[: len(placed)]
+        points += state.options.finish_bonus if finished else 0
+        laid = tuple((spot.row, spot.column, spot.tile) for spot in move.tiles)
+        last = {"action": "place", "tiles": laid, "points": points}
+        changes: dict[str, Any] = {"order": state.order} if finished else {}
+        return _moved(
+            state,
+            last=last,
+            arriving=None if finished else drawn,
+            board=board,
+            laid=state.laid + laid,
+            pile=state.pile[len(drawn) :],
+            hands=_with(state.hands, seat, hand),
+            scores=_with(state.scores, seat, state.scores[seat] + points),
+            placed=True,
+            finished=finished,
+            **changes,
+        )
+
+    def news(self, state: State) -> News:
+        """Return the last play, and what its player was handed (nothing after a pass or a finishing placement)."""
+        draws = None if state.arriving is None else tuple(tiles.NAMES[tile] for tile in state.arriving)
+        return News({**(state.last or {}), "seat": state.mover, "score": state.scores[state.mover]}, draws)
+
+    def deliver(self, state: State) -> State:
+        """Put the handed-out tiles in front of the mover's hand."""
+        hands = state.hands
+        if state.arriving:
+            hands = _with(hands, state.mover, state.arriving + hands[state.mover])
+        return _round_settled(replace(state, hands=hands, arriving=None))
+
+    def drop(self, state: State, seat: int) -> State:
+        """Append the seat's hand to the end of the pile; tiles still on the way to it leave the game.
+
+        Source: The Q Game, Playing a Turn, last paragraph.
+        """
+        mover = seat == state.mover
+        on_the_way = state.arriving if mover and state.arriving else ()
+        dropped = replace(
+            state,
+            pile=state.pile + state.hands[seat],
+            hands=_with(state.hands, seat, ()),
+            order=tuple(other for other in state.order if other != seat),
+            to_go=state.to_go - (1 if state.order.index(seat) < state.to_go else 0),
+            arriving=None if mover else state.arriving,
+            lost=state.lost + len(on_the_way),
+        )
+        return _round_settled(dropped)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the ranking by points once an end condition holds.
+
+        Source: The Q Game, Ending a Game.
+        """
+        if state.finished:
+            reason = "q.end.finished"
+        elif not state.order:
+            reason = "q.end.deserted"
+        elif state.to_go == 0 and not state.placed:
+            reason = "q.end.idle-round"
+        else:
+            return None
+        points = sorted({state.scores[seat] for seat in state.order}, reverse=True)
+        ranking = tuple(tuple(seat for seat in state.order if state.scores[seat] == level) for level in points)
+        return Outcome(ranking, state.scores, state.order, reason)
+
+    def legal_moves(self, state: State) -> list[Move]:
+        """Return pass, exchange if allowed, and every placement of a single tile (longer ones are too many to list)."""
+        hand = state.hands[state.order[0]]
+        moves: list[Move] = [Pass()]
+        if len(hand) <= len(state.pile):
+            moves.append(Exchange())
+        held = sorted(set(hand))
+        spots = tiles.open_spots(state.board, held)
+        for tile in held:
+            bit, name = 1 << tile, tiles.NAMES[tile]
+            moves += [Place([Placement(*cell, name)]) for cell, kinds in spots if kinds & bit]
+        return moves
+
+    def check_invariants(self, state: State) -> None:
+        """Check the turn order, that dropped seats hold nothing, and that every tile of the map touches another."""
+        assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.scores)
+        assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
+        assert 0 <= state.to_go <= len(state.order)
+        assert len(state.board) == 1 or all(tiles.neighbour_count(state.board, cell) for cell in state.board)
+
+    def draw_text(self, state: State) -> str:
+        """Return the map and every seat's hand, for a terminal."""
+        return draw_text(state, self.outcome(state))
+
+    def draw_svg(self, state: State) -> str:
+        """Return the map and every seat's hand, the tiles of the last turn marked, as an SVG document."""
+        return draw_svg(state, self.outcome(state))
+
+    def tile_count(self, state: State) -> int:
+        """Count every tile wherever it is: in a game from the start, always 1080."""
+        hands = sum(len(hand) for hand in state.hands)
+        return len(state.board) + len(state.pile) + hands + len(state.arriving or ()) + state.lost
+
+
+def _moved(state: State, **changes: Any) -> State:
+    """Send the mover to the end of the turn order, with the other changes of its move."""
+    seat = state.order[0]
+    changes.setdefault("order", (*state.order[1:], seat))
+    return replace(state, to_go=state.to_go - 1, mover=seat, **changes)
+
+
+def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:index], value, *values[index + 1 :])
+
+
+def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[Tile, ...]:
+    """Return a hand without the placed tiles, the order of the rest kept."""
+    if not placed:
+        raise IllegalMove("q.place.some", "the placement lays no tile")
+    rest = list(hand)
+    try:
+        for _, tile in placed:
+            rest.remove(tile)
+    except ValueError:
+        missing = Counter(tile for _, tile in placed) - Counter(hand)
+        named = ", ".join(f"{count} x {tiles.NAMES[tile]}" for tile, count in sorted(missing.items()))
+        raise IllegalMove("q.place.owned", f"not in hand: {named}") from None
+    return tuple(rest)
+
+
+def _extended(board: Board, placed: list[tuple[Cell, Tile]]) -> Board:
+    """Return the map with tiles placed one after the other, each checked against the map as it then is."""
+    if not tiles.in_line([cell for cell, _ in placed]):
+        raise IllegalMove("q.place.line", f"{len(placed)} tiles lie neither in one row nor in one column")
+    extended = dict(board)
+    for cell, tile in placed:
+        broken = _broken_rule(extended, cell, tile)
+        if broken is not None:
+            rule_id, detail = broken
+            raise IllegalMove(rule_id, f"{tiles.NAMES[tile]} on row {cell[0]}, column {cell[1]} {detail}")
+        extended[cell] = tile
+    return extended
+
+
+def _broken_rule(board: Board, cell: Cell, tile: Tile) -> tuple[str, str] | None:
+    """Return the id of the rule that laying one tile breaks, and how; None if it is legal."""
+    if cell in board:
+        return "q.place.free", f"lies on {tiles.NAMES[board[cell]]}"
+    if not tiles.touches(board, cell):
+        return "q.place.adjacent", "touches no tile"
+    axis = tiles.misfit(board, cell, tile)
+    if axis is not None:
+        return f"q.fit.{axis}", f"disagrees with its neighbours in the {axis}"
+    return None
+
+
+def _round_settled(state: State) -> State:
+    """Begin a new round if the last one is over and saw a legal placement; else the state stands as it is."""
+    if state.to_go > 0 or not state.placed or not state.order or state.finished:
+        return state
+    return replace(state, to_go=len(state.order), placed=False)

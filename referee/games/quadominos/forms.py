@@ -1,0 +1,167 @@
+"""What passes between Quad-Ominos and the outside: moves, views, given positions. Knows forms, not what is legal.
+
+A tile is written as its four numbers, clockwise from its top left corner, wherever it stands.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ..base import BadSetup
+from . import tiles
+from .rounds import Step
+from .tiles import BY_NAME, EMPTY, FACE_BY_NAME, Table, Tile
+
+T = TypeVar("T")
+
+Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A row or a column: more than any game reaches, and an integer of every language."""
+Digits = Annotated[str, Meta(pattern="^[0-5]*$", min_length=4, max_length=4)]
+"""The four numbers of a tile, clockwise from its top left corner, e.g. `0224`: 0 top left, 2 top right, 2 bottom right,
+4 bottom left. In a hand a tile stands as it is printed, its numbers ascending. A quarter turn clockwise takes the last
+digit to the front."""
+
+
+class Lay(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="lay"):
+    """Lay one tile."""
+
+    row: Coordinate
+    """Rows grow downwards; row 0 is that of the round's first tile."""
+    column: Coordinate
+    """Columns grow to the right; column 0 is that of the round's first tile."""
+    tile: Digits
+    """A tile of the hand as it is to lie, in one of its four rotations: its numbers clockwise from the top left corner.
+    A quarter turn clockwise takes the last digit to the front."""
+
+
+class Points(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="points"):
+    """Take 25 points as a bonus, and no additional tiles."""
+
+
+class Done(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="done"):
+    """Lay no more of the additional tiles of an opening quad-zero."""
+
+
+Move = Lay | Points | Done
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What one seat may know."""
+
+    seat: int
+    """The seat that this view is for, 0 to 11, in turn order at the start."""
+    hand: list[Digits]
+    """Its own tiles as they are printed, their numbers from 0 to 5 ascending; what was drawn last at the end."""
+    step: Step
+    """What the seat to move is asked for. `open`: the first tile of the round, on row 0 and column 0: its highest quad
+    or, if it holds that, too, 0000. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after which
+    a second can be laid. `second`: the second additional tile. `extra`: an additional tile after an opening 0000, or
+    `done`."""
+    additional: int
+    """How many additional tiles it may still lay in this turn, 0 to 2."""
+    bonuses: int
+    """How many bonuses it still has to choose, from 0, the present one included; more than 1 only with chain_bonus."""
+    board: tuple[tuple[int, int, Digits], ...]
+    """`[row, column, tile]` of every tile on the table as it lies, in the order in which they were laid: rows grow
+    downwards, columns to the right, both can be negative, and the first of a round lies on row 0, column 0."""
+    order: list[int]
+    """The seats still in the game in the order of their turns, the one to move first."""
+    scores: list[int]
+    """Points by seat, which can be negative; 0 for an eliminated seat."""
+    hand_sizes: list[int]
+    """By seat: how many tiles it holds; 0 for an eliminated seat."""
+    well: int
+    """How many tiles are left to draw, from 0."""
+    round: int
+    """Number of the round, 1 for the first."""
+    drawn: list[Digits]
+    """The tiles that the referee drew for this seat since its last move in this round, as they are printed: the last
+    ones of its hand."""
+    drew: list[int]
+    """By seat: how many tiles were drawn for it since its last move in this round."""
+    skipped: list[int]
+    """By seat: how many of its turns were skipped since its last move in this round, for want of a tile that fits."""
+    lost: list[int]
+    """By seat: the points that these draws and skipped turns cost it, 20 each; not negative."""
+    passes: int
+    """How many turns in a row were skipped just now; as many as there are seats in the game end the round."""
+
+
+class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
+    """A player of a given position."""
+
+    score: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)]
+    hand: Annotated[list[Digits], Meta(min_length=1)]
+    """As they are printed."""
+
+
+class Position(Struct, frozen=True, forbid_unknown_fields=True):
+    """A position in a first round; the first player is to move. Later rounds are always dealt the same."""
+
+    board: list[tuple[Coordinate, Coordinate, Digits]]
+    """`[row, column, tile]` in an order in which they could be laid; if it is empty, the round has yet to be opened."""
+    well: list[Digits]
+    """Front first, as they are printed."""
+    players: Annotated[list[PositionPlayer], Meta(min_length=2, max_length=12)]
+
+
+class FixedDeals(Struct, frozen=True):
+    """The later deals of a given position: always the same ones, for a position comes without chance."""
+
+    deal: int = 0
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items in the order of this deal: as by chance, from the generator of Park and Miller."""
+        result, number = list(items), self.deal + 1
+        for last in range(len(result) - 1, 0, -1):
+            number = number * 48271 % 2147483647
+            chosen = number % (last + 1)
+            result[last], result[chosen] = result[chosen], result[last]
+        return result
+
+    def later(self, deal: int) -> "FixedDeals":
+        """Return another deal."""
+        return FixedDeals(deal)
+
+
+def read_position(raw: Any) -> Position:
+    """Read a plain Position.
+
+    Raises:
+        BadSetup: it has not the form of one.
+    """
+    try:
+        return msgspec.convert(raw, Position, strict=True)
+    except msgspec.ValidationError as error:
+        raise BadSetup(f"not a position of quadominos: {error}") from None
+
+
+def read_table(board: Sequence[tuple[int, int, str]]) -> Table:
+    """Lay the tiles of a view or a position, one after the other.
+
+    Raises:
+        BadSetup: one of them does not exist, or could not be laid.
+    """
+    table = EMPTY
+    for row, column, name in board:
+        cell, face = (row, column), FACE_BY_NAME.get(name)
+        if face is None:
+            raise BadSetup(f"not a position of quadominos: no tile has the numbers {name} in this order")
+        if table.board and (cell in table.board or not tiles.touches(table, cell) or not tiles.fits(table, cell, face)):
+            raise BadSetup(f"not a position of quadominos: {name} can't be laid on row {row}, column {column}")
+        table = tiles.laid(table, cell, face)
+    return table
+
+
+def read_tiles(names: Sequence[str]) -> tuple[Tile, ...]:
+    """Read the tiles of a hand or a well.
+
+    Raises:
+        BadSetup: one of them does not exist, or is not written as it is printed.
+    """
+    unknown = [name for name in names if name not in BY_NAME]
+    if unknown:
+        raise BadSetup(f"not a position of quadominos: no tile is printed {unknown[0]}, its numbers ascending")
+    return tuple(BY_NAME[name] for name in names)

@@ -1,0 +1,267 @@
+"""Quad-Ominos: what players see and answer, and which moves are legal. What follows from them is in quadominos_rounds.
+
+Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); quadominos_rules names every rule
+and says where the article was silent. A move is one tile or one choice: who earns a bonus is asked again, with what it
+has just done on the table. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
+opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from . import rounds, tiles
+from .drawing import draw_svg, draw_text
+from .forms import Done, FixedDeals, Lay, Move, Points, View, read_position, read_table, read_tiles
+from .rounds import MIDDLE, PENALTY, Options, State, Step
+from .rules import RULES
+from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, Table, Tile
+
+
+class QuadOminos(Game[State, View, Move]):
+    """The rules of Quad-Ominos."""
+
+    name = "quadominos"
+    title = "Quad-Ominos"
+    seats = range(2, 13)
+    options_type = Options
+    view_type = View
+    move_type = Move
+    rules = RULES
+
+    def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
+        """Deal the first round from the shuffled tiles, seat 0 first, and open it."""
+        none = (0,) * seats
+        return rounds.dealt(State(options, shuffle, none, tuple(range(seats)), ((),) * seats, none, none))
+
+    def restore(self, options: Options, position: Any) -> State:
+        """Return the state of a plain Position; the referee draws for the first player, if it must."""
+        given = read_position(position)
+        table, well = read_table(given.board), read_tiles(given.well)
+        hands = tuple(read_tiles(player.hand) for player in given.players)
+        used = _tiles_of(table, well, *hands)
+        if len(set(used)) != len(used):
+            raise BadSetup("not a position of quadominos: it has a tile twice")
+        scores = tuple(player.score for player in given.players)
+        order, none = tuple(range(len(hands))), (0,) * len(hands)
+        state = State(options, FixedDeals(), scores, order, hands, none, none, well=well, table=table, round=1)
+        return rounds.turn_started(state, order) if table.board else rounds.opened(state)
+
+    def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
+        """Deal what the view does not show to the other hands and the well; another seat to move can do so."""
+        table, own = read_table(view.board), read_tiles(view.hand)
+        known = set(_tiles_of(table, own))
+        unseen = shuffle([tile for tile in range(len(TILES)) if tile not in known])
+        others = [seat for seat in view.order if seat != view.seat]
+        if view.order[0] != view.seat:
+            needed = _needed(view.step, table, unseen)
+            unseen = [*needed, *(tile for tile in unseen if tile not in needed)]
+        elif view.step == "open":  # nobody else holds a higher quad: what is left over goes to the well
+            highest = rounds.opening_quads(own)[0]
+            unseen.sort(key=lambda tile: IS_QUAD[tile] and tile > highest)
+        hands: list[tuple[Tile, ...]] = [()] * len(view.scores)
+        for seat in others:
+            hands[seat], unseen = tuple(unseen[: view.hand_sizes[seat]]), unseen[view.hand_sizes[seat] :]
+        hands[view.seat] = own
+        return State(
+            options,
+            shuffle,
+            tuple(view.scores),
+            tuple(view.order),
+            tuple(hands),
+            tuple(view.drew),
+            tuple(view.skipped),
+            well=tuple(unseen[: view.well]),
+            table=table,
+            round=view.round,
+            step=view.step,
+            additional=view.additional,
+            bonuses=view.bonuses,
+            passes=view.passes,
+        )
+
+    def seat_count(self, state: State) -> int:
+        """Count the hands, empty ones too."""
+        return len(state.hands)
+
+    def to_move(self, state: State) -> int:
+        """Return the first seat of the turn order."""
+        return state.order[0]
+
+    def is_same_turn(self, state: State) -> bool:
+        """Tell whether the seat to move goes on with additional tiles or a choice after a move of its own."""
+        return state.continues
+
+    def view(self, state: State, seat: int) -> View:
+        """Return the seat's own hand and what is public."""
+        hand = [TILES[tile] for tile in state.hands[seat]]
+        return View(
+            seat=seat,
+            hand=hand,
+            step=state.step,
+            additional=state.additional,
+            bonuses=state.bonuses,
+            board=_board(state),
+            order=list(state.order),
+            scores=list(state.scores),
+            hand_sizes=[len(other) for other in state.hands],
+            well=len(state.well),
+            round=state.round,
+            drawn=hand[len(hand) - state.drew[seat] :],
+            drew=list(state.drew),
+            skipped=list(state.skipped),
+            lost=[PENALTY * (drew + skipped) for drew, skipped in zip(state.drew, state.skipped, strict=True)],
+            passes=state.passes,
+        )
+
+    def play(self, state: State, move: Move) -> State:
+        """Play a move of the first seat of the turn order; what the referee does for the next ones is part of it."""
+        if isinstance(move, Lay):
+            face = _judged_lay(state, move)
+            begun = _begun(state)
+            if state.step == "open":
+                return rounds.opened_with(begun, TILE_OF[face])
+            return rounds.laid(begun, (move.row, move.column), face)
+        _judge_choice(state, move)
+        return rounds.took_points(_begun(state)) if isinstance(move, Points) else rounds.stopped(_begun(state))
+
+    def news(self, state: State) -> News:
+        """Return what happened, the referee's own doings included; what it drew, others will see in their views."""
+        return News({"seat": state.mover, "score": state.scores[state.mover], "events": list(state.events)}, None)
+
+    def deliver(self, state: State) -> State:
+        """Forget what was told: a play hands its own player nothing that could be on the way."""
+        return replace(state, events=())
+
+    def drop(self, state: State, seat: int) -> State:
+        """Put the seat's tiles at the well's end; if it was its turn, the next one's begins."""
+        return rounds.dropped(state, seat)
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the ranking by points once the game is over."""
+        if not state.ended:
+            return None
+        points = sorted({state.scores[seat] for seat in state.order}, reverse=True)
+        ranking = tuple(tuple(seat for seat in state.order if state.scores[seat] == level) for level in points)
+        return Outcome(ranking, state.scores, state.order, state.ended)
+
+    def legal_moves(self, state: State) -> list[Move]:
+        """Return all legal moves; a tile that looks the same in several rotations is listed once."""
+        hand, table = state.hands[state.order[0]], state.table
+        if state.step == "open":
+            return [Lay(*MIDDLE, TILES[tile]) for tile in rounds.opening_quads(hand)]
+        if state.step == "bonus":
+            return [Points(), *_lays(tiles.firsts_of_two(table, hand))]
+        found = _lays(tiles.lays(table, tiles.faces_of(hand)))
+        return [Done(), *found] if state.step == "extra" else [*found]
+
+    def check_invariants(self, state: State) -> None:
+        """Check that each tile is in one place, corners agree, dropped seats hold nothing, and the seat to move can."""
+        seats = range(len(state.scores))
+        used = _tiles_of(state.table, state.well, *state.hands)
+        assert len(set(used)) == len(used), "a tile is twice in the game"
+        assert len(set(state.order)) == len(state.order), "a seat has two turns"
+        left = [seat for seat in seats if seat not in state.order]
+        assert not any(state.hands[seat] or state.scores[seat] for seat in left), "who left keeps something"
+        assert all(0 <= state.drew[seat] <= len(state.hands[seat]) for seat in seats), "more drawn than held"
+        assert tiles.corners_agree(state.table.board), "two numbers at one corner"
+        assert state.table == tiles.relaid(state.table.board), "the places around the table are not what they are"
+        if not state.ended:
+            assert all(state.hands[seat] for seat in state.order), "an empty hand, and the round goes on"
+            first, quads = state.hands[state.order[0]], [t for hand in state.hands for t in hand if IS_QUAD[t]]
+            assert state.step != "open" or max(quads) in first, "who is to open has not the highest quad"
+            assert self.legal_moves(state), "nothing is legal"
+
+    def draw_text(self, state: State) -> str:
+        """Return the table and every seat's hand, for a terminal."""
+        return draw_text(state, self.outcome(state))
+
+    def draw_svg(self, state: State) -> str:
+        """Return the table and every seat's hand, the tiles of the last turn marked, as an SVG document."""
+        return draw_svg(state, self.outcome(state))
+
+
+def _board(state: State) -> tuple[tuple[int, int, str], ...]:
+    return tuple((row, column, FACES[face]) for (row, column), face in state.table.board.items())
+
+
+def _tiles_of(table: Table, *groups: Sequence[Tile]) -> list[Tile]:
+    """Return every tile of the table and of some hands or the well."""
+    return [*(TILE_OF[face] for face in table.board.values()), *(tile for group in groups for tile in group)]
+
+
+def _lays(found: Iterable[tuple[Cell, Face]]) -> list[Lay]:
+    return [Lay(row, column, FACES[face]) for (row, column), face in found]
+
+
+def _begun(state: State) -> State:
+    """Return the state in which its seat to move has made a move, and knows what was drawn for it before."""
+    seat = state.order[0]
+    drew, skipped = rounds.replaced(state.drew, seat, 0), rounds.replaced(state.skipped, seat, 0)
+    return replace(state, continues=True, mover=seat, drew=drew, skipped=skipped)
+
+
+def _judge_choice(state: State, move: Points | Done) -> None:
+    """Refuse points or an end of the turn where none is to be had."""
+    word, step = "points" if isinstance(move, Points) else "done", state.step
+    if (word, step) in (("points", "bonus"), ("done", "extra")):
+        return
+    if step == "second":
+        raise IllegalMove("quadominos.bonus.two", f"{word}, while the second additional tile is due")
+    if step == "bonus":
+        raise IllegalMove("quadominos.bonus.choice", "done, while 25 points or two additional tiles are to be chosen")
+    if word == "points":
+        raise IllegalMove("quadominos.bonus.choice", "points, while no bonus is due")
+    raise IllegalMove("quadominos.turn.lay", "done, while a tile is due and can be laid")
+
+
+def _judged_lay(state: State, move: Lay) -> Face:
+    """Return the face that a legal move lays."""
+    face, cell, table = _owned_face(state, move.tile), (move.row, move.column), state.table
+    if state.step == "open":
+        _judge_opening(state, cell, TILE_OF[face])
+        return face
+    where = f"{move.tile} on row {move.row}, column {move.column}"
+    if cell in table.board:
+        raise IllegalMove("quadominos.lay.free", f"{where} lies on {FACES[table.board[cell]]}")
+    if not tiles.touches(table, cell):
+        raise IllegalMove("quadominos.lay.side", f"{where} touches no side of a tile")
+    if not tiles.fits(table, cell, face):
+        raise IllegalMove("quadominos.lay.match", f"{where}: {tiles.clashes(table, cell, face)}")
+    if state.step == "bonus" and not tiles.can_follow(table, tiles.faces_of(state.hands[state.order[0]]), cell, face):
+        raise IllegalMove("quadominos.bonus.two", f"after {where}, no second additional tile can be laid")
+    return face
+
+
+def _owned_face(state: State, name: str) -> Face:
+    printed = "".join(sorted(name))
+    tile = BY_NAME.get(printed)
+    if tile is None or tile not in state.hands[state.order[0]]:
+        raise IllegalMove("quadominos.lay.owned", f"not in hand: {printed}")
+    face = FACE_BY_NAME.get(name)
+    if face is None:
+        raise IllegalMove("quadominos.tile.turned", f"{name} is no rotation of {printed}")
+    return face
+
+
+def _judge_opening(state: State, cell: Cell, tile: Tile) -> None:
+    quads = rounds.opening_quads(state.hands[state.order[0]])
+    if tile not in quads:
+        due = " or ".join(TILES[quad] for quad in quads)
+        raise IllegalMove("quadominos.open.highest", f"{TILES[tile]}, while {due} is to open the round")
+    if cell != MIDDLE:
+        raise IllegalMove("quadominos.open.middle", f"row {cell[0]}, column {cell[1]}")
+
+
+def _needed(step: Step, table: Table, unseen: Sequence[Tile]) -> Sequence[Tile]:
+    """Return tiles with which a seat has something to do in its step, from those that it may hold."""
+    if step == "open":
+        return rounds.opening_quads(unseen)[:1]
+    if step != "bonus":
+        return (next(tile for tile in unseen if tiles.can_lay(table, (tile,))),)
+    cell, face = next(tiles.firsts_of_two(table, unseen))
+    after, first = tiles.laid(table, cell, face), TILE_OF[face]
+    second = next(tile for tile in unseen if tile != first and tiles.can_lay(after, (tile,)))
+    return first, second

@@ -1,0 +1,332 @@
+"""Rounds and turns of Quad-Ominos: what follows from a tile or a choice that was found legal. Refuses to judge moves.
+
+What the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips, pays, and deals
+again. So a state that is not over always waits for a seat that has a move.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ..base import Shuffle
+from . import tiles
+from .tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Faces, Table, Tile
+
+BONUS_POINTS = 25
+PENALTY = 20
+"""Lost for each tile drawn, and for a turn that is skipped."""
+MIDDLE: Cell = (0, 0)
+_HAND_SIZES = {2: 30, 3: 20, 4: 15, 5: 12}
+_LEAST_HAND = 10
+
+Step = Literal["open", "lay", "bonus", "second", "extra"]
+"""What the seat to move is asked for; View.step says what each word means."""
+Event = dict[str, Any]
+"""Something that happened, plain, as everybody may know it."""
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    target: Annotated[int, Meta(ge=1, le=1_000_000)] = 800
+    """The game ends after the first round that leaves a player with so many points or more; 1 to 1,000,000."""
+    rounds: Annotated[int, Meta(ge=1, le=1000)] | None = None
+    """The game ends after so many rounds, 1 to 1000, whatever the points; null: by `target`."""
+    max_rounds: Annotated[int, Meta(ge=1, le=1000)] = 100
+    """A game that is played by `target` ends after so many rounds at the latest, 1 to 1000: players who lose more than
+    they gain would never reach it."""
+    chain_bonus: bool = False
+    """Whether an additional tile that meets three or four corners earns a bonus, too. It is chosen once both additional
+    tiles are laid."""
+
+
+class State(Struct, frozen=True):
+    """One moment of a game."""
+
+    options: Options
+    shuffle: Shuffle
+    """Of the first round; later rounds take later deals of it."""
+    scores: tuple[int, ...]
+    """By seat; 0 for a dropped seat."""
+    order: tuple[int, ...]
+    """Seats still in the game, the one to move first."""
+    hands: tuple[tuple[Tile, ...], ...]
+    """By seat, what was drawn last at the end; empty for a dropped seat."""
+    drew: tuple[int, ...]
+    """By seat: how many tiles were drawn for it since its last move; they are the last ones of its hand."""
+    skipped: tuple[int, ...]
+    """By seat: how many of its turns were skipped since its last move."""
+    well: tuple[Tile, ...] = ()
+    """Front first."""
+    table: Table = EMPTY
+    round: int = 0
+    """Of the round that is played, 1 for the first."""
+    step: Step = "lay"
+    additional: int = 0
+    """How many additional tiles may still be laid."""
+    bonuses: int = 0
+    """How many choices between points and two additional tiles are due, the present one included."""
+    passes: int = 0
+    """How many turns in a row were skipped."""
+    continues: bool = False
+    """Whether the seat to move has made a move in this turn."""
+    mover: int = -1
+    """The seat that made the last play."""
+    fresh: tuple[Cell, ...] = ()
+    """Where the tiles of the last turn that laid any lie."""
+    ended: str = ""
+    """The rule by which the game is over, empty while it goes on."""
+    events: tuple[Event, ...] = ()
+    """What happened since the news were last told."""
+
+
+def hand_size(players: int) -> int:
+    """Return how many tiles each player is dealt."""
+    return _HAND_SIZES.get(players, _LEAST_HAND)
+
+
+def replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    """Return a tuple with another value at one place."""
+    return (*values[:index], value, *values[index + 1 :])
+
+
+# --- rounds
+
+
+def dealt(state: State) -> State:
+    """Deal the next round to every seat in the game, the lowest first, and open it; the rest is the well."""
+    number, order = state.round + 1, sorted(state.order)
+    shuffle = state.shuffle.later(number - 1) if number > 1 else state.shuffle
+    deck = tuple(shuffle(range(len(tiles.TILES))))
+    size = hand_size(len(order))
+    hands: list[tuple[Tile, ...]] = [()] * len(state.scores)
+    for index, seat in enumerate(order):
+        hands[seat] = deck[index * size : (index + 1) * size]
+    none = (0,) * len(hands)
+    event = {"event": "dealt", "round": number, "tiles": size}
+    return opened(
+        replace(
+            state,
+            round=number,
+            hands=tuple(hands),
+            well=deck[len(order) * size :],
+            passes=0,
+            drew=none,
+            skipped=none,
+            events=(*state.events, event),
+        )
+    )
+
+
+def opened(state: State) -> State:
+    """Ask the seat with the highest quad to open the round; without any quad, lay the tile of the highest total.
+
+    Who holds a quad is asked even where it has no choice: else the others would see who holds the quad-zero, too.
+
+    Source: Quad-Ominos, Gameplay, second paragraph; of equal totals, the greater number of four digits is higher.
+    """
+    held = [(IS_QUAD[tile], TOTALS[tile], tile, seat) for seat in state.order for tile in state.hands[seat]]
+    is_quad, _, tile, seat = max(held)
+    order = sorted(state.order)
+    first = order.index(seat)
+    state = replace(
+        state,
+        order=(*order[first:], *order[:first]),
+        table=EMPTY,
+        step="open",
+        additional=0,
+        bonuses=0,
+        continues=False,
+        fresh=(),
+    )
+    return state if is_quad else opened_with(state, tile)
+
+
+def opening_quads(hand: Iterable[Tile]) -> list[Tile]:
+    """Return the quads with which a hand that holds one may open: its highest, and the quad-zero if it is there."""
+    quads = [tile for tile in hand if IS_QUAD[tile]]
+    highest = max(quads)
+    return [highest, QUAD_ZERO] if QUAD_ZERO in quads and highest != QUAD_ZERO else [highest]
+
+
+def opened_with(state: State, tile: Tile) -> State:
+    """Lay the first tile of a round.
+
+    Args:
+        state: of an empty table.
+        tile: of the hand of the seat to move.
+    """
+    after = _one_laid(state, MIDDLE, tiles.FACE_BY_NAME[tiles.TILES[tile]])
+    if tile == QUAD_ZERO:
+        after = replace(_paid(after, 1), step="extra", additional=2)
+    elif IS_QUAD[tile]:
+        after = replace(after, bonuses=1)
+    return _gone_on(after)
+
+
+def _went_out(state: State) -> State:
+    """End a round whose player laid its last tile: it collects what the others still hold."""
+    seat = state.order[0]
+    points = sum(TOTALS[tile] for other in state.order for tile in state.hands[other])
+    scores = replaced(state.scores, seat, state.scores[seat] + points)
+    event = {"event": "went-out", "seat": seat, "points": points}
+    return _round_ended(replace(state, scores=scores, events=(*state.events, event)))
+
+
+def _round_ended(state: State) -> State:
+    """End the game if it is time, else deal again."""
+    options, ended = state.options, ""
+    if options.rounds is not None:
+        ended = "quadominos.end.rounds" if state.round == options.rounds else ""
+    elif any(state.scores[seat] >= options.target for seat in state.order):
+        ended = "quadominos.end.target"
+    elif state.round == options.max_rounds:
+        ended = "quadominos.end.cap"
+    if ended:
+        return replace(state, ended=ended, bonuses=0, additional=0)
+    return dealt(state)
+
+
+# --- turns
+
+
+def laid(state: State, cell: Cell, face: Face) -> State:
+    """Lay one tile in a turn, and see what follows from it."""
+    step, options = state.step, state.options
+    earns = tiles.met(state.table, cell) >= 3 and (step == "lay" or options.chain_bonus)
+    after = _one_laid(state, cell, face)
+    changes: dict[str, Any] = {}
+    if step == "bonus":
+        changes = {"step": "second", "additional": 1, "bonuses": state.bonuses - 1 + earns}
+    elif step != "lay":
+        changes = {"additional": state.additional - 1, "bonuses": state.bonuses + earns}
+    elif earns:
+        changes = {"bonuses": 1}
+    return _gone_on(replace(after, **changes) if changes else after)
+
+
+def took_points(state: State) -> State:
+    """Take points for one bonus."""
+    return _gone_on(replace(_paid(state, 1), bonuses=state.bonuses - 1, additional=0))
+
+
+def stopped(state: State) -> State:
+    """Lay no more additional tiles."""
+    return _gone_on(replace(state, additional=0))
+
+
+def _one_laid(state: State, cell: Cell, face: Face) -> State:
+    seat, tile = state.order[0], tiles.TILE_OF[face]
+    points, hand = TOTALS[tile], state.hands[seat]
+    at = hand.index(tile)
+    where = {"row": cell[0], "column": cell[1], "tile": tiles.FACES[face], "met": tiles.met(state.table, cell)}
+    event = {"event": "laid", "seat": seat, "points": points, **where}
+    return replace(
+        state,
+        table=tiles.laid(state.table, cell, face),
+        hands=replaced(state.hands, seat, hand[:at] + hand[at + 1 :]),
+        scores=replaced(state.scores, seat, state.scores[seat] + points),
+        passes=0,
+        fresh=(cell,) if state.step in ("open", "lay") else (*state.fresh, cell),
+        events=(*state.events, event),
+    )
+
+
+def _paid(state: State, bonuses: int) -> State:
+    """Add the points of some bonuses to the score of the seat to move."""
+    seat, points = state.order[0], bonuses * BONUS_POINTS
+    event = {"event": "bonus", "seat": seat, "points": points}
+    scores = replaced(state.scores, seat, state.scores[seat] + points)
+    return replace(state, scores=scores, events=(*state.events, event))
+
+
+def _gone_on(state: State) -> State:
+    """Ask the same seat for more if more is due and can be done; else end its turn, or the round."""
+    seat = state.order[0]
+    hand = state.hands[seat]
+    if state.additional and tiles.can_lay(state.table, hand):
+        return state
+    if state.bonuses:
+        if next(tiles.firsts_of_two(state.table, hand), None) is not None:
+            return replace(state, step="bonus", additional=2)
+        state = _paid(state, state.bonuses)
+    if not hand:
+        return _went_out(state)
+    return turn_started(state, (*state.order[1:], seat))
+
+
+def turn_started(state: State, order: tuple[int, ...]) -> State:
+    """Begin the turn of the first seat that can lay a tile, with what is drawn for it.
+
+    Args:
+        state: of a turn that is over.
+        order: the seat first whose turn it would be.
+
+    Returns:
+        The state in which that seat is to move; or in a new round, if every seat was skipped.
+    """
+    state = replace(state, order=order, step="lay", additional=0, bonuses=0, continues=False)
+    wanted = tiles.wanted(state.table)
+    while not wanted & tiles.faces_of(state.hands[state.order[0]]):
+        if state.well:
+            state = _drawn(state, wanted)
+            continue
+        state = _skipped(state)
+        if state.passes >= len(state.order):
+            return _round_ended(replace(state, events=(*state.events, {"event": "blocked"})))
+    return state
+
+
+def _drawn(state: State, wanted: Faces) -> State:
+    """Draw from the well until one of the wanted faces is drawn or the well is empty."""
+    seat, well = state.order[0], state.well
+    fitting = (at for at, tile in enumerate(well, 1) if wanted & tiles.faces_of((tile,)))
+    count = next(fitting, len(well))
+    event = {"event": "drew", "seat": seat, "tiles": count, "lost": count * PENALTY}
+    return replace(
+        state,
+        hands=replaced(state.hands, seat, state.hands[seat] + well[:count]),
+        well=well[count:],
+        scores=replaced(state.scores, seat, state.scores[seat] - count * PENALTY),
+        drew=replaced(state.drew, seat, state.drew[seat] + count),
+        events=(*state.events, event),
+    )
+
+
+def _skipped(state: State) -> State:
+    """Let the turn pass from a seat that can't lay a tile, with the well empty."""
+    seat = state.order[0]
+    return replace(
+        state,
+        order=(*state.order[1:], seat),
+        scores=replaced(state.scores, seat, state.scores[seat] - PENALTY),
+        skipped=replaced(state.skipped, seat, state.skipped[seat] + 1),
+        passes=state.passes + 1,
+        events=(*state.events, {"event": "skipped", "seat": seat, "lost": PENALTY}),
+    )
+
+
+# --- expulsion
+
+
+def dropped(state: State, seat: int) -> State:
+    """Take a seat out of the game: its tiles go to the well's end, its turn to the next, and it keeps no score."""
+    was_to_move = state.order[0] == seat
+    after = replace(
+        state,
+        order=tuple(other for other in state.order if other != seat),
+        well=state.well + state.hands[seat],
+        hands=replaced(state.hands, seat, ()),
+        scores=replaced(state.scores, seat, 0),
+        drew=replaced(state.drew, seat, 0),
+        skipped=replaced(state.skipped, seat, 0),
+    )
+    if after.ended:
+        return after
+    if len(after.order) < 2:
+        return replace(after, ended="quadominos.end.last")
+    if not was_to_move:
+        return after
+    return opened(after) if after.step == "open" else turn_started(after, after.order)

@@ -1,0 +1,1 @@
+"""Quincala Mixing."""

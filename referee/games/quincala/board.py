@@ -1,0 +1,255 @@
+"""The board of Quincala Mixing: pieces, towers, layouts, and how far a leg reaches. Refuses to know turns and hands.
+
+A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits: since a piece knocks
+one of its own size, a number of ten bits says all of it. A dot is a number, row by row from row 1, column 1; what is
+no dot of the playing area has a number too, and stands in no ray.
+
+Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Its figures could not be found: the layout that
+comes with the game, quincala.toml, is a reconstruction, and any other can take its place.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+COLOURS = ("white", "black")
+"""By seat."""
+MAX_SIZES = 5
+NAMES = tuple(f"{letter}{size}" for letter in "wb" for size in range(1, MAX_SIZES + 1))
+"""By piece: `w` or `b`, and the size."""
+PIECES = {name: piece for piece, name in enumerate(NAMES)}
+OWN = (0b00000_11111, 0b11111_00000)
+"""By seat: all pieces of its colour."""
+DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+"""(rows, columns) of one step."""
+
+if TYPE_CHECKING:
+    PieceName = str
+else:
+    PieceName = Literal[NAMES]
+"""`w` for White or `b` for Black, and the size: `w1` to `w5`, `b1` to `b5`."""
+Board = tuple[int, ...]
+"""The tower on each dot, 0 where there is none."""
+Marks = Mapping[int, int]
+"""Dot -> some of the pieces on it, as bits."""
+Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A row or a column: the board's begin with 1; any integer that every language has is well formed."""
+DotPair = tuple[Coordinate, Coordinate]
+"""`[row, column]`; row 1 is at White's edge, column 1 on White's left."""
+
+
+class Start(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the towers stand at the start: N full towers of a colour, for N sizes."""
+
+    white: tuple[DotPair, ...]
+    """`[row, column]` of each of White's towers; both count from 1, row 1 at White's edge."""
+    black: tuple[DotPair, ...]
+    """`[row, column]` of each of Black's towers; both count from 1, row 1 at White's edge."""
+
+
+class Layout(Struct, frozen=True, forbid_unknown_fields=True):
+    """A board: the dots of the playing area, the placing areas, and the starting positions."""
+
+    map: Annotated[tuple[Annotated[str, Meta(pattern="^[wbx. ]+$(?!\n)", max_length=26)], ...], Meta(max_length=26)]
+    """A text for each row, row 1 at White's edge first, a character for each column from column 1 on White's left, at
+    most 26 of each: `w` a dot of White's placing areas, `b` of Black's, `x` of both, `.` any other dot, a space where
+    there is no dot."""
+    start: dict[Literal["3", "4", "5"], Start]
+    """By the number of sizes, 3 to 5: where the towers stand; at least for the one that is played."""
+    note: str = ""
+    """What the layout is, for people."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no game can be played on.
+
+        Raises:
+            ValueError: the rows differ in length, a player has no placing dot, or a starting position is impossible.
+        """
+        if len({len(row) for row in self.map}) != 1:
+            raise ValueError("map: its rows are not of one length, or there are none")
+        field = field_of(self.map)
+        for color, area in zip(COLOURS, field.areas, strict=True):
+            if not area:
+                raise ValueError(f"map: {color} has no placing area")
+        for sizes, start in self.start.items():
+            _check_start(field, int(sizes), start)
+
+
+class Field:
+    """A map made ready for play: equal maps are equal fields.
+
+    Args:
+        rows: the map of a layout, its rows of one length.
+    """
+
+    def __init__(self, rows: tuple[str, ...]) -> None:
+        self.rows = rows
+        self.height = len(rows)
+        self.width = len(rows[0])
+        signs = "".join(rows)
+        self.is_dot = tuple(sign != " " for sign in signs)
+        """By dot: whether it belongs to the playing area."""
+        self.places = tuple((row + 1, column + 1) for row in range(self.height) for column in range(self.width))
+        """By dot: (row, column)."""
+        self.areas = tuple(tuple(dot for dot, sign in enumerate(signs) if sign in own) for own in ("wx", "bx"))
+        """By seat: the dots of its placing areas."""
+        self.rays = tuple(tuple(self._rays(dot)) for dot in range(len(signs)))
+        """By dot: the dots along each direction that stays on the board, nearest first, as far as any leg reaches."""
+
+    def __eq__(self, other: object) -> bool:
+        """Compare maps."""
+        return isinstance(other, Field) and self.rows == other.rows
+
+    def __hash__(self) -> int:
+        """Follow equality."""
+        return hash(self.rows)
+
+    def __repr__(self) -> str:
+        """Name the size; the rest would fill a screen."""
+        return f"Field({self.height}x{self.width})"
+
+    def number(self, row: int, column: int) -> int:
+        """Return the number of a dot, -1 if the playing area has none there."""
+        if not (1 <= row <= self.height and 1 <= column <= self.width):
+            return -1
+        dot = (row - 1) * self.width + column - 1
+        return dot if self.is_dot[dot] else -1
+
+    def _rays(self, dot: int) -> Iterator[tuple[int, ...]]:
+        """Yield the rays of one dot that have any dot at all."""
+        row, column = self.places[dot]
+        for down, right in DIRECTIONS:
+            ray: list[int] = []
+            for steps in range(1, MAX_SIZES + 1):
+                end = self.number(row + steps * down, column + steps * right)
+                if end < 0:
+                    break
+                ray.append(end)
+            if ray and self.is_dot[dot]:
+                yield tuple(ray)
+
+
+@cache
+def field_of(rows: tuple[str, ...]) -> Field:
+    """Return the field of a map, made once."""
+    return Field(rows)
+
+
+def _check_start(field: Field, sizes: int, start: Start) -> None:
+    """Check one starting position.
+
+    Raises:
+        ValueError: not so many towers as sizes, a tower beside the playing area, or two on one dot.
+    """
+    for color, towers in zip(COLOURS, (start.white, start.black), strict=True):
+        if len(towers) != sizes:
+            raise ValueError(f"start.{sizes}: {color} has {len(towers)} towers, not {sizes}")
+    towers = start.white + start.black
+    for row, column in towers:
+        if field.number(row, column) < 0:
+            raise ValueError(f"start.{sizes}: row {row}, column {column} is no dot of the map")
+    if len(set(towers)) != len(towers):
+        raise ValueError(f"start.{sizes}: two towers stand on one dot")
+
+
+def bits(pieces: Sequence[int]) -> int:
+    """Return the tower of some pieces."""
+    tower = 0
+    for piece in pieces:
+        tower |= 1 << piece
+    return tower
+
+
+def names(tower: int) -> tuple[str, ...]:
+    """Return the names of a tower's pieces, smallest first."""
+    return _NAMES_OF[tower]
+
+
+def pieces(tower: int) -> tuple[int, ...]:
+    """Return a tower's pieces, smallest first."""
+    return _PIECES_OF[tower]
+
+
+def full_tower(seat: int, sizes: int) -> int:
+    """Return the tower of one piece of each size."""
+    return ((1 << sizes) - 1) << (MAX_SIZES * seat)
+
+
+def knocked(tower: int, moving: int) -> int:
+    """Return the pieces of a tower that arriving ones knock: those of their sizes, of either colour."""
+    sizes = (moving | moving >> MAX_SIZES) & OWN[0]
+    return tower & (sizes | sizes << MAX_SIZES)
+
+
+def same_sizes(pieces: int) -> int:
+    """Return the pieces of the other colour with the same sizes."""
+    return (pieces << MAX_SIZES | pieces >> MAX_SIZES) & (OWN[0] | OWN[1])
+
+
+def lifted_first(tower: int, seat: int) -> int:
+    """Return what a first leg lifts: a whole tower of purely the mover's colour, or nothing."""
+    return 0 if tower & OWN[1 - seat] else tower
+
+
+def lifted_further(tower: int, seat: int) -> int:
+    """Return what a further leg lifts: the mover's pieces but the largest."""
+    own = tower & OWN[seat]
+    return own ^ (1 << own.bit_length() >> 1)
+
+
+def ends(field: Field, board: Board, immune: Marks, dot: int, moving: int) -> Iterator[int]:
+    """Yield the dots where a leg may end, direction by direction.
+
+    Args:
+        field: the board's map.
+        board: the towers.
+        immune: what may not be knocked.
+        dot: where the leg starts.
+        moving: the pieces that it moves, at least one; as many as they are, so many steps it has at most.
+    """
+    reach = moving.bit_count()
+    for ray in field.rays[dot]:
+        for end in ray[:reach]:
+            tower = board[end]
+            if tower:
+                if not (end in immune and knocked(tower, moving) & immune[end]):
+                    yield end
+                break
+            yield end
+
+
+def first_legs(field: Field, board: Board, immune: Marks, seat: int) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of every leg that may begin a move."""
+    others = OWN[1 - seat]
+    for dot, tower in enumerate(board):
+        if tower and not tower & others:  # lifted_first(tower, seat), without 121 calls
+            for end in ends(field, board, immune, dot, tower):
+                yield dot, end
+
+
+def mixed(board: Board) -> int:
+    """Return all pieces that stand in mixed towers, as bits."""
+    found = 0
+    for tower in set(board):
+        if tower & OWN[0] and tower & OWN[1]:
+            found |= tower
+    return found
+
+
+def mixed_counts(board: Board) -> tuple[int, int]:
+    """Return by seat of how many sizes a piece of its colour stands in a mixed tower."""
+    found = mixed(board)
+    return (found & OWN[0]).bit_count(), (found & OWN[1]).bit_count()
+
+
+_BY_SIZE = sorted(range(len(NAMES)), key=lambda piece: (piece % MAX_SIZES, piece))
+_PIECES_OF = tuple(tuple(piece for piece in _BY_SIZE if tower >> piece & 1) for tower in range(1 << len(NAMES)))
+_NAMES_OF = tuple(tuple(NAMES[piece] for piece in found) for found in _PIECES_OF)
+_TEXT = Path(__file__).with_name("boards.toml").read_text(encoding="utf-8")
+RECONSTRUCTION = msgspec.convert(tomllib.loads(_TEXT), Layout, strict=True)
+"""The layout that is played on unless the organiser gives another: a reconstruction."""

@@ -1,0 +1,382 @@
+"""Quincala Mixing: options, moves, views and positions as the world sees them. How a turn goes is in quincala_turns.
+
+A move of the rules may have so many legs that whole ones can't be listed. So a turn is played step by step, each step
+a move of its own: `place` one piece, make one `leg`, `stop`. The turn ends by itself where nothing more can be done:
+after the last piece if no leg is possible, and after a leg if no further one is. Nobody draws, nothing is hidden and
+there is no chance: `deliver` has nothing to do, and the shuffle is not used.
+
+Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). The board that comes with the game is a
+reconstruction, since the source's figures could not be found.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from ..base import BadSetup, Game, News, Outcome, Shuffle
+from . import board as boards
+from . import turns
+from .board import Coordinate, DotPair, Field, Layout, PieceName
+from .drawing import draw_svg, draw_text
+from .rules import RULES
+from .turns import Ending, Phase, State
+
+Seat = Literal[0, 1]
+
+
+class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser may set."""
+
+    sizes: Literal[3, 4, 5] = 5
+    """How many sizes there are, 3 to 5; each player has as many towers at the start, of one piece of each size."""
+    layout: Layout | None = None
+    """The board; if there is none, the one that comes with the game, which is a reconstruction: the figures of the
+    rules could not be found. On the command line, the path of a TOML file like referee/games/quincala/boards.toml."""
+    max_turns: Annotated[int, Meta(ge=1, le=100_000)] = 400
+    """After so many turns of both players together, 1 to 100,000, the game is a draw. A turn is all that a player does
+    until the other's begins, however many steps; a skipped turn counts."""
+
+    def __post_init__(self) -> None:
+        """Refuse a layout that does not say where the towers stand.
+
+        Raises:
+            ValueError: it has no starting position for this number of sizes.
+        """
+        if str(self.sizes) not in self.board_layout.start:
+            raise ValueError(f"the layout has no start.{self.sizes}: it can't be played with {self.sizes} sizes")
+
+    @property
+    def board_layout(self) -> Layout:
+        """The layout that is played on."""
+        return boards.RECONSTRUCTION if self.layout is None else self.layout
+
+
+class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="place"):
+    """Place one piece of the hand."""
+
+    piece: PieceName
+    """Which, of either colour: `w` for White or `b` for Black, and its size from 1."""
+    dot: DotPair
+    """`[row, column]` of an empty dot of the player's own placing areas; both count from 1, row 1 at White's edge."""
+
+
+class Leg(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="leg"):
+    """Make one leg of the move."""
+
+    start: DotPair
+    """`[row, column]` of the tower that is lifted; for a further leg, where the last one ended."""
+    end: DotPair
+    """`[row, column]` of where it ends; both count from 1, row 1 at White's edge, column 1 on White's left."""
+
+
+class Stop(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="stop"):
+    """End the move, though a further leg is possible."""
+
+
+Move = Place | Leg | Stop
+
+
+class Pieces(Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """Pieces on one dot: `[row, column, pieces]`."""
+
+    row: Coordinate
+    """From 1, at White's edge."""
+    column: Coordinate
+    """From 1, on White's left."""
+    pieces: Annotated[tuple[PieceName, ...], Meta(min_length=1, max_length=5)]
+    """The smallest first, each `w` for White or `b` for Black, and its size from 1."""
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What one seat may know: everything, as both do."""
+
+    seat: Seat
+    """The seat that this view is for: 0 plays White, 1 Black."""
+    sizes: int
+    """How many sizes there are: 3, 4 or 5."""
+    layout: tuple[str, ...]
+    """A text for each row, row 1 first, at White's edge; its first character is column 1. `w`: a dot of White's placing
+    areas, `b`: of Black's, `x`: of both, `.`: any other dot, a space: no dot."""
+    board: tuple[Pieces, ...]
+    """`[row, column, pieces]` of every tower, its smallest piece first; rows count from 1 at White's edge, columns from
+    1 on White's left."""
+    hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]]
+    """By seat: the pieces that it has yet to place, of both colours."""
+    scores: tuple[int, int]
+    """By seat: of how many sizes, from 0, a piece of its own colour stands in a mixed tower. All of them win."""
+    order: tuple[Seat, ...]
+    """The seats still in the game, the one to move first."""
+    phase: Phase
+    """What is to be done: `place` a piece of the hand; `move`, that is, make the first leg; `continue`, that is, make a
+    further leg or stop; nothing, the game being `over`."""
+    steps: int
+    """How many moves (pieces placed, legs made) the turn has already had, from 0."""
+    path: tuple[DotPair, ...]
+    """`[row, column]` of where the first leg began and of where each leg ended. In phase `continue` it is that of the
+    turn that goes on, and a further leg starts on its last dot; before a turn's first step it is the last turn's."""
+    placed: tuple[DotPair, ...]
+    """`[row, column]` of where pieces were placed, in the same turn."""
+    immune: tuple[Pieces, ...]
+    """`[row, column, pieces]` that may not be knocked in this turn."""
+    fresh: tuple[Pieces, ...]
+    """`[row, column, pieces]` that have knocked the other colour in this turn, and will be immune in the next; what its
+    own side knocks off the board is so no more."""
+    turns: int
+    """How many turns of both players together are over, from 0, skipped ones too."""
+    max_turns: int
+    """With so many turns the game ends as a draw."""
+    skipped: bool
+    """Whether the turn just before this one was skipped, and this one has had no step yet."""
+
+
+class Position(Struct, frozen=True, forbid_unknown_fields=True):
+    """A position to start from, at the beginning of a turn."""
+
+    board: tuple[Pieces, ...]
+    """The towers."""
+    hands: tuple[tuple[PieceName, ...], tuple[PieceName, ...]] = ((), ())
+    """By seat."""
+    to_move: Seat = 0
+    """Whose turn it is."""
+    immune: tuple[Pieces, ...] = ()
+    """Pieces of the other seat's colour that may not be knocked in this turn."""
+    turns: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    """How many turns are over."""
+    skipped: bool = False
+    """Whether the last of them was skipped."""
+
+
+class QuincalaGame(Game[State, View, Move]):
+    """The rules of Quincala Mixing."""
+
+    name = "quincala"
+    title = "Quincala Mixing"
+    seats = range(2, 3)
+    options_type = Options
+    view_type = View
+    move_type = Move
+    rules = RULES
+    file_options = frozenset({"layout"})
+
+    def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
+        """Set up the layout's starting position; there is no chance in it."""
+        field = boards.field_of(options.board_layout.map)
+        start = options.board_layout.start[str(options.sizes)]  # type: ignore[index]  # a Literal is a str
+        board = [0] * len(field.places)
+        for seat, towers in enumerate((start.white, start.black)):
+            for row, column in towers:
+                board[field.number(row, column)] = boards.full_tower(seat, options.sizes)
+        return turns.begin(
+            State(field=field, sizes=options.sizes, max_turns=options.max_turns, board=tuple(board)),
+        )
+
+    def restore(self, options: Options, position: Any) -> State:
+        """Return the state of a plain Position; who can do nothing in it is skipped."""
+        try:
+            given = msgspec.convert(position, Position, strict=True)
+        except msgspec.ValidationError as error:
+            raise BadSetup(f"not a position of quincala: {error}") from None
+        field = boards.field_of(options.board_layout.map)
+        _check_supply(given, options.sizes)
+        towers = _marks(field, given.board)
+        immune = _marks(field, given.immune)
+        for dot, marked in immune.items():
+            if marked & ~(towers.get(dot, 0) & boards.OWN[1 - given.to_move]):
+                row, column = field.places[dot]
+                detail = f"row {row}, column {column} has not all immune pieces, of the colour that is not to move"
+                raise BadSetup(f"not a position of quincala: {detail}")
+        return turns.begin(
+            State(
+                field=field,
+                sizes=options.sizes,
+                max_turns=options.max_turns,
+                board=tuple(towers.get(dot, 0) for dot in range(len(field.places))),
+                hands=_hands(given.hands),
+                seat=given.to_move,
+                immune=immune,
+                turns=given.turns,
+                skips=int(given.skipped),
+            )
+        )
+
+    def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
+        """Return the state itself, the wording of the last play apart: a view shows all of it, the options too."""
+        field = boards.field_of(view.layout)
+        towers = _marks(field, view.board)
+        seat = view.order[0]
+        return State(
+            field=field,
+            sizes=view.sizes,
+            max_turns=view.max_turns,
+            board=tuple(towers.get(dot, 0) for dot in range(len(field.places))),
+            hands=_hands(view.hands),
+            seat=seat,
+            phase=view.phase,
+            steps=view.steps,
+            turns=view.turns,
+            skips=int(view.skipped),
+            immune=_marks(field, view.immune),
+            fresh=_marks(field, view.fresh),
+            path=tuple(field.number(*dot) for dot in view.path),
+            placed=tuple(field.number(*dot) for dot in view.placed),
+            mover=seat if view.steps or view.skipped else 1 - seat,
+        )
+
+    def seat_count(self, state: State) -> int:
+        """Return two."""
+        return 2
+
+    def to_move(self, state: State) -> int:
+        """Return the seat whose turn it is."""
+        return state.seat
+
+    def is_same_turn(self, state: State) -> bool:
+        """Tell whether the turn has had a step already."""
+        return state.steps > 0
+
+    def view(self, state: State, seat: int) -> View:
+        """Return all there is: nothing is hidden."""
+        field = state.field
+        rest = tuple(other for other in state.order if other != state.seat)
+        first = tuple(other for other in state.order if other == state.seat)
+        return View(
+            seat=seat,  # type: ignore[arg-type]  # the match asks for seats that there are
+            sizes=state.sizes,
+            layout=field.rows,
+            board=_shown(field, ((dot, tower) for dot, tower in enumerate(state.board) if tower)),
+            hands=(_named(state.hands[0]), _named(state.hands[1])),
+            scores=boards.mixed_counts(state.board),
+            order=first + rest,  # type: ignore[arg-type]  # seats are 0 and 1
+            phase=state.phase,
+            steps=state.steps,
+            path=tuple(field.places[dot] for dot in state.path),
+            placed=tuple(field.places[dot] for dot in state.placed),
+            immune=_shown(field, sorted(state.immune.items())),
+            fresh=_shown(field, sorted(state.fresh.items())),
+            turns=state.turns,
+            max_turns=state.max_turns,
+            skipped=state.skips > 0,
+        )
+
+    def play(self, state: State, move: Move) -> State:
+        """Play one step of the turn; the turn ends by itself where nothing more can be done."""
+        if isinstance(move, Leg):
+            return turns.leg(state, move.start, move.end)
+        if isinstance(move, Place):
+            return turns.place(state, boards.PIECES[move.piece], *move.dot)
+        return turns.stop(state)
+
+    def news(self, state: State) -> News:
+        """Return the last play, what it moved and knocked, and which seats were skipped after it; nobody draws."""
+        return News(dict(state.last or {}), None)
+
+    def deliver(self, state: State) -> State:
+        """Return the state as it is: knocked pieces are on the table, in sight of both, at once."""
+        return state
+
+    def drop(self, state: State, seat: int) -> State:
+        """Take a seat out of the game, which ends it; all pieces stay where they are."""
+        order = tuple(other for other in state.order if other != seat)
+        ending = state.ending or Ending("quincala.end.eliminated", None)
+        return replace(state, order=order, ending=ending, phase="over")
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the ranking once the game is over: the winner first, or both alike."""
+        if state.ending is None:
+            return None
+        rule, winner = state.ending
+        levels: list[tuple[int, ...]] = [state.order]
+        if winner is not None:
+            levels = [tuple(seat for seat in state.order if seat == ranked) for ranked in (winner, 1 - winner)]
+        ranking = tuple(level for level in levels if level)
+        return Outcome(ranking, boards.mixed_counts(state.board), state.order, rule)
+
+    def legal_moves(self, state: State) -> list[Move]:
+        """Return every legal step: each piece on each dot, each leg, and `stop` first where it is allowed."""
+        places = state.field.places
+        if state.phase == "place":
+            free = [places[dot] for dot in state.field.areas[state.seat] if not state.board[dot]]
+            return [Place(name, dot) for name in dict.fromkeys(_named(state.hands[state.seat])) for dot in free]
+        if state.phase == "continue":
+            here = places[state.path[-1]]
+            return [Stop(), *(Leg(here, places[end]) for end in turns.further_ends(state))]
+        legs = boards.first_legs(state.field, state.board, state.immune, state.seat)
+        return [Leg(places[start], places[end]) for start, end in legs]
+
+    def check_invariants(self, state: State) -> None:
+        """Check that pieces are where they can be, none too many, and that marks are on pieces of the right colour."""
+        full = boards.full_tower(0, state.sizes) | boards.full_tower(1, state.sizes)
+        held = Counter(piece for hand in state.hands for piece in hand)
+        for dot, tower in enumerate(state.board):
+            assert not tower or state.field.is_dot[dot], "a tower stands beside the playing area"
+            assert not tower & boards.same_sizes(tower), "two pieces of a size stand on one dot"
+            assert not tower & ~full, "a piece of a size that is not played with"
+            held.update(boards.pieces(tower))
+        assert all(count <= state.sizes for count in held.values()), "there are too many pieces of a kind"
+        assert all(full >> piece & 1 for piece in held), "a piece of a size that is not played with"
+        for marks, colour in ((state.immune, 1 - state.seat), (state.fresh, state.seat)):
+            assert all(marked and not marked & ~state.board[dot] for dot, marked in marks.items())
+            assert state.ending or all(not marked & ~boards.OWN[colour] for marked in marks.values())
+        assert set(state.order) <= {0, 1}
+        assert (state.phase == "over") == (state.ending is not None)
+
+    def draw_text(self, state: State) -> str:
+        """Return the board and both hands, for a terminal."""
+        return draw_text(state)
+
+    def draw_svg(self, state: State) -> str:
+        """Return the board and both hands, the last move marked, as an SVG document."""
+        return draw_svg(state)
+
+
+def _named(hand: Iterable[int]) -> tuple[str, ...]:
+    return tuple(boards.NAMES[piece] for piece in hand)
+
+
+def _hands(hands: tuple[tuple[str, ...], tuple[str, ...]]) -> turns.Hands:
+    """Return hands by number, each in order."""
+    white, black = (tuple(sorted(boards.PIECES[name] for name in hand)) for hand in hands)
+    return white, black
+
+
+def _shown(field: Field, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
+    """Return pieces on dots as views show them."""
+    return tuple(Pieces(*field.places[dot], boards.names(tower)) for dot, tower in marks)
+
+
+def _marks(field: Field, shown: Iterable[Pieces]) -> dict[int, int]:
+    """Return pieces on dots as the board has them.
+
+    Raises:
+        BadSetup: there is no such dot, a dot is named twice, or two pieces of one size stand on one.
+    """
+    marks: dict[int, int] = {}
+    for spot in shown:
+        dot, tower = field.number(spot.row, spot.column), boards.bits([boards.PIECES[name] for name in spot.pieces])
+        where = f"row {spot.row}, column {spot.column}"
+        if dot < 0:
+            raise BadSetup(f"not a position of quincala: {where} is not in the playing area")
+        if dot in marks:
+            raise BadSetup(f"not a position of quincala: {where} is named twice")
+        if tower.bit_count() < len(spot.pieces) or tower & boards.same_sizes(tower):
+            raise BadSetup(f"not a position of quincala: {where} has two pieces of one size")
+        marks[dot] = tower
+    return marks
+
+
+def _check_supply(given: Position, sizes: int) -> None:
+    """Check that a position has no more pieces than the game.
+
+    Raises:
+        BadSetup: more of a kind than sizes, or a size that is not played with.
+    """
+    held = Counter(name for names in (*(spot.pieces for spot in given.board), *given.hands) for name in names)
+    for name, count in sorted(held.items()):
+        if int(name[1]) > sizes:
+            raise BadSetup(f"not a position of quincala: {name} is not played with {sizes} sizes")
+        if count > sizes:
+            raise BadSetup(f"not a position of quincala: {count} of {name}, there are {sizes}")

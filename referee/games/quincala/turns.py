@@ -1,0 +1,271 @@
+"""How a turn of Quincala Mixing goes: placing, legs, whose turn is next, and the end. Refuses to know views and forms.
+
+Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). What it leaves open: the aim's mixed towers may
+be several; moving is compulsory; who can do nothing is skipped, and a skipped turn counts as one, also for immunity; a
+piece that is knocked loses its immunity; a move ends with its 100th leg, or when no further leg is possible.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..base import IllegalMove
+from . import board as boards
+from .board import OWN, Board, Field, Marks
+
+MAX_LEGS = 100
+"""Legs in one move. The source has no limit, but two towers can exchange a piece forever; a guess far above any use."""
+
+Phase = Literal["place", "move", "continue", "over"]
+Hands = tuple[tuple[int, ...], tuple[int, ...]]
+"""By seat: its pieces in the order of their numbers."""
+
+
+class Ending(NamedTuple):
+    """Why the game is over, and who won it."""
+
+    rule: str
+    winner: int | None
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """One moment of a game."""
+
+    field: Field
+    sizes: int
+    max_turns: int
+    board: Board
+    hands: Hands = ((), ())
+    seat: int = 0
+    """The seat whose turn it is."""
+    phase: Phase = "move"
+    """What that seat has to do: place, begin its move, go on with it or stop; or nothing any more."""
+    steps: int = 0
+    """Plays in this turn so far."""
+    turns: int = 0
+    """Turns that are over, skipped ones too."""
+    skips: int = 0
+    """Turns skipped in a row just before this one."""
+    immune: Marks = {}
+    """What may not be knocked in this turn; no empty sets."""
+    fresh: Marks = {}
+    """What has knocked the other colour in this turn, where it now stands; no empty sets."""
+    path: tuple[int, ...] = ()
+    """Where the move's first leg began and each leg ended; of the last turn, until this one has a play."""
+    placed: tuple[int, ...] = ()
+    """Where pieces were placed, in the same turn."""
+    order: tuple[int, ...] = (0, 1)
+    """Seats still in the game."""
+    mover: int = -1
+    """The seat that made the last play."""
+    last: Mapping[str, Any] | None = None
+    """The last play, plain, as everybody may know it."""
+    ending: Ending | None = None
+
+
+def place(state: State, piece: int, row: int, column: int) -> State:
+    """Return the state after one piece was placed.
+
+    Raises:
+        IllegalMove: it is not the time for it, or the piece or the dot is not the player's to use.
+    """
+    where = f"row {row}, column {column}"
+    hand, field = state.hands[state.seat], state.field
+    if state.phase == "continue":
+        raise IllegalMove("quincala.turn.order", "the move has begun")
+    if piece not in hand:
+        raise IllegalMove("quincala.place.owned", f"{boards.NAMES[piece]} is not in hand")
+    dot = field.number(row, column)
+    if dot not in field.areas[state.seat]:
+        raise IllegalMove("quincala.place.area", f"{where} is not in {boards.COLOURS[state.seat]}'s placing areas")
+    if state.board[dot]:
+        raise IllegalMove("quincala.place.empty", f"on {where} stand {_listed(state.board[dot])}")
+    at = hand.index(piece)
+    after = _stepped(
+        state,
+        {"action": "place", "piece": boards.NAMES[piece], "dot": (row, column)},
+        board=_with(state.board, {dot: 1 << piece}),
+        hands=_with(state.hands, {state.seat: hand[:at] + hand[at + 1 :]}),
+        path=(),
+        placed=(*state.placed, dot) if state.steps else (dot,),
+    )
+    if can_place(after):
+        return after
+    return replace(after, phase="move") if can_move(after) else _turn_over(after)
+
+
+def leg(state: State, start: tuple[int, int], end: tuple[int, int]) -> State:
+    """Return the state after one leg, from (row, column) to (row, column).
+
+    Raises:
+        IllegalMove: it is not the time for it, or the leg breaks a rule.
+    """
+    origin, moving = _lifted(state, start)
+    target = _line_end(state, start, end, moving)
+    tower = state.board[target]
+    gone = boards.knocked(tower, moving)
+    kept = gone & state.immune.get(target, 0)
+    if kept:
+        where = f"row {end[0]}, column {end[1]}"
+        raise IllegalMove("quincala.knock.immune", f"{_listed(kept)} on {where} may not be knocked in this turn")
+    other = 1 - state.seat
+    last = {"action": "leg", "start": start, "end": end, "moved": boards.names(moving), "knocked": boards.names(gone)}
+    after = _stepped(
+        state,
+        last,
+        board=_with(state.board, {origin: state.board[origin] & ~moving, target: tower & ~gone | moving}),
+        hands=_with(state.hands, {other: tuple(sorted((*state.hands[other], *boards.pieces(gone))))}),
+        fresh=_fresh(state, origin, target, moving, gone),
+        path=(*state.path, target) if state.phase == "continue" else (origin, target),
+        placed=state.placed if state.steps else (),
+        phase="continue",
+    )
+    return after if next_legs_exist(after) else _turn_over(after)
+
+
+def stop(state: State) -> State:
+    """Return the state after a move was ended where a further leg was possible.
+
+    Raises:
+        IllegalMove: no leg has been made in this turn.
+    """
+    if state.phase != "continue":
+        raise IllegalMove("quincala.leg.stop", "no leg has been made in this turn")
+    return _turn_over(_stepped(state, {"action": "stop"}))
+
+
+def begin(state: State) -> State:
+    """Settle what the seat to move has to do, and skip who can do nothing."""
+    while state.turns < state.max_turns:
+        if can_place(state):
+            return replace(state, phase="place")
+        if can_move(state):
+            return replace(state, phase="move")
+        skipped = [*(state.last or {}).get("skipped", ()), state.seat]
+        state = _passed(replace(state, skips=state.skips + 1, last={**(state.last or {}), "skipped": skipped}))
+        if state.skips == 2:
+            return _ended(state, "quincala.end.skips", None)
+    return _ended(state, "quincala.end.cap", None)
+
+
+def can_place(state: State) -> bool:
+    """Tell whether the seat to move has a piece in hand and an empty dot for it."""
+    board = state.board
+    return bool(state.hands[state.seat]) and not all(board[dot] for dot in state.field.areas[state.seat])
+
+
+def can_move(state: State) -> bool:
+    """Tell whether the seat to move can make a first leg."""
+    return any(True for _ in boards.first_legs(state.field, state.board, state.immune, state.seat))
+
+
+def next_legs_exist(state: State) -> bool:
+    """Tell whether the move that goes on may have one more leg."""
+    if len(state.path) > MAX_LEGS:
+        return False
+    return any(True for _ in further_ends(state))
+
+
+def further_ends(state: State) -> Iterator[int]:
+    """Return where the next leg of the move that goes on may end, one after the other."""
+    here = state.path[-1]
+    moving = boards.lifted_further(state.board[here], state.seat)
+    return boards.ends(state.field, state.board, state.immune, here, moving)
+
+
+def _lifted(state: State, start: tuple[int, int]) -> tuple[int, int]:
+    """Return the dot where a leg starts, and what it lifts there.
+
+    Raises:
+        IllegalMove: placing is not done, or no leg may start there.
+    """
+    if state.phase == "place":
+        count = len(state.hands[state.seat])
+        raise IllegalMove("quincala.turn.order", f"{count} in hand, and there is an empty dot to place on")
+    origin = state.field.number(*start)
+    where = f"row {start[0]}, column {start[1]}"
+    if state.phase == "continue":
+        if origin != state.path[-1]:
+            row, column = state.field.places[state.path[-1]]
+            detail = f"starts on {where}, the last leg ended on row {row}, column {column}"
+            raise IllegalMove("quincala.leg.adjoining", detail)
+        return origin, boards.lifted_further(state.board[origin], state.seat)
+    tower = state.board[origin] if origin >= 0 else 0
+    moving = boards.lifted_first(tower, state.seat)
+    if not moving:
+        raise IllegalMove("quincala.leg.own", f"on {where} stand {_listed(tower)}")
+    return origin, moving
+
+
+def _line_end(state: State, start: tuple[int, int], end: tuple[int, int], moving: int) -> int:
+    """Return the dot where a leg ends.
+
+    Raises:
+        IllegalMove: the line is not straight, too long, leaves the playing area or crosses a piece.
+    """
+    down, right = end[0] - start[0], end[1] - start[1]
+    steps = max(abs(down), abs(right))
+    if down and right and abs(down) != abs(right):
+        raise IllegalMove("quincala.leg.straight", f"{abs(down)} rows and {abs(right)} columns are no straight line")
+    if not 1 <= steps <= moving.bit_count():
+        raise IllegalMove("quincala.leg.length", f"{steps} steps, {moving.bit_count()} pieces move")
+    dot = -1
+    for step in range(1, steps + 1):
+        row, column = start[0] + down // steps * step, start[1] + right // steps * step
+        dot = state.field.number(row, column)
+        if dot < 0:
+            raise IllegalMove("quincala.leg.area", f"row {row}, column {column} is not in the playing area")
+        if state.board[dot] and step < steps:
+            crossed = _listed(state.board[dot])
+            raise IllegalMove("quincala.leg.jump", f"on row {row}, column {column} stand {crossed}")
+    return dot
+
+
+def _fresh(state: State, origin: int, target: int, moving: int, gone: int) -> Marks:
+    """Return what is to be immune after a leg: it travels with its piece, and ends when the piece is knocked."""
+    winners = boards.same_sizes(gone & OWN[1 - state.seat])
+    if not (winners or state.fresh):
+        return state.fresh
+    carried = state.fresh.get(origin, 0) & moving
+    arrived = state.fresh.get(target, 0) & ~gone | carried | winners
+    changed = {**state.fresh, origin: state.fresh.get(origin, 0) & ~moving, target: arrived}
+    return {dot: marked for dot, marked in changed.items() if marked}
+
+
+def _stepped(state: State, last: dict[str, Any], **changes: Any) -> State:
+    """Return the state after a play of the seat to move, its turn not yet over."""
+    last["seat"] = state.seat
+    last["skipped"] = ()
+    return replace(state, last=last, steps=state.steps + 1, skips=0, mover=state.seat, **changes)
+
+
+def _turn_over(state: State) -> State:
+    """Judge the aim, and begin the next turn if nobody has won."""
+    counts = boards.mixed_counts(state.board)
+    reached = [seat for seat, count in enumerate(counts) if count == state.sizes]
+    passed = _passed(state)
+    if len(reached) == 2:
+        return _ended(passed, "quincala.end.both", passed.seat)
+    return _ended(passed, "quincala.end.aim", reached[0]) if reached else begin(passed)
+
+
+def _passed(state: State) -> State:
+    """Hand the turn to the other seat."""
+    return replace(state, seat=1 - state.seat, turns=state.turns + 1, steps=0, immune=state.fresh, fresh={})
+
+
+def _ended(state: State, rule: str, winner: int | None) -> State:
+    return replace(state, phase="over", ending=Ending(rule, winner))
+
+
+def _with(values: tuple[Any, ...], changes: dict[int, Any]) -> tuple[Any, ...]:
+    changed = list(values)
+    for index, value in changes.items():
+        changed[index] = value
+    return tuple(changed)
+
+
+def _listed(tower: int) -> str:
+    return ", ".join(boards.names(tower)) or "no pieces"

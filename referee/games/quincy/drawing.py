@@ -1,0 +1,318 @@
+"""Quincy as text, in the markup of rich, and as SVG. Knows how stones and dominoes look; refuses to know what is legal.
+
+In both, a stone has its team's letter beside its colour, in SVG a shape of its own too, and a stone of a line a mark.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from ..base import counted
+from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Pair, Square, lines, survey
+from .forms import Event
+
+
+class Drawn(Protocol):
+    """What of a state is drawn."""
+
+    @property
+    def stones(self) -> Pair:
+        """By team."""
+
+    @property
+    def unbreakable(self) -> Pair:
+        """The stones of lines, by team."""
+
+    @property
+    def pile(self) -> Sequence[int]:
+        """What is left to draw."""
+
+    @property
+    def hands(self) -> Sequence[Sequence[int]]:
+        """By seat; dominoes by number."""
+
+    @property
+    def order(self) -> Sequence[int]:
+        """The seats still in the game, the one to move first."""
+
+    @property
+    def log(self) -> Sequence[Event]:
+        """What happened, the oldest first."""
+
+    @property
+    def end(self) -> str | None:
+        """The id of the rule that ended the game."""
+
+    @property
+    def winner(self) -> int | None:
+        """The team that won."""
+
+
+_SAID = {
+    "add": "on row {}, column {}, by {}",
+    "remove": "took row {}, column {}, by {}",
+    "discard": "discarded {}",
+}
+
+
+def _last_move(log: Iterable[Event], seat: int | None = None) -> Event | None:
+    """Return the last move of a seat, or of all; None if there was none."""
+    moves = (event for event in log if event.action in _SAID and seat in (None, event.seat))
+    return max(enumerate(moves), default=(0, None), key=lambda pair: pair[0])[1]
+
+
+def _in_words(event: Event | None) -> str:
+    """Return a move as a few words."""
+    if event is None:
+        return ""
+    low, high = event.dominoes[0]
+    return _SAID[event.action].format(*(event.square or ()), f"{low}|{high}")
+
+
+def _status(state: Drawn) -> str:
+    """Return what there is to say about the whole table."""
+    if state.end is None:
+        return f"{counted(len(state.pile), 'domino', 'dominoes')} left to draw"
+    if state.winner is None:
+        return "a wash: nobody wins"
+    how = " with two lines" if state.end == "quincy.end.lines" else ": no opponent is left"
+    return f"{STONES[state.winner]} wins{how}"
+
+
+def _line_count(state: Drawn, seat: int) -> str:
+    """Return how many lines a seat's team has, in words."""
+    return counted(survey(state.stones[seat % 2])[1], "line")
+
+
+# --- text
+
+_MARKUP = ("white on blue", "black on gold3")
+"""By team."""
+
+
+def draw_text(state: Drawn) -> str:
+    """Return the board with its row and column numbers, then a line per seat.
+
+    A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
+    """
+    last = _last_move(state.log)
+    marked = None if last is None else last.square
+    numbers = range(1, SIZE + 1)
+    rows = ["[dim]   " + "".join(f"  {number} " for number in numbers) + "[/]"]
+    for row in numbers:
+        cells = (_cell(state, (row, column), is_marked=(row, column) == marked) for column in numbers)
+        rows.append(f"[dim]{row:>2}[/] " + "".join(cells))
+    seats = [_seat_line(state, seat) for seat in range(len(state.hands))]
+    return "\n".join([*rows, "", *seats, _status(state)])
+
+
+def _cell(state: Drawn, square: Square, *, is_marked: bool) -> str:
+    """Return one square, four characters wide."""
+    team = next((team for team, own in enumerate(state.stones) if BITS[square] & own), None)
+    left, right = (">", "<") if is_marked else ("(", ")")
+    if team is None:
+        sign = f"[dim]{_empty_sign(square)}[/]"
+        return f" {left}{sign}{right}" if is_marked else f"  {sign} "
+    if not is_marked and not BITS[square] & state.unbreakable[team]:
+        left = right = " "
+    return f" [{_MARKUP[team]}]{left}{STONES[team]}{right}[/]"
+
+
+def _empty_sign(square: Square) -> str:
+    """Return what marks an empty square: the doubles line, and row and column 5."""
+    row, column = square
+    return "╲" if row == column else "-" if row == 5 else "'" if column == 5 else "·"
+
+
+def _seat_line(state: Drawn, seat: int) -> str:
+    hand = "  ".join(f"{DOMINOES[number][0]}|{DOMINOES[number][1]}" for number in state.hands[seat]) or "-"
+    turn = "to move" if state.end is None and state.order[0] == seat else "" if seat in state.order else "out"
+    stone = f"[{_MARKUP[seat % 2]}] {STONES[seat % 2]} [/]"
+    return f"seat {seat} {stone} {_line_count(state, seat):7}  {hand}  [dim]{turn}[/]"
+
+
+# --- SVG. Lengths are in units of the drawing; a square of the board is 52 of them wide.
+
+_SIDE = 52
+_MARGIN = 34
+"""Room for the row and column numbers on each side."""
+_BOARD = SIZE * _SIDE + 2 * _MARGIN
+_CARD_WIDTH = 300
+_FOOT = 34
+"""Room for the line below the board."""
+_DOMINO = (33, 58)
+"""(width, height) of a domino of a hand, the room around it included."""
+_HAND_WIDTH = 8
+"""Dominoes in a row of a hand; only given positions have longer hands."""
+_DARK = "#10141c"
+_TONES = ("#2457b8", "#ffd23f")
+"""By team: dark blue and light yellow, which differ for whoever looks."""
+_LETTERS = ("#ffffff", _DARK)
+_STRIPE = "#e8871a"
+
+
+def draw_svg(state: Drawn) -> str:
+    """Return the board with its row and column numbers, and every seat's hand beside it, as one SVG document."""
+    cards, cards_height = _cards(state)
+    width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
+    last = _last_move(state.log)
+    lines = [
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+            'role="img" aria-label="Quincy: the board and the hands" color="#1b2430" '
+            'font-family="system-ui,-apple-system,Segoe UI,Roboto,DejaVu Sans,sans-serif">'
+        ),
+        *_DEFINITIONS,
+        f'<rect class="ground" x="0" y="0" width="{width}" height="{height}" fill="#f4f1ea"/>',
+        *_GRID,
+        *([] if last is None or last.square is None else [_use("fresh", *_corner(last.square))]),
+        *_bars(state),
+        *_stones(state),
+        f'<g transform="translate({_BOARD} 0)" fill="currentColor">',
+        *cards,
+        "</g>",
+        (
+            f'<text x="{_BOARD // 2}" y="{height - 17}" font-size="18" fill="currentColor" text-anchor="middle">'
+            f"{_status(state)}</text>"
+        ),
+        "</svg>",
+    ]
+    return "\n".join(lines)
+
+
+def _use(name: str, x: int, y: int) -> str:
+    return f'<use href="#quincy-{name}" x="{x}" y="{y}"/>'
+
+
+def _corner(square: Square) -> tuple[int, int]:
+    """Return x and y of a square's upper left corner."""
+    row, column = square
+    return _MARGIN + (column - 1) * _SIDE, _MARGIN + (row - 1) * _SIDE
+
+
+def _bars(state: Drawn) -> list[str]:
+    """Return a bar below each line, from its first stone to its last."""
+    found = []
+    for own in state.stones:
+        for line in lines(own):
+            (x, y), (to_x, to_y) = _corner(line[0]), _corner(line[-1])
+            half = _SIDE // 2
+            found.append(
+                f'<path d="M{x + half} {y + half}L{to_x + half} {to_y + half}" stroke="currentColor" stroke-width="14" '
+                'stroke-linecap="round"/>'
+            )
+    return found
+
+
+def _stones(state: Drawn) -> list[str]:
+    """Return every stone, those of lines with a thick edge."""
+    found = []
+    for stone, own, kept in zip(STONES, state.stones, state.unbreakable, strict=True):
+        found += [
+            _use(f"{stone}-line" if BITS[square] & kept else stone, *_corner(square))
+            for square in SQUARES
+            if BITS[square] & own
+        ]
+    return found
+
+
+def _cards(state: Drawn) -> tuple[list[str], int]:
+    """Return the seats' cards, one below the other, and where the last one ends."""
+    found: list[str] = []
+    y = _MARGIN
+    for seat, hand in enumerate(state.hands):
+        height = 58 + _DOMINO[1] * max(1, -(-len(hand) // _HAND_WIDTH))
+        found += _card(state, seat, y, height)
+        y += height + 7
+    return found, y
+
+
+def _card(state: Drawn, seat: int, y: int, height: int) -> list[str]:
+    """Return one seat: its stone and label, its lines, its hand and its last move."""
+    is_out = seat not in state.order
+    is_next = state.end is None and not is_out and state.order[0] == seat
+    frame = 'stroke-width="3"' if is_next else 'stroke-opacity=".2"'
+    width = _CARD_WIDTH - 14
+    name_x = 58 if is_next else 40
+    content = [
+        f'<use href="#quincy-{STONES[seat % 2]}" transform="translate(6 4) scale(.54)"/>',
+        f'<text data-seat="{seat}" x="{name_x}" y="25" font-size="16" font-weight="600">seat {seat}</text>',
+        f'<text x="{width - 10}" y="{height - 8}" font-size="14" text-anchor="end">{_line_count(state, seat)}</text>',
+    ]
+    if is_next:
+        content.append('<path d="M40 11L53 19L40 27Z"><title>to move</title></path>')
+    if is_out:
+        content.append('<text x="12" y="62" font-size="16">out</text>')
+    for index, number in enumerate(state.hands[seat]):
+        content += _domino(number, 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1])
+    move = _last_move(state.log, seat)
+    weight = 'font-weight="700"' if move is not None and move is _last_move(state.log) else 'fill-opacity=".8"'
+    content.append(f'<text x="12" y="{height - 8}" font-size="13" {weight}>{_in_words(move)}</text>')
+    return [
+        f'<g transform="translate(0 {y})" opacity="{".5" if is_out else "1"}">',
+        f'<rect width="{width}" height="{height}" rx="9" fill-opacity=".05" stroke="currentColor" {frame}/>',
+        *content,
+        "</g>",
+    ]
+
+
+def _domino(number: int, x: int, y: int) -> list[str]:
+    """Return one domino, upright: its body and what stands on its halves."""
+    halves = (_use(f"end-{end}", x, y + half * 26) for half, end in enumerate(DOMINOES[number]) if end)
+    return [_use("domino", x, y), *halves]
+
+
+def _grid() -> list[str]:
+    """Return the board without stones: the doubles line, the stripes of row and column 5, squares and numbers."""
+    first, last, middle = _MARGIN, _BOARD - _MARGIN, _MARGIN + 4 * _SIDE
+    length = last - first
+    edges = "".join(
+        f"M{first + at * _SIDE} {first}V{last}M{first} {first + at * _SIDE}H{last}" for at in range(SIZE + 1)
+    )
+    found = [
+        (
+            f'<path d="M{first} {middle}h{length}v{_SIDE}h-{length}ZM{middle} {first}h{_SIDE}v{length}h-{_SIDE}Z" '
+            f'fill="{_STRIPE}" fill-opacity=".3"/>'
+        ),
+        f'<path d="{edges}" fill="none" stroke="currentColor" stroke-opacity=".35"/>',
+        (
+            f'<path d="M{first} {first}L{last} {last}" stroke="currentColor" stroke-opacity=".45" stroke-width="3" '
+            'stroke-dasharray="9 7"><title>the doubles line</title></path>'
+        ),
+        '<g font-size="18" fill="currentColor" fill-opacity=".8" text-anchor="middle">',
+    ]
+    for number in range(1, SIZE + 1):
+        at = _MARGIN + number * _SIDE - _SIDE // 2
+        found += (f'<text x="{at}" y="{y}">{number}</text>' for y in (first - 11, last + 24))
+        found += (f'<text x="{x}" y="{at + 6}">{number}</text>' for x in (first - 16, last + 16))
+    return [*found, "</g>"]
+
+
+_GRID = _grid()
+_BOLD = 'font-size="20" font-weight="700" text-anchor="middle"'
+_OUTLINES = ('<circle cx="26" cy="26" r="20"', '<path d="M26 3L49 26L26 49L3 26Z"')
+"""By team, up to the attributes of paint: a disc and a diamond."""
+_EDGES = {"": f'stroke="{_DARK}"', "-line": 'stroke="currentColor" stroke-width="5"'}
+
+
+def _stone(team: int, edge: str) -> str:
+    """Return a stone: its outline in its colour, and its letter."""
+    return (
+        f'{_OUTLINES[team]} fill="{_TONES[team]}" {edge} stroke-linejoin="round"/>'
+        f'<text x="26" y="33" {_BOLD} fill="{_LETTERS[team]}">'
+        f"{STONES[team]}</text>"
+    )
+
+
+_SHARED = {
+    **{f"{stone}{kind}": _stone(team, edge) for team, stone in enumerate(STONES) for kind, edge in _EDGES.items()},
+    "fresh": '<rect x="2" y="2" width="48" height="48" fill="none" stroke="currentColor" stroke-width="4"/>',
+    "domino": f'<rect width="26" height="52" rx="5" fill="#fffdf7" stroke="{_DARK}"/>'
+    f'<path d="M4 26H22" stroke="{_DARK}" stroke-opacity=".5"/>',
+    **{f"end-{end}": f'<text x="13" y="20" {_BOLD} fill="{_DARK}">{end}</text>' for end in range(1, 10)},
+}
+_DEFINITIONS = (
+    "<defs>",
+    *(f'<symbol id="quincy-{name}" overflow="visible">{content}</symbol>' for name, content in _SHARED.items()),
+    "</defs>",
+)
+"""The same in every drawing, one definition a line."""

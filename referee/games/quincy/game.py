@@ -1,0 +1,382 @@
+"""Quincy: hands, turns, draws and ends. Squares and lines are in quincy_board, what goes in and out in quincy_forms.
+
+Source: Quincy, M. Whitley. What it leaves open: a play that wins draws nothing; a player with no domino, or with
+unplayable ones alone when nothing is left to draw, is skipped, and these dominoes are discarded; what an eliminated
+player held lies face down; in a game of four its partner plays on alone.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from . import board as b
+from .board import Domino, Pair, Square, Squares
+from .drawing import draw_svg, draw_text
+from .forms import Add, Discard, Event, Line, Move, Options, Position, Remove, View
+from .rules import RULES
+
+HAND_SIZE = 5
+
+_ADDS = b.by_bit(Add)
+_REMOVES = b.by_bit(Remove)
+_DISCARDS = tuple(map(Discard, b.DOMINOES))
+"""Every move there can be, made once: a list of legal moves is a selection."""
+
+
+class State(Struct, frozen=True):
+    """One moment of a game. A domino is its number in quincy_board.DOMINOES."""
+
+    stones: Pair
+    """By team."""
+    unbreakable: Pair
+    """The stones of lines, by team."""
+    pile: tuple[int, ...]
+    """The next one first."""
+    hands: tuple[tuple[int, ...], ...]
+    """By seat, the newest last; empty for an eliminated seat."""
+    order: tuple[int, ...]
+    """Seats still in the game, the one to move first."""
+    face_up: tuple[int, ...]
+    """Played or discarded, in that order."""
+    face_down: tuple[int, ...]
+    """Out of play, seen by nobody."""
+    drew: tuple[tuple[int, ...], ...]
+    """What each seat drew after its last move, by seat."""
+    log: tuple[Event, ...] = ()
+    """All that everybody saw, the oldest first."""
+    same_turn: bool = False
+    """Whether the seat to move has discarded in this turn."""
+    arriving: tuple[int, ...] | None = None
+    """Drawn by the last play and not yet delivered; belongs to `mover`."""
+    mover: int = -1
+    """The seat that made the last play."""
+    end: str | None = None
+    """The id of the rule that ended the game."""
+    winner: int | None = None
+    """The team that won."""
+
+
+class QuincyGame(Game[State, View, Move]):
+    """The rules of Quincy."""
+
+    name = "quincy"
+    title = "Quincy"
+    seats = range(2, 5, 2)
+    options_type = Options
+    view_type = View
+    move_type = Move
+    rules = RULES
+
+    def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
+        """Deal five dominoes a seat from the shuffled 55, seat 0 first; the rest is the pile, drawn from its front."""
+        deck = tuple(shuffle(b.ALL_DOMINOES))
+        hands = tuple(deck[seat * HAND_SIZE : (seat + 1) * HAND_SIZE] for seat in range(seats))
+        none = ((),) * seats
+        return State((0, 0), (0, 0), deck[seats * HAND_SIZE :], hands, tuple(range(seats)), (), (), none)
+
+    def restore(self, options: Options, position: Any) -> State:
+        """Return the state of a plain Position."""
+        try:
+            given = msgspec.convert(position, Position, strict=True)
+            hands = tuple(map(_numbers, given.hands))
+            pile, face_up = _numbers(given.pile), _numbers(given.face_up)
+        except (msgspec.ValidationError, ValueError) as error:
+            raise BadSetup(f"not a position of quincy: {error}") from None
+        seats = len(hands)
+        if seats not in self.seats:
+            raise BadSetup(f"not a position of quincy: {seats} hands, not 2 or 4")
+        named = [*pile, *face_up, *(domino for hand in hands for domino in hand)]
+        if len(set(named)) != len(named):
+            raise BadSetup("not a position of quincy: a domino is in two places")
+        stones = b.stones_of(given.board)
+        (kept, count), (other_kept, other_count) = map(b.survey, stones)
+        if max(count, other_count) >= b.LINES_TO_WIN:
+            raise BadSetup("not a position of quincy: somebody has two lines already")
+        rest = tuple(domino for domino in b.ALL_DOMINOES if domino not in named)
+        return _settled(
+            State(stones, (kept, other_kept), pile, hands, tuple(range(seats)), face_up, rest, ((),) * seats)
+        )
+
+    def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
+        """Deal what the view does not show: to the other hands, the seat to move first, to the pile, and face down."""
+        stones = b.stones_of(view.board)
+        unbreakable = b.survey(stones[0])[0], b.survey(stones[1])[0]
+        own, face_up = _numbers(view.hand), _numbers(view.face_up)
+        unseen = shuffle([domino for domino in b.ALL_DOMINOES if domino not in own and domino not in face_up])
+        hands: list[tuple[int, ...]] = [()] * len(view.hand_sizes)
+        drew = hands.copy()
+        hands[view.seat], drew[view.seat] = own, _numbers(view.drew)
+        others = [seat for seat in view.order if seat != view.seat]
+        if not view.pile and view.order[0] in others:  # it was not skipped: one of its dominoes can be played
+            empty, loose = _open(stones, unbreakable, view.order[0])
+            unseen.insert(0, unseen.pop(next(i for i, one in enumerate(unseen) if _is_playable(one, empty, loose))))
+        for seat in others:
+            hands[seat], unseen = tuple(unseen[: view.hand_sizes[seat]]), unseen[view.hand_sizes[seat] :]
+        return State(
+            stones=stones,
+            unbreakable=unbreakable,
+            pile=tuple(unseen[: view.pile]),
+            hands=tuple(hands),
+            order=tuple(view.order),
+            face_up=face_up,
+            face_down=tuple(unseen[view.pile :]),
+            drew=tuple(drew),
+            log=tuple(view.since),
+            same_turn=view.same_turn,
+        )
+
+    def teams(self, options: Options, seats: int) -> tuple[tuple[int, ...], ...]:
+        """Return the partners of a game of four, who sit opposite each other."""
+        return ((0, 2), (1, 3)) if seats == 4 else ()
+
+    def seat_count(self, state: State) -> int:
+        """Count the hands, empty ones too."""
+        return len(state.hands)
+
+    def to_move(self, state: State) -> int:
+        """Return the first seat of the turn order."""
+        return state.order[0]
+
+    def is_same_turn(self, state: State) -> bool:
+        """Tell whether the seat to move has discarded in this turn."""
+        return state.same_turn
+
+    def view(self, state: State, seat: int) -> View:
+        """Return the seat's own hand and what is public."""
+        lines = [Line(stone, line) for stone, own in zip(b.STONES, state.stones, strict=True) for line in b.lines(own)]
+        moves = ("add", "remove", "discard")
+        last = max((i for i, event in enumerate(state.log) if event.seat == seat and event.action in moves), default=-1)
+        return View(
+            seat=seat,
+            stone=b.STONES[seat % 2],
+            hand=_dominoes(state.hands[seat]),
+            drew=_dominoes(state.drew[seat]),
+            same_turn=state.same_turn,
+            order=list(state.order),
+            hand_sizes=[len(hand) for hand in state.hands],
+            pile=len(state.pile),
+            board=b.rows_of(state.stones),
+            lines=lines,
+            face_up=_dominoes(state.face_up),
+            since=list(state.log[last + 1 :]),
+        )
+
+    def play(self, state: State, move: Move) -> State:
+        """Play a move of the first seat of the turn order."""
+        seat, domino = state.order[0], b.NUMBERS[move.domino]
+        if domino not in state.hands[seat]:
+            raise IllegalMove("quincy.play.owned", f"{_said(domino)} is not in the hand")
+        if isinstance(move, Add):
+            return _added(state, domino, move.square)
+        if isinstance(move, Remove):
+            return _removed(state, domino, move.square)
+        if _is_playable(domino, *_open(state.stones, state.unbreakable, seat)):
+            raise IllegalMove("quincy.discard.unplayable", f"{_said(domino)} can be played")
+        return _moved(state, domino, "discard", None, state.stones)
+
+    def news(self, state: State) -> News:
+        """Return the last play with the number of its team's lines, and what it draws (None if it wins)."""
+        event = state.log[-1]
+        square = {} if event.square is None else {"square": event.square}
+        count = b.survey(state.stones[event.seat % 2])[1]
+        public = {"action": event.action, "domino": event.dominoes[0], **square, "seat": event.seat, "lines": count}
+        return News(public, None if state.arriving is None else tuple(_dominoes(state.arriving)))
+
+    def deliver(self, state: State) -> State:
+        """Put the drawn domino at the end of the mover's hand; then skip whoever can do nothing."""
+        drawn = state.arriving
+        if drawn is None:
+            return state
+        hands = _with(state.hands, state.mover, state.hands[state.mover] + drawn)
+        return _settled(replace(state, hands=hands, drew=_with(state.drew, state.mover, drawn), arriving=None))
+
+    def drop(self, state: State, seat: int) -> State:
+        """Lay the seat's hand face down, and what is on the way to it; a team without a player loses.
+
+        Source: the page knows no elimination.
+        """
+        is_mover = seat == state.mover
+        lost = state.hands[seat] + (state.arriving or () if is_mover else ())
+        order = tuple(other for other in state.order if other != seat)
+        teams = {other % 2 for other in order}
+        ends = state.end is None and len(teams) == 1
+        return _settled(
+            replace(
+                state,
+                hands=_with(state.hands, seat, ()),
+                drew=_with(state.drew, seat, ()),
+                order=order,
+                face_down=state.face_down + lost,
+                log=(*state.log, Event(seat, "expelled", (), None)),
+                same_turn=state.same_turn and state.order[0] != seat,
+                arriving=None if is_mover else state.arriving,
+                end="quincy.end.eliminated" if ends else state.end,
+                winner=teams.pop() if ends else state.winner,
+            )
+        )
+
+    def outcome(self, state: State) -> Outcome | None:
+        """Return the ranking once the game has ended: the winning team first, or everybody together after a wash.
+
+        A seat still in the game scores 1 if its team won, else 0.
+        """
+        if state.end is None:
+            return None
+        won = tuple(seat for seat in state.order if seat % 2 == state.winner)
+        others = tuple(seat for seat in state.order if seat not in won)
+        scores = tuple(int(seat in won) for seat in range(len(state.hands)))
+        return Outcome(tuple(level for level in (won, others) if level), scores, state.order, state.end)
+
+    def legal_moves(self, state: State) -> list[Move]:
+        """Return every legal move."""
+        empty, loose = _open(state.stones, state.unbreakable, state.order[0])
+        moves: list[Move] = []
+        for domino in state.hands[state.order[0]]:
+            free = b.REACH[domino] & empty
+            prey = b.REACH[domino] & loose if b.IS_WILD[domino] else 0
+            if free:
+                moves += [move for bit, move in _ADDS[domino] if bit & free]
+            if prey:
+                moves += [move for bit, move in _REMOVES[domino] if bit & prey]
+            if not free and not prey:
+                moves.append(_DISCARDS[domino])
+        return moves
+
+    def check_invariants(self, state: State) -> None:
+        """Check order, stones and lines, that each domino is in one place, and that who is to move can do something."""
+        assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.drew)
+        assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
+        assert not state.stones[0] & state.stones[1]
+        assert not (state.stones[0] | state.stones[1]) & ~sum(b.BITS.values())
+        surveys = [b.survey(own) for own in state.stones]
+        assert [squares for squares, _ in surveys] == list(state.unbreakable)
+        assert [count >= b.LINES_TO_WIN for _, count in surveys] == [
+            state.end == "quincy.end.lines" and state.winner == team for team in (0, 1)
+        ]
+        hands = [domino for hand in state.hands for domino in hand]
+        places = [*hands, *state.pile, *state.face_up, *state.face_down, *(state.arriving or ())]
+        assert sorted(places) == list(b.ALL_DOMINOES)
+        assert state.end is not None or state.arriving is not None or _can_act(state, state.order[0])
+
+    def draw_text(self, state: State) -> str:
+        """Return the board and every seat's hand, for a terminal."""
+        return draw_text(state)
+
+    def draw_svg(self, state: State) -> str:
+        """Return the board and every seat's hand, the last move marked, as an SVG document."""
+        return draw_svg(state)
+
+
+def _added(state: State, domino: int, square: Square) -> State:
+    """Source: Quincy, Game Mechanics."""
+    bit, team = b.BITS[square], state.order[0] % 2
+    if not bit & b.REACH[domino]:
+        rule_id = "quincy.add.wild" if b.IS_WILD[domino] else "quincy.add.named"
+        raise IllegalMove(rule_id, f"{_said(domino)} does not reach row {square[0]}, column {square[1]}")
+    if bit & (state.stones[0] | state.stones[1]):
+        raise IllegalMove("quincy.add.empty", f"row {square[0]}, column {square[1]} is not empty")
+    return _moved(state, domino, "add", square, _with(state.stones, team, state.stones[team] | bit))
+
+
+def _removed(state: State, domino: int, square: Square) -> State:
+    """Source: Quincy, Game Mechanics, Blanks and the caveat below."""
+    bit, other = b.BITS[square], 1 - state.order[0] % 2
+    where = f"row {square[0]}, column {square[1]}"
+    if not b.IS_WILD[domino]:
+        raise IllegalMove("quincy.remove.blank", f"{_said(domino)} has no blank")
+    if not bit & b.REACH[domino]:
+        raise IllegalMove("quincy.remove.wild", f"{_said(domino)} does not reach {where}")
+    if not bit & state.stones[other]:
+        raise IllegalMove("quincy.remove.opponent", f"no stone of the opponents on {where}")
+    if bit & state.unbreakable[other]:
+        raise IllegalMove("quincy.remove.unbreakable", f"the stone on {where} is part of a line")
+    return _moved(state, domino, "remove", square, _with(state.stones, other, state.stones[other] ^ bit))
+
+
+def _moved(state: State, domino: int, action: Any, square: Square | None, stones: Pair) -> State:
+    """Return the state after a legal move: its domino lies face up; unless it wins, the next one is on its way."""
+    seat, order, pile, unbreakable, end = state.order[0], state.order, state.pile, state.unbreakable, None
+    if action == "add":
+        kept, count = b.survey(stones[seat % 2])
+        unbreakable = _with(unbreakable, seat % 2, kept)
+        end = "quincy.end.lines" if count >= b.LINES_TO_WIN else None
+    arriving = None if end else pile[:1]
+    hand, at = state.hands[seat], state.hands[seat].index(domino)
+    return State(
+        stones,
+        unbreakable,
+        pile if end else pile[1:],
+        _with(state.hands, seat, hand[:at] + hand[at + 1 :]),
+        order if action == "discard" else (*order[1:], seat),
+        (*state.face_up, domino),
+        state.face_down,
+        _with(state.drew, seat, ()),
+        (*state.log, Event(seat, action, (b.DOMINOES[domino],), square)),
+        action == "discard",
+        arriving,
+        seat,
+        end,
+        seat % 2 if end else None,
+    )
+
+
+def _settled(state: State) -> State:
+    """Skip seats that can do nothing, whose dominoes are discarded; if that is everybody, nobody wins.
+
+    Source: Quincy, Edge Cases, Unplayable domino and All dominoes exhausted.
+    """
+    if state.end is not None or state.arriving is not None or _can_act(state, state.order[0]):
+        return state
+    for _ in state.order:
+        seat, hand = state.order[0], state.hands[state.order[0]]
+        state = replace(
+            state,
+            hands=_with(state.hands, seat, ()),
+            order=(*state.order[1:], seat),
+            face_up=state.face_up + hand,
+            log=(*state.log, Event(seat, "skip", tuple(_dominoes(hand)), None)),
+            same_turn=False,
+        )
+        if _can_act(state, state.order[0]):
+            return state
+    return replace(state, end="quincy.end.wash")
+
+
+def _can_act(state: State, seat: int) -> bool:
+    """Tell whether a seat can play, or discard and draw."""
+    hand = state.hands[seat]
+    if state.pile or not hand:
+        return bool(hand)
+    empty, loose = _open(state.stones, state.unbreakable, seat)
+    return any(_is_playable(domino, empty, loose) for domino in hand)
+
+
+def _open(stones: Pair, unbreakable: Pair, seat: int) -> Pair:
+    """Return the squares without a stone (and what is beyond the board), and those whose stones a seat may remove."""
+    other = 1 - seat % 2
+    return ~(stones[0] | stones[1]), stones[other] & ~unbreakable[other]
+
+
+def _is_playable(domino: int, empty: Squares, loose: Squares) -> bool:
+    """Tell whether a domino can add or remove a stone."""
+    return bool(b.REACH[domino] & (empty | loose if b.IS_WILD[domino] else empty))
+
+
+def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:index], value, *values[index + 1 :])
+
+
+def _numbers(dominoes: Any) -> tuple[int, ...]:
+    """Return dominoes by number."""
+    return tuple(b.NUMBERS[domino] for domino in dominoes)
+
+
+def _dominoes(numbers: tuple[int, ...]) -> list[Domino]:
+    return [b.DOMINOES[number] for number in numbers]
+
+
+def _said(domino: int) -> str:
+    return f"[{b.DOMINOES[domino][0]}, {b.DOMINOES[domino][1]}]"

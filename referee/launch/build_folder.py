@@ -1,0 +1,248 @@
+"""Where a build works: in a copy of the folder that nobody else can reach, and that is gone with it.
+
+In a sandbox the copy is in memory, and as large as what the build may write; where the referee is root, the build runs
+as a user without rights, whom a user namespace maps. Without a sandbox it is a private folder on the disk. Refuses to
+know what is copied (build.py).
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..files.removal import remove
+from ..files.tree import MAX_BYTES, MAX_ENTRIES, open_folder
+from .control_groups import Group
+from .file_view import View, Workspace
+from .player_spec import Launch, PlayerError, resolved, starting, telling_whose
+from .program import Confinement
+from .sandbox import HOME
+from .starting import Command, start
+from .visible_paths import own_runtime, runtimes
+
+NOBODY = 65_533
+"""User and group of builds where the referee is root: no distribution gives it to anybody, and containers have it."""
+_INSIDE = 1000
+"""What it is called in the sandbox."""
+_BLOCK_BYTES = 4096
+"""What the smallest file takes."""
+_SIZE_BYTES = MAX_BYTES + MAX_ENTRIES * _BLOCK_BYTES
+_OWN_PLACES = (HOME, "/tmp", "/dev/shm")  # noqa: S108  # inside
+_READY = b"ready\n"
+_WAIT = 'echo ready; read -r _ < "$1"; shift; exec "$@" </dev/null'
+"""Says that all around it is set up, waits at a gate, then becomes the program."""
+_USERS = "echo 0 > /proc/sys/user/max_user_namespaces && echo ready; read -r _"
+"""Lets nobody in a new user namespace make another one, and keeps it until it is held."""
+_LOOK_BYTES = 4096
+_GONE_S = 5.0
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A build that waits for its folder to be filled."""
+
+    process: "subprocess.Popen[bytes]"
+    folder: int
+    """Descriptor of the folder in which it works, empty at first; it holds what the build made when that has ended."""
+    owner: int | None
+    """User and group to whom what is in the folder has to belong; None: the referee's."""
+    gate: int
+    """Descriptor of the gate at which it waits."""
+    group: Group | None
+
+    def begin(self) -> None:
+        """Let it run."""
+        with suppress(BrokenPipeError):
+            os.write(self.gate, b"\n")
+
+    def end(self) -> None:
+        """Kill what is left of it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        if self.group is not None:
+            self.group.kill()
+
+
+class Workshop(Struct, frozen=True, kw_only=True):
+    """Where builds work."""
+
+    confinement: Confinement
+    """Of a build."""
+    private: Path
+    """A folder for what is built without a sandbox; what is there is removed."""
+
+    @contextmanager
+    def job(self, launch: Launch) -> Iterator[Job]:
+        """Start a player's build, which waits until its folder is filled and it is told to begin.
+
+        Raises:
+            PlayerError: it can't be started.
+        """
+        argv = resolved(launch, launch.build)
+        with _grouped(self.confinement) as group, ExitStack() as held:
+            if self.confinement.sandbox is None:
+                yield self._bare(launch, argv, group, held)
+            else:
+                yield self._boxed(launch, argv, group, held)
+
+    def _boxed(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
+        """Start a build in a sandbox; its folder is opened from outside, and outlasts the sandbox."""
+        owner = NOBODY if os.geteuid() == 0 and _is_known(NOBODY) else None
+        with starting(launch):
+            shown = sorted({*own_runtime(), *runtimes(Path(argv[0]), launch.where), launch.where})
+        drop = () if owner is None else _unprivileged(launch)
+        users = None if owner is None else _new_users(launch, owner)
+        told, telling = os.pipe()
+        held.callback(os.close, told)
+        workspace = Workspace(size_bytes=_SIZE_BYTES, told=telling, users=users)
+        view = View(where=launch.where, shown=tuple(shown), hidden=self.confinement.hidden, workspace=workspace)
+        handed_on = (telling,) if users is None else (telling, users)
+        process, gate = self._started(launch, [*drop, *argv], group, held, view, handed_on)
+        root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
+        with telling_whose(launch.where):
+            folder = open_folder(f"{root}{launch.where}")
+        held.callback(os.close, folder)
+        if owner is not None:
+            for place in _OWN_PLACES:
+                os.chown(f"{root}{place}", owner, owner)
+        return Job(process=process, folder=folder, owner=owner, gate=gate, group=group)
+
+    def _bare(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
+        """Start a build in a private folder."""
+        remove(self.private)  # of a referee that was killed
+        held.callback(remove, self.private)
+        self.private.mkdir(mode=0o700)
+        work = self.private / launch.where.name
+        work.mkdir()
+        first = Path(argv[0])
+        if first.is_relative_to(launch.where):
+            first = work / first.relative_to(launch.where)
+        folder = open_folder(work)
+        held.callback(os.close, folder)
+        view = View(where=work, shown=())  # nobody looks: there is no sandbox
+        process, gate = self._started(launch, [str(first), *argv[1:]], group, held, view)
+        return Job(process=process, folder=folder, owner=None, gate=gate, group=group)
+
+    def _started(
+        self,
+        launch: Launch,
+        argv: Sequence[str],
+        group: Group | None,
+        held: ExitStack,
+        view: View,
+        handed_on: tuple[int, ...] = (),
+    ) -> tuple["subprocess.Popen[bytes]", int]:
+        """Start what waits at a gate, and return when it does: its sandbox is complete then.
+
+        Args:
+            launch: whose build it is.
+            argv: what is behind the gate.
+            group: its control groups.
+            held: ends it.
+            view: where it works, and what it is shown in a sandbox.
+            handed_on: descriptors that it is given; they are closed here.
+        """
+        gate, opener = os.pipe()
+        held.callback(os.close, opener)
+        waiting = ["/bin/sh", "-c", _WAIT, "sh", f"/proc/self/fd/{gate}", *argv]
+        with Command((), (gate, *handed_on)) as passed, self.confinement.command(waiting, lambda: view, group) as inner:
+            command = Command(inner.argv, (*passed.pass_fds, *inner.pass_fds))
+            env = self.confinement.environment({})
+            process = start(command, cwd=view.where, env=env, output=subprocess.PIPE)
+        held.callback(_ended, process)
+        said = _first_words(process)
+        if said != _READY:
+            why = " ".join(said.decode(errors="replace").split()) or f"exit status {process.wait()}"
+            raise PlayerError(f"{launch.name}: its build can't be started: {why}")
+        return process, opener
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> None:
+    """End a process, if it has not, with all that is in its group."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(BrokenPipeError):
+                stream.close()
+    process.wait()
+
+
+def _first_words(process: "subprocess.Popen[bytes]") -> bytes:
+    """Return the first line that a process of this program's own prints, or all if it prints something else."""
+    assert process.stdout is not None
+    said = b""
+    while said != _READY and (data := os.read(process.stdout.fileno(), _LOOK_BYTES)):
+        said += data
+    return said[-_LOOK_BYTES:]
+
+
+@contextmanager
+def _grouped(confinement: Confinement) -> Iterator[Group | None]:
+    """Make the control groups of a build, and remove them with all that is in them."""
+    group = confinement.group()
+    try:
+        yield group
+    finally:
+        give_up = time.monotonic() + _GONE_S
+        while group is not None and not group.remove() and time.monotonic() < give_up:
+            group.kill()
+            time.sleep(0.01)
+
+
+def _new_users(launch: Launch, owner: int) -> int:
+    """Make a user namespace that has root and one user without rights, and nobody else; return its descriptor.
+
+    Root is needed to set the sandbox up: what is to be shown in it may lie in folders that are root's alone.
+
+    Raises:
+        PlayerError: this machine has none.
+    """
+    maker = subprocess.Popen(
+        [_tool(launch, "unshare"), "--user", "--keep-caps", "--", "/bin/sh", "-c", _USERS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        said = _first_words(maker)
+        if said != _READY:
+            why = said.decode(errors="replace").strip()
+            raise PlayerError(f"{launch.name}: no user namespace for its build: {why}")
+        for kind in ("uid", "gid"):
+            Path(f"/proc/{maker.pid}/{kind}_map").write_text(f"0 0 1\n{_INSIDE} {owner} 1\n")
+        return os.open(f"/proc/{maker.pid}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise PlayerError(f"{launch.name}: no user namespace for its build: {error.strerror}") from None
+    finally:
+        _ended(maker)
+
+
+def _is_known(user: int) -> bool:
+    """Tell whether there is such a user and group at all: in a container, the only one may be root."""
+    for kind in ("uid", "gid"):
+        lines = Path(f"/proc/self/{kind}_map").read_text().splitlines()
+        ranges = [[int(word) for word in line.split()] for line in lines]
+        if not any(first <= user < first + count for first, _, count in ranges):
+            return False
+    return True
+
+
+def _unprivileged(launch: Launch) -> Sequence[str]:
+    """Return what stands before a command line that is to run as the user without rights."""
+    ids = (f"--reuid={_INSIDE}", f"--regid={_INSIDE}", "--clear-groups")
+    return (_tool(launch, "setpriv"), *ids, "--inh-caps=-all", "--ambient-caps=-all", "--")
+
+
+def _tool(launch: Launch, name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise PlayerError(f"{launch.name}: its build needs {name}, since the referee is root; install util-linux")
+    return found

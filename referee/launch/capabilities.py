@@ -1,0 +1,182 @@
+"""What this machine can enforce on launched programs, and what not: each found out by trying, with how to get it.
+
+Knows this machine. Refuses to change it, and refuses to know how findings are shown.
+"""
+
+import os
+import resource
+import shutil
+import time
+from pathlib import Path
+
+from msgspec import Struct
+
+from .control_groups import CONTROLLERS, find_ground
+from .limits import MIB, ProgramLimits, limiter
+from .sandbox import MORE_KEYS, NoSandboxError, find_sandbox
+from .starting import ends_with_this_process, join_new_keyring
+from .system_calls import REFUSALS
+
+FILES_A_PLAYER = 4
+"""Its connection, the pipe of its output, the pipe's other end and its process's while it starts."""
+OWN_FILES = 64
+"""What the referee itself has open: its libraries, records, sockets."""
+PLAYERS = 64
+"""At once: sixteen tables of four."""
+FREE_MIB = 1024
+"""Of disk: a tournament of ten thousand matches at about 100 KiB a record."""
+CLOCK_S = 0.001
+"""Time limits are told in milliseconds."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One thing that a referee may want of its machine."""
+
+    name: str
+    is_fine: bool
+    detail: str
+    """What was found."""
+    remedy: str = ""
+    """What it means that it is not fine, and how to get it; empty if it is."""
+
+
+def examine(logs: Path) -> list[Finding]:
+    """Find out what this machine can enforce.
+
+    Args:
+        logs: folder of the records; it need not exist yet.
+    """
+    sandbox, calls = _sandbox()
+    groups = _groups()
+    held = {finding.name for finding in groups if finding.is_fine}
+    return [
+        _namespaces(),
+        sandbox,
+        calls,
+        _keyrings(),
+        *groups,
+        _process_limits(counted="control group pids" in held),
+        _leftovers(is_held=sandbox.is_fine or bool(held)),
+        _clock(),
+        _open_files(),
+        _disk(logs),
+    ]
+
+
+def _finding(name: str, is_fine: bool, detail: str, remedy: str) -> Finding:  # noqa: FBT001  # four columns of a table
+    return Finding(name=name, is_fine=is_fine, detail=detail, remedy="" if is_fine else remedy)
+
+
+def _namespaces() -> Finding:
+    found = {name: text for name in _WRONG if (text := _setting(name)) is not None}
+    asked = [name for name in found if name.startswith("user/") or os.geteuid() != 0]  # root is let by the others
+    bad = [name for name in asked if found[name] == _WRONG[name][0]]
+    detail = ", ".join(f"{name} = {text}" for name, text in found.items()) or "no setting to be seen"
+    remedy = f"a sandbox needs them: sysctl -w {' '.join(f'{name}={_WRONG[name][1]}' for name in bad)}"
+    return _finding("user namespaces", not bad, detail, remedy)
+
+
+_WRONG = {
+    "user/max_user_namespaces": ("0", "10000"),
+    "kernel/unprivileged_userns_clone": ("0", "1"),
+    "kernel/apparmor_restrict_unprivileged_userns": ("1", "0"),
+}
+"""Setting of the kernel -> (what forbids user namespaces, what allows them)."""
+
+
+def _setting(name: str) -> str | None:
+    try:
+        return Path("/proc/sys", name).read_text().strip()
+    except OSError:
+        return None
+
+
+def _sandbox() -> tuple[Finding, Finding]:
+    """Return what there is of a sandbox, and of a filter in it."""
+    begun = time.monotonic()
+    uncalled = "programs in a sandbox can make every call of the kernel, and leave keys for others"
+    try:
+        sandbox = find_sandbox()
+    except NoSandboxError as error:
+        what, _, remedy = str(error).partition("; ")
+        means = "without it programs can read and write what you can, keys and records included"
+        found = _finding("sandbox", False, what, f"{means}; {remedy}")
+        return found, _finding("system calls", False, "no sandbox, no filter", f"{uncalled}; get the sandbox")
+    took_ms = (time.monotonic() - begun) * 1000
+    found = _finding("sandbox", True, f"{sandbox.program} works; a trial took {took_ms:.0f} ms", "")
+    if sandbox.filter is None:
+        what, _, remedy = sandbox.lacks.partition("; ")
+        return found, _finding("system calls", False, what, f"{uncalled}; {remedy}")
+    count = sum(len(refusal.calls) for refusal in REFUSALS)
+    return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")
+
+
+def _keyrings() -> Finding:
+    trouble = join_new_keyring()
+    detail = trouble or "each program has a session keyring of its own"
+    return _finding("keyrings", trouble is None, detail, f"programs could read what is in yours; {MORE_KEYS}")
+
+
+_UNHELD = {
+    "memory": "the kernel limits the memory of each process by itself, and nobody is told of it",
+    "pids": "processes are counted for each user in a sandbox, and not at all for root or without one",
+    "cpu": "a program with many threads gets more of the cores than the others",
+}
+
+
+def _groups() -> list[Finding]:
+    ground = find_ground()
+    get_it = "run the referee as root, or with systemd as `systemd-run --user --scope referee ...`"
+    get_it += "; in a container, let it write to /sys/fs/cgroup"
+    findings = []
+    for name in CONTROLLERS:
+        folder = ground.folders.get(name)
+        detail = f"version {ground.version}, {folder or 'not writable or not there'}"
+        remedy = f"without it {_UNHELD[name]}; {get_it}"
+        findings.append(_finding(f"control group {name}", folder is not None, detail, remedy))
+    return findings
+
+
+def _process_limits(*, counted: bool) -> Finding:
+    limits = ProgramLimits()
+    memory = f"{limits.memory_mib} MiB of memory (--memory)"
+    detail = f"{memory}, {limits.cpu_s} s of CPU, {limits.file_mib} MiB a file, {limits.open_files} open files"
+    if limiter() is None:
+        return _finding("process limits", False, "there is no prlimit", "install util-linux")
+    uncounted = os.geteuid() == 0 and not counted
+    remedy = "root's processes are not counted: run the referee as another user, or see control group pids"
+    return _finding("process limits", not uncounted, detail, remedy)
+
+
+def _leftovers(*, is_held: bool) -> Finding:
+    name = "nothing is left behind"
+    if not is_held:
+        remedy = "a process that changes it can outlive its match; get the sandbox or a control group"
+        return _finding(name, False, "what leaves its process group is found by its environment alone", remedy)
+    detail = "everything that a program starts ends with it, and with the referee"
+    remedy = "there is no setpriv, so programs outlive a referee that is killed; install util-linux"
+    return _finding(name, ends_with_this_process(), detail, remedy)
+
+
+def _clock() -> Finding:
+    found_s = time.get_clock_info("monotonic").resolution
+    remedy = "time limits are only as fine as the clock; use another machine for short ones"
+    return _finding("clock", found_s <= CLOCK_S, f"ticks every {found_s * 1e9:.0f} ns", remedy)
+
+
+def _open_files() -> Finding:
+    allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    is_endless = allowed == resource.RLIM_INFINITY
+    players = PLAYERS if is_endless else max(0, (allowed - OWN_FILES) // FILES_A_PLAYER)
+    detail = "no limit" if is_endless else f"{allowed}, enough for {players} players at once"
+    remedy = f"{PLAYERS} players need {OWN_FILES + PLAYERS * FILES_A_PLAYER}: ulimit -n {most if most > 0 else 4096}"
+    return _finding("open files", players >= PLAYERS, detail, remedy)
+
+
+def _disk(logs: Path) -> Finding:
+    folder = next(path for path in (logs.absolute(), *logs.absolute().parents) if path.is_dir())
+    free_mib = shutil.disk_usage(folder).free // MIB
+    is_writable = os.access(folder, os.W_OK)
+    detail = f"{free_mib} MiB free in {folder}" + ("" if is_writable else ", which is not writable")
+    remedy = f"records need a folder to write to, with {FREE_MIB} MiB free: see --logs"
+    return _finding("disk for records", is_writable and free_mib >= FREE_MIB, detail, remedy)

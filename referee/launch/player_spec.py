@@ -1,0 +1,232 @@
+"""What starts a player: a folder with player.toml, a house player's name, or a command line -> a Launch.
+
+Knows the forms in which players are given. Refuses to know how programs are run, and refuses folders that reach outside
+of themselves.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from ..files.links import Links, TangledLinksError
+from ..files.small import BadFile, read_small
+from ..files.tree import BadTree, is_of_the_machine, shown, walk
+
+_RUNNERS = {".py": "python3", ".js": "node"}
+"""Ending of a file -> the program that runs it, to be suggested."""
+_SHOWN_CHARS = 200
+
+
+class PlayerError(Exception):
+    """A player that can't be launched.
+
+    Args:
+        text: says what to mend. What can't be printed in it is escaped: names of files may have anything in them, and
+            the text goes into records and to terminals.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
+
+
+_BUILDS = {"go.mod": "go build", "Cargo.toml": "cargo build --release", "Makefile": "make"}
+"""What a folder holds whose program is to be built -> the usual command."""
+
+
+class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The file player.toml of a player's folder."""
+
+    name: str
+    run: str
+    """Command line, split as a shell would, run in the folder; no shell is involved."""
+    games: list[str] = []
+    """Names of the games it plays; empty: any."""
+    version: str = ""
+    build: str = ""
+    """Command line, run in the folder once for each content of it, before `run`."""
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How to start one player's program."""
+
+    name: str
+    argv: tuple[str, ...]
+    folder: Path | None = None
+    """Working directory; None: the referee's own."""
+    games: tuple[str, ...] = ()
+    """Games it plays; empty: any."""
+    build: tuple[str, ...] = ()
+    """Command line to run before, in the folder; empty: none."""
+    is_house: bool = False
+    """Whether it comes with this installation, and reads nothing else."""
+
+    @property
+    def where(self) -> Path:
+        """The working directory, absolute."""
+        return Path.cwd() if self.folder is None else self.folder.absolute()
+
+
+def read_folder(folder: Path) -> Launch:
+    """Read a player's folder.
+
+    Raises:
+        PlayerError: it is no folder, its player.toml is missing or wrong, or a link in it points outside.
+    """
+    path = folder / "player.toml"
+    if not folder.is_dir():
+        raise PlayerError(no_folder(folder))
+    refuse_escapes(folder)
+    toml = _read_toml(path)
+    argv = _split(toml.run, f"{path}: `run`")
+    if not argv:
+        raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
+    build = _split(toml.build, f"{path}: `build`")
+    return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games), build=build)
+
+
+def _read_toml(path: Path) -> PlayerToml:
+    """Read the file that says how a folder's player is started."""
+    try:
+        toml = msgspec.convert(tomllib.loads(read_small(path).decode()), PlayerToml)
+    except BadFile as error:
+        raise PlayerError(f"{path}: {error.strerror}") from None
+    except OSError as error:
+        raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
+    except msgspec.ValidationError as error:
+        known = ", ".join(field.name for field in msgspec.structs.fields(PlayerToml))
+        raise PlayerError(f"{path}: {error}; a player.toml has the keys {known}, and needs name and run") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
+        raise PlayerError(f"{path} is no TOML: {error}") from None
+    for key, text in msgspec.structs.asdict(toml).items():
+        odd = next((char for char in "".join(text) if not char.isprintable()), None)
+        if odd is not None:
+            raise PlayerError(f"{path}: `{key}` has the character {odd!a}, which can't be shown; leave it out")
+    return toml
+
+
+def no_folder(path: Path) -> str:
+    """Return why a path is no player's folder; of a file, with what was meant in its place."""
+    if not path.exists():
+        return f"there is no folder {path}"
+    if (path.parent / "player.toml").is_file():
+        return f"{path} is a file; name its folder, which has the player.toml: {shlex.quote(str(path.parent))}"
+    command = shlex.join((_RUNNERS.get(path.suffix, "COMMAND"), str(path)))
+    return f"{path} is a file; name a folder that has a player.toml, or how the file is run: cmd:{shlex.quote(command)}"
+
+
+def _split(command: str, where: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(command))
+    except ValueError as error:
+        raise PlayerError(f"{where}: {error}; it is split into words as a shell would") from None
+
+
+def refuse_escapes(folder: Path, content: int | None = None) -> None:
+    """See to it that a player's folder can be worked with, and that nothing in it leads out of it.
+
+    Args:
+        folder: the player's.
+        content: descriptor of a folder with what is to be its content; it has its own if none is given.
+
+    Raises:
+        PlayerError: it is too deep or too much, something in it can't be read, or a link points outside of it; the
+            text names what.
+    """
+    with telling_whose(folder):
+        targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
+    try:
+        path = Links(targets, (str(folder.absolute()), os.path.realpath(folder))).escaping()
+    except TangledLinksError:
+        raise PlayerError(f"{folder}: its links are too tangled to follow; put copies in their place") from None
+    if path is not None:
+        detail = f"{folder}/{shown(path)} is a link to {shown(targets[path])}, outside of the player's folder"
+        remedy = "put a copy in its place (a virtual environment: python3 -m venv --copies)"
+        raise PlayerError(f"{detail}; {remedy}")
+
+
+@contextmanager
+def telling_whose(folder: Path) -> Iterator[None]:
+    """Turn what is wrong in a folder into what is wrong with its player.
+
+    Raises:
+        PlayerError: something is.
+    """
+    try:
+        yield
+    except BadTree as error:
+        raise PlayerError(f"{folder}: {error}") from None
+
+
+@contextmanager
+def starting(launch: Launch) -> Iterator[None]:
+    """Turn what a player's files make of its start into what is wrong with it: no paths, links in a circle.
+
+    Raises:
+        PlayerError: something is.
+    """
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError) as error:
+        if is_of_the_machine(error):
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise PlayerError(f"{launch.name}: can't start {shlex.join(launch.argv)[:_SHOWN_CHARS]}: {why}") from None
+
+
+def house_launch(name: str) -> Launch:
+    """Return how to start a house player: this program itself, as a program of its own."""
+    return Launch(name=name, argv=(sys.executable, "-m", "referee.house", name), is_house=True)
+
+
+def command_launch(command: str, name: str) -> Launch:
+    """Return how to start a player given as a command line.
+
+    Raises:
+        PlayerError: the command line can't be split or is empty.
+    """
+    argv = _split(command, f"cmd:{command}")
+    if not argv:
+        raise PlayerError("cmd: needs a command behind the colon, e.g. cmd:'python3 my_player.py'")
+    return Launch(name=name, argv=argv)
+
+
+def resolved(launch: Launch, argv: Sequence[str] = ()) -> list[str]:
+    """Return a command line whose program stands there by its whole path.
+
+    Args:
+        launch: the player; a program in its folder is found before one of PATH.
+        argv: the command line; the one that starts the player if none is given.
+
+    Raises:
+        PlayerError: there is no such program.
+    """
+    first, *rest = argv or launch.argv
+    # absolute(), not resolve(): the interpreter of a virtual environment is a link that must not be followed
+    own = (launch.where / first).absolute()
+    with starting(launch):  # a name may be too long, or none
+        is_own = own.is_file() and (launch.folder is not None or os.sep in first)
+        if is_own and os.access(own, os.X_OK):
+            return [str(own), *rest]
+        found = shutil.which(first) if os.sep not in first else None
+    if found is None:
+        why = "Permission denied: it is not executable" if is_own else "No such file or directory"
+        raise PlayerError(f"{launch.name}: can't start {shlex.join([first, *rest])}: {why}{_missing_build(launch)}")
+    return [str(Path(found).absolute()), *rest]
+
+
+def _missing_build(launch: Launch) -> str:
+    """Return that a folder's program was not built, if there is what it could be built from."""
+    if launch.folder is None or launch.build:
+        return ""
+    found = next((name for name in _BUILDS if (launch.folder / name).is_file()), None)
+    if found is None:
+        return ""
+    return f'; player.toml has no `build`, and there is a {found}: add build = "{_BUILDS[found]}"'

@@ -1,0 +1,238 @@
+"""Starts a player program within its bounds and ends it, with everything it started.
+
+Knows processes; refuses to know matches. A program runs in a session of its own and, where the machine allows it, in a
+sandbox and in control groups; it finds the referee's address and its own token in its environment.
+"""
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+
+from ..clock import Timer
+from .control_groups import Ground, Group
+from .exit_watch import POLL_S, when_ended
+from .file_view import View, view_of
+from .limits import ProgramLimits, limited
+from .orphans import strays
+from .output import OutputPipe, Reactor
+from .player_spec import Launch, PlayerError, resolved, starting
+from .reasons import reason_of_end
+from .sandbox import HOME, Sandbox
+from .starting import Command, if_alive, start
+from .visible_paths import rustup_home
+
+PATIENCE_S = 2.0
+"""How long a program may take to end by itself, once its match is over: it may have last words."""
+GRACE_S = 0.5
+"""Between asking a process group to end and killing it."""
+CLEAR_S = 5.0
+"""How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
+"""Of the referee's own environment, what a program needs to run at all; secrets stay here."""
+_OUTSIDE = ("HOME", "TMPDIR")
+"""Of these, what names places that a sandbox does not have."""
+_SIGNALLED = 128
+"""What a shell, and bubblewrap as well, adds to the number of the signal that ended a program."""
+
+
+class Confinement(Struct, frozen=True, kw_only=True):
+    """What launched programs are held to."""
+
+    sandbox: Sandbox | None = None
+    """None: they can read and write what the referee's user can."""
+    ground: Ground | None = None
+    """None, or a ground without folders: the kernel limits each process, not the whole program."""
+    limits: ProgramLimits = ProgramLimits()
+    hidden: tuple[Path, ...] = ()
+    """Files and folders that no program may read, whatever else it is shown: records and keys."""
+
+    @property
+    def controllers(self) -> frozenset[str]:
+        """What control groups hold."""
+        return frozenset(self.ground.folders) if self.ground is not None else frozenset()
+
+    def command(self, argv: Sequence[str], view: Callable[[], View], group: Group | None) -> Command:
+        """Return a command line that runs a program within its bounds, for `start`.
+
+        Args:
+            argv: the program by its whole path.
+            view: returns what it is shown in a sandbox.
+            group: the control groups that it joins.
+        """
+        boxed = self.sandbox is not None
+        inner = limited(
+            argv,
+            self.limits,
+            holds_memory="memory" not in self.controllers,
+            counts_processes=boxed and "pids" not in self.controllers,
+        )
+        inner = if_alive(inner)
+        command = Command(tuple(inner)) if self.sandbox is None else self.sandbox.around(inner, view(), self.limits)
+        return command if group is None else command.within(group.joining())
+
+    def environment(self, own: Mapping[str, str]) -> dict[str, str]:
+        """Return the environment of a program.
+
+        Args:
+            own: added to what is passed on.
+        """
+        passed_on = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        if self.sandbox is not None:
+            passed_on = {key: value for key, value in passed_on.items() if key not in _OUTSIDE}
+            passed_on |= {"HOME": HOME, "RUSTUP_HOME": str(rustup_home())}
+        return {**passed_on, "REFEREE_MEMORY_MIB": str(self.limits.memory_mib), **own}
+
+    def group(self) -> Group | None:
+        """Make the control groups of one program.
+
+        Raises:
+            PlayerError: they can't be made.
+        """
+        if self.ground is None or not self.ground.folders:
+            return None
+        try:
+            return Group(self.ground, self.limits)
+        except OSError as error:
+            raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
+
+
+class Program:
+    """One running program and everything it starts.
+
+    Args:
+        launch: what to start.
+        environment: added to the few variables that are passed on; no other program's `REFEREE_TOKEN` is the same.
+        output: file that takes the end of its stdout and stderr.
+        reactor: Twisted's.
+        confinement: what it is held to.
+        hidden: what it may not read, besides what no program may.
+        others: folders of other players.
+        socket: the referee's, for a program in a sandbox.
+
+    Raises:
+        PlayerError: it can't be started.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        environment: Mapping[str, str],
+        output: Path,
+        reactor: Reactor,
+        confinement: Confinement = Confinement(),  # noqa: B008  # frozen
+        *,
+        hidden: Sequence[Path] = (),
+        others: Sequence[Path] = (),
+        socket: Path | None = None,
+    ) -> None:
+        self.status: str | None = None
+        """How it ended: `exit status N` or `signal NAME`, and the reason that it printed; None while it runs."""
+        self.exited: Deferred[str] = Deferred()
+        """Fires with the status."""
+        self.gone: Deferred[None] = Deferred()
+        """Fires once nothing of it is left: no process and no control group."""
+        self.output_path = output
+        """Is there if it printed anything."""
+        self._reactor = reactor
+        self._confinement = confinement
+        self._mark = f"REFEREE_TOKEN={environment['REFEREE_TOKEN']}" if "REFEREE_TOKEN" in environment else None
+        self._push: Timer | None = None
+        argv = resolved(launch)
+
+        def _view() -> View:
+            return view_of(launch, argv, hidden=[*confinement.hidden, *hidden], others=others, socket=socket)
+
+        self._group = confinement.group()
+        self._output = OutputPipe(reactor, output)
+        with contextlib.ExitStack() as undoing:
+            undoing.callback(self._output.close)
+            if self._group is not None:
+                undoing.callback(self._group.remove)
+            try:
+                with starting(launch), confinement.command(argv, _view, self._group) as command:
+                    env = confinement.environment(environment)
+                    self._process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd)
+            except OSError as error:
+                raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
+            finally:
+                self._output.close_write_end()
+            undoing.pop_all()
+        when_ended(self._process, reactor, self._ended)
+
+    def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
+        """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
+
+        Args:
+            patience_s: how long it may take to end by itself, in seconds.
+
+        Returns:
+            `gone`.
+        """
+        if self.status is None and self._push is None:
+            self._push = self._reactor.callLater(patience_s, self._ask_to_end)
+        return self.gone
+
+    def _ask_to_end(self) -> None:
+        self._signal(signal.SIGTERM)
+        self._push = self._reactor.callLater(GRACE_S, self._kill)
+
+    def _ended(self, code: int) -> None:
+        if self._push is not None and self._push.active():
+            self._push.cancel()
+        self._signal(signal.SIGKILL)  # what the program started and left behind
+        self._output.close()
+        self.status = self._how_it_ended(code)
+        self.exited.callback(self.status)
+        self._clear(self._reactor.seconds() + CLEAR_S)
+
+    def _how_it_ended(self, code: int) -> str:
+        number = -code if code < 0 else code - _SIGNALLED if self._confinement.sandbox is not None else 0
+        named = number in set(signal.Signals)
+        parts = [f"signal {signal.Signals(number).name}" if named else f"exit status {code}"]
+        if self._group is not None and self._group.ran_out_of_memory:
+            parts.append(f"out of memory (limit {self._confinement.limits.memory_mib} MiB)")
+        if reason := reason_of_end(self._output.tail.text):
+            parts.append(reason)
+        return ": ".join(parts)
+
+    def _clear(self, give_up: float) -> None:
+        """Kill and remove until nothing is left."""
+        strays_left = self._kill_rest()
+        is_clear = not strays_left and (self._group is None or self._group.remove())
+        if is_clear or self._reactor.seconds() > give_up:
+            self.gone.callback(None)
+        else:
+            self._reactor.callLater(POLL_S, self._clear, give_up)
+
+    def _strays(self) -> list[int]:
+        """Return what has left the process group, where neither sandbox nor control group holds it."""
+        is_held = self._group is not None or self._confinement.sandbox is not None
+        return [] if is_held or self._mark is None else strays(self._mark)
+
+    def _kill(self) -> None:
+        self._signal(signal.SIGKILL)
+        self._kill_rest()
+
+    def _kill_rest(self) -> bool:
+        """Kill what has left the process group; tell whether there was any of it that no control group holds."""
+        if self._group is not None:
+            self._group.kill()
+        pids = self._strays()
+        for pid in pids:
+            _send(os.kill, pid, signal.SIGKILL)
+        return bool(pids)
+
+    def _signal(self, number: int) -> None:
+        _send(os.killpg, self._process.pid, number)
+
+
+def _send(send: Callable[[int, int], None], pid: int, number: int) -> None:
+    try:
+        send(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return  # nobody is left

@@ -1,0 +1,231 @@
+"""The command line of bubblewrap that shows a program its own folder and the system, and nothing else of this machine.
+
+Knows bubblewrap's options and the order in which they take effect. Refuses to know what the program needs (view.py)
+and how much of the machine it may use (limits.py, groups.py).
+
+What holds inside: no network but the referee's socket, no other process to be seen, nothing to be written but an empty
+home and /tmp, no capability, no user namespace of its own; everything ends with the first process.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .file_view import View, Workspace
+from .limits import MIB, ProgramLimits
+from .starting import Command, in_memory, join_new_keyring, keyctl_number
+from .system_calls import ABSENT, NoFilterError, system_call_filter
+from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime
+
+HOME = "/home/player"
+SOCKET = "/run/referee.sock"
+"""Where the program finds the referee, whatever the socket is called outside."""
+_TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
+_KEYS = ("/proc/keys", "/proc/key-users")
+"""They list what is in the keyrings of the user, whom the referee and all programs have in common."""
+SHARED_MEMORY_MIB = 16
+"""Python's semaphores and shared memory of small players."""
+_TRIAL_S = 5.0
+_TRIAL = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall(ctypes.c_long(int(sys.argv[1])), ctypes.c_int(0), ctypes.c_long(-3), ctypes.c_long(0))
+print(os.strerror(ctypes.get_errno()))
+"""
+"""Asks for its session keyring."""
+_REFUSED = os.strerror(ABSENT)
+_FILTER_IT = "it takes a kernel with CONFIG_SECCOMP_FILTER"
+MORE_KEYS = "raise the kernel's limits: `sysctl kernel.keys.maxkeys=2000`"
+_GET_IT = "install bubblewrap 0.8 or newer (Debian, Ubuntu, Fedora, Arch: the package bubblewrap)"
+_LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu also "
+_LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
+
+
+class NoSandboxError(Exception):
+    """This machine has no sandbox; the text says why and how to get it."""
+
+
+class Sandbox(Struct, frozen=True, kw_only=True):
+    """A bubblewrap that works on this machine."""
+
+    program: str
+    """Its path."""
+    filter: bytes | None = None
+    """What the kernel lets no program inside call; None: nothing is refused that it does not refuse anyway."""
+    lacks: str = ""
+    """Why programs are held to less than they should be, and how to get the rest; empty: nothing is missing."""
+
+    def around(self, argv: Sequence[str], view: View, limits: ProgramLimits) -> Command:
+        """Return a command line that runs a program inside.
+
+        Only that program stands there for the program to see: what is shown and hidden stays in a descriptor.
+
+        Args:
+            argv: the program.
+            view: what it is shown.
+            limits: how much it may put into its home and /tmp.
+        """
+        options = self._options(view, limits)
+        descriptors = []
+        if self.filter is not None:
+            descriptors.append(in_memory(self.filter))
+            options += ["--seccomp", str(descriptors[-1])]
+        descriptors.append(in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
+        return Command((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
+
+    def _options(self, view: View, limits: ProgramLimits) -> list[str]:
+        return [
+            *_namespaces(view.workspace),
+            *("--die-with-parent", "--new-session", "--hostname", "player"),
+            *_system(),
+            *_own_places(limits),
+            *_places(view),
+            *(("--ro-bind", str(view.socket), SOCKET) if view.socket is not None else ()),
+            *("--remount-ro", "/", "--chdir", str(view.where)),
+        ]
+
+
+def _namespaces(workspace: Workspace | None) -> Iterator[str]:
+    if workspace is not None:
+        yield from ("--info-fd", str(workspace.told))
+    if workspace is None or workspace.users is None:
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL")
+        return
+    yield from ("--userns", str(workspace.users), "--cap-drop", "ALL")
+    yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    yield from (f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try"))
+
+
+def _system() -> Iterator[str]:
+    for name in SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.is_dir():
+            yield from ("--ro-bind", name, name)
+    for pattern in SETTINGS:
+        for path in sorted(Path("/etc").glob(pattern)):
+            yield from (*_passable(path), "--ro-bind-try", str(path), str(path))
+
+
+def _passable(path: Path) -> Iterator[str]:
+    """Let everybody pass the folders above; of its own accord, bubblewrap lets its own user alone."""
+    for above in reversed(path.parents):
+        yield from ("--dir", str(above))
+
+
+def _own_places(limits: ProgramLimits) -> Iterator[str]:
+    size = str(limits.tmp_mib * MIB)
+    yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
+    yield from ("--remount-ro", "/dev")
+    yield from ("--proc", "/proc")
+    for name in _KEYS:
+        if Path(name).exists():
+            yield from ("--ro-bind", "/dev/null", name)
+    # read-only: a referee that runs as root is root in there, too, and the kernel's settings ask for no capability
+    yield from ("--remount-ro", "/proc")
+    yield from ("--size", size, "--tmpfs", _TMP, "--size", size, "--tmpfs", HOME, "--dir", "/run")
+
+
+def _places(view: View) -> Iterator[str]:
+    """Show and hide, an outer folder before what is in it; what is covered is closed last: something may lie inside.
+
+    What a program is not shown needs no cover, and gets none: covers need a place.
+    """
+    steps = {path: (*_passable(path), "--ro-bind", str(path), str(path)) for path in view.shown}
+    if view.workspace is not None:
+        size = ("--size", str(view.workspace.size_bytes))
+        steps[view.where] = (*_passable(view.where), *size, "--tmpfs", str(view.where))
+    elif not is_within(view.where, view.shown):
+        steps[view.where] = ("--dir", str(view.where))
+    real = {path: path.resolve() for path in view.shown if path.is_dir()}
+    if view.workspace is not None:
+        real.pop(view.where, None)  # it has only what is copied into it
+    real |= {path: path for path in map(Path, SYSTEM)}
+    closed = []
+    for folder, names in view.sifted.items():
+        for inside in _inside(folder, real):
+            steps[inside] = ("--tmpfs", str(inside))
+            steps = {inside / name: _same(folder / name, inside / name) for name in names} | steps
+            closed.append(inside)
+    for path in {path.resolve() for path in view.hidden}:
+        for inside in _inside(path, real) if path.exists() else ():
+            steps[inside] = ("--tmpfs", str(inside)) if path.is_dir() else ("--ro-bind", "/dev/null", str(inside))
+            closed += [inside] if path.is_dir() else []
+    for path in sorted(steps):
+        yield from steps[path]
+    for path in sorted(closed):
+        yield from ("--remount-ro", str(path))
+
+
+def _inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
+    """Return where a path is to be seen in the sandbox, given what its places are without links."""
+    return [place / path.relative_to(target) for place, target in real.items() if path.is_relative_to(target)]
+
+
+def _same(path: Path, inside: Path) -> tuple[str, ...]:
+    """Show an entry of a folder as what it is: a link stays one, and leads to what else is shown."""
+    if path.is_symlink():
+        return ("--symlink", str(path.readlink()), str(inside))
+    return ("--ro-bind-try", str(path), str(inside)) if path.is_file() or path.is_dir() else ()
+
+
+def find_sandbox() -> Sandbox:
+    """Find bubblewrap and try it, with a filter of system calls if one can be had.
+
+    Raises:
+        NoSandboxError: it is not installed, or does not work here.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise NoSandboxError(f"bubblewrap is not installed; {_GET_IT}")
+    sandbox = _with_filter(program)
+    trouble = join_new_keyring()
+    if trouble is not None and not sandbox.lacks:
+        return replace(sandbox, lacks=f"programs have no keyring of their own: {trouble}; {MORE_KEYS}")
+    return sandbox
+
+
+def _with_filter(program: str) -> Sandbox:
+    """Return a sandbox that was seen to work: with a filter that was seen to refuse, or with what is in its way."""
+    try:
+        sandbox = Sandbox(program=program, filter=system_call_filter())
+        said = _tried(sandbox)
+        if said == _REFUSED:
+            return sandbox
+        lacks = f"the filter of system calls is not in force ({said}); {_FILTER_IT}"
+    except NoFilterError as error:
+        lacks = str(error)
+    except NoSandboxError as error:
+        lacks = f"the filter of system calls can't be loaded ({error}); {_FILTER_IT}"
+    plain = Sandbox(program=program, lacks=lacks)
+    _tried(plain)
+    return plain
+
+
+def _tried(sandbox: Sandbox) -> str:
+    """Run a program inside that tries a call which the filter refuses; return what came of it.
+
+    Raises:
+        NoSandboxError: it can't be run.
+    """
+    view = View(where=Path(_TMP), shown=own_runtime())
+    argv = [sys.executable, "-I", "-S", "-c", _TRIAL, str(keyctl_number())]
+    try:
+        with sandbox.around(argv, view, ProgramLimits()) as command:
+            trial = subprocess.run(
+                command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, timeout=_TRIAL_S, check=False
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NoSandboxError(f"bubblewrap does not start: {error}; {_GET_IT}") from None
+    if trial.returncode:
+        said = trial.stderr.strip() or f"exit status {trial.returncode}"
+        remedy = _GET_IT if "nknown option" in said else _LET_IT
+        raise NoSandboxError(f"bubblewrap does not work here ({said}); {remedy}")
+    return trial.stdout.strip()

@@ -1,0 +1,169 @@
+"""Reads a tournament's records and plays through what they say, into a ledger. Knows a record, a charter and a fold.
+
+Refuses to take a record for more than it proves: one that is no match of the charter, or was not to be played when it
+says that it was, stops everything.
+"""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from .. import chance
+from ..cli.common import registry
+from ..games.base import BadSetup
+from ..match.setup import MatchSetup
+from ..net.tournaments.observers import Watches
+from ..net.tournaments.recorder import Bookkeeper
+from ..pairing.base import PairingFormat
+from ..plugins import PluginError
+from ..record.audit.audit import audit
+from ..record.match_entries import course, entry_of
+from ..record.reader import RecordError, check_key, read_record
+from ..record.spec_file import Founding
+from ..record.tournament_folder import has_line
+from ..tournament.machine import GivenUp, NotOpen, Tournament
+from ..tournament.match_context import Entry, Occasion
+from ..tournament.spec import Charter, TimeControl
+from .ledger import Ledger
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """What a record says of its tournament."""
+
+    path: Path
+    opened: str
+    """The time of day, for people."""
+    setup: MatchSetup
+    occasion: Occasion
+    entry: Entry | None
+    """None if the match is not over."""
+
+
+def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: bool) -> Finding | None:
+    """Read a record.
+
+    Args:
+        path: the record.
+        tournament: the name of the one that is looked for.
+        keys: public keys, one of which must have sealed it; empty: the one that it names itself.
+        is_audited: whether the match is folded again.
+
+    Returns:
+        None if it is of another tournament or of none, or its match was never begun.
+
+    Raises:
+        RecordError: it does not hold.
+        OSError: it can't be read.
+    """
+    if not has_line(path):
+        return None
+    try:
+        record = audit(path, registry().game, keys=keys, is_strict=False) if is_audited else read_record(path)
+    except PluginError as error:
+        raise RecordError(path, 1, str(error), "none") from None
+    header = record.header
+    if header.occasion is None or header.occasion.tournament != tournament:
+        return None
+    check_key(path, 1, header.key, keys)
+    if header.setup.match != path.stem:
+        raise RecordError(path, 1, f"the match {path.stem}, after which the file is called", header.setup.match)
+    entry = None if record.state == "unfinished" else entry_of(record)
+    return Finding(path=path, opened=header.opened, setup=header.setup, occasion=header.occasion, entry=entry)
+
+
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the matches that are over, in the order in which their results were taken.
+
+    Raises:
+        BadCourse: a record is missing, or contradicts another.
+    """
+    of_match = {one.setup.match: one for one in findings}
+    unfinished = {one.setup.match: one.occasion for one in findings if one.entry is None}
+    ordered = course((one.entry for one in findings if one.entry is not None), unfinished)
+    return [of_match[entry.match] for entry in ordered]
+
+
+def refold(
+    founding: Founding,
+    format_: PairingFormat[Any],
+    findings: Sequence[Finding],
+    results: Sequence[Finding],
+    ledger: Ledger,
+) -> Tournament:
+    """Play a tournament through, and write it into a ledger.
+
+    Args:
+        founding: its charter and salt.
+        format_: of the charter's name.
+        findings: from all its records.
+        results: those of matches that are over, in the order in which their results were taken.
+        ledger: which does not have it yet.
+
+    Raises:
+        BadFormat: the format can't be played with the charter's options and entrants.
+        RecordError: a record is of no match of this tournament.
+        LedgerError: the ledger can't be written.
+    """
+    charter = founding.charter
+    dealer = chance.Dealer(chance.derive(bytes.fromhex(founding.salt), "format"))
+    tournament = Tournament(charter, format_, dealer)
+    ledger.found(charter, founding.salt)
+    for one in sorted(findings, key=lambda one: one.occasion.opening):
+        _check_setup(one, charter)
+        ledger.opened(one.setup.match, one.occasion, one.opened)
+    for one in results:
+        _take(one, tournament, ledger)
+    return tournament
+
+
+def _take(one: Finding, tournament: Tournament, ledger: Ledger) -> None:
+    """Take a result as the referee took it.
+
+    Raises:
+        RecordError: the match was not to be played then.
+    """
+    assert one.entry is not None, "only what is over is taken"
+    try:
+        tournament.check(one.entry)
+    except GivenUp:
+        pass  # it came too late, and is kept as such
+    except NotOpen as error:
+        raise RecordError(one.path, 1, "a match that was to be played then", str(error)) from None
+    Bookkeeper(tournament, ledger, Watches(), at=lambda: one.opened).take(one.entry)
+
+
+def _check_setup(one: Finding, charter: Charter) -> None:
+    """Check that a match was played as the charter has it.
+
+    Raises:
+        RecordError: it was not.
+    """
+    setup, entrants = one.setup, one.occasion.entrants
+    if not all(0 <= entrant < len(charter.entrants) for entrant in entrants):
+        raise RecordError(one.path, 1, f"entrants from 0 to {len(charter.entrants) - 1}", f"{list(entrants)}")
+    expected = {
+        "game": charter.game,
+        "options": _options(one.path, charter.game, charter.options),
+        "names": tuple(charter.entrants[entrant].name for entrant in entrants),
+        "acknowledge": charter.acknowledge,
+        **{name: getattr(charter.time, name) for name in TimeControl.__struct_fields__},
+    }
+    found = {name: getattr(setup, name) for name in expected}
+    found["options"] = _options(one.path, setup.game, setup.options)
+    for name, value in expected.items():
+        if found[name] != value:
+            raise RecordError(one.path, 1, f"{name} {value!r:.140}, as the charter has it", f"{found[name]!r:.140}")
+
+
+def _options(path: Path, game: str, options: dict[str, Any]) -> Any:
+    """Return options of a game with their defaults.
+
+    Raises:
+        RecordError: the game is not known, or they are not its options.
+    """
+    try:
+        return registry().game(game).parse_options(dict(options))
+    except (PluginError, BadSetup) as error:
+        raise RecordError(path, 1, f"a game with its options: {error}", "none") from None

@@ -1,0 +1,160 @@
+"""Addresses to listen on, and how players write them. Knows Twisted's endpoint strings; refuses to know who comes."""
+
+import ipaddress
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from twisted.internet.endpoints import quoteStringArgument, serverFromString
+from twisted.internet.error import CannotListenError
+
+from ...clock import Port
+
+BACKLOG = 4096
+"""Connections that the system holds until the loop takes them; Linux' own most. Over that it drops them, and who is
+dropped tries again only a second later, then after two more: with Twisted's 50, honest players lost seconds among
+hundreds that came at once."""
+ACCEPTS = 16
+"""Connections that a turn of the loop takes; the others wait in the backlog. Twisted takes the more, the more come: of
+a storm as many in one turn as half a second of everybody's time has room for."""
+_V6_BITS = 64
+"""Of an address of version 6 that tell one site from another: its hosts choose the rest."""
+_WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
+
+
+class AddressError(Exception):
+    """An address that can't be listened on; the text names it and says why."""
+
+
+async def listen(reactor: Any, address: str, factory: Any) -> Port:
+    """Listen on an address.
+
+    Args:
+        reactor: Twisted's reactor.
+        address: Twisted endpoint string, e.g. `tcp:7777` or `ssl:7777:privateKey=key.pem:certKey=cert.pem`.
+        factory: makes what serves a connection.
+
+    Raises:
+        AddressError: it can't be listened on.
+    """
+    try:
+        port = await serverFromString(reactor, _with_backlog(address)).listen(factory)
+    except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
+        raise _explained(address, error) from None
+    return _bounded(port)
+
+
+def _bounded(port: Any) -> Port:
+    """Let a port take so many connections in a turn of the loop, and never more: it counts up by itself."""
+    read = port.doRead
+
+    def _read() -> Any:
+        port.numberAccepts = ACCEPTS
+        return read()
+
+    port.doRead = _read
+    return cast("Port", port)
+
+
+def origin_of(host: str) -> str:
+    """Return who answers for what comes from a host: the host itself, or in version 6 its site."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return host
+    inner = address.ipv4_mapped
+    return str(inner or ipaddress.ip_network((address, _V6_BITS), strict=False))
+
+
+def check(address: str) -> None:
+    """See to it that an address is one; whether it is free is seen only when it is listened on.
+
+    Raises:
+        AddressError: it is no endpoint string, or a key or certificate that it names can't be read.
+    """
+    try:
+        serverFromString(None, _with_backlog(address))
+    except Exception as error:  # noqa: BLE001  # what an endpoint's parser raises is its plugin's choice
+        raise _explained(address, error) from None
+
+
+def _explained(address: str, error: Exception) -> AddressError:
+    """Return why an address can't be listened on."""
+    if isinstance(error, CannotListenError):
+        return AddressError(f"can't listen on {address}: {error.socketError}")
+    if isinstance(error, OSError):
+        return AddressError(f"can't listen on {address}: {error.strerror}: {error.filename}")
+    return AddressError(f"{address!r} is no endpoint such as tcp:7777: {str(error) or type(error).__name__}")
+
+
+def _with_backlog(address: str) -> str:
+    """Return an endpoint string that says how many connections may wait, where it can and does not."""
+    can_say = address.partition(":")[0] in _WITH_BACKLOG and ":backlog=" not in address
+    return f"{address}:backlog={BACKLOG}" if can_say else address
+
+
+async def stopped(port: Port) -> None:
+    """Listen no more."""
+    stopping = port.stopListening()
+    if stopping is not None:
+        await stopping
+
+
+class Ports:
+    """All that one door listens on."""
+
+    def __init__(self) -> None:
+        self._ports: list[Port] = []
+        self._stopping: list[Any] = []
+
+    async def open(self, reactor: Any, endpoints: Sequence[str], factory: Any) -> str:
+        """Listen.
+
+        Args:
+            reactor: Twisted's reactor.
+            endpoints: Twisted endpoint strings, one or more.
+            factory: makes what serves a connection.
+
+        Returns:
+            What a player writes to reach the first.
+
+        Raises:
+            AddressError: one can't be listened on; the others still are, until they are stopped.
+        """
+        for endpoint in endpoints:
+            self._ports.append(await listen(reactor, endpoint, factory))
+        return address_of(self._ports[0], endpoints[0])
+
+    def stop(self) -> None:
+        """Listen no more: nobody is expected."""
+        self._stopping += [port.stopListening() for port in self._ports]
+        self._ports.clear()
+
+    async def stopped(self) -> None:
+        """Listen no more, and wait until nothing is left of it."""
+        self.stop()
+        for stopping in self._stopping:
+            if stopping is not None:
+                await stopping
+
+
+def address_of(port: Port, endpoint: str) -> str:
+    """Return what a player writes to reach a port.
+
+    Args:
+        port: it listens.
+        endpoint: the endpoint string that it was opened with.
+    """
+    host = port.getHost()
+    if hasattr(host, "port"):
+        kind = "tls" if endpoint.startswith("ssl:") else "tcp"
+        name = "127.0.0.1" if host.host in ("0.0.0.0", "::", "") else host.host  # noqa: S104  # compared, not bound
+        return f"{kind}:{name}:{host.port}"
+    return f"unix:{getattr(host, 'name', b'').decode()}"
+
+
+def endpoint_of(socket: Path) -> str:
+    """Return the endpoint string of a socket; its folder is private, so it needs no lock."""
+    return f"unix:{quoteStringArgument(str(socket))}:lockfile=0"

@@ -1,0 +1,369 @@
+"""Takes players in: greets each connection, checks its hello, and seats it.
+
+One greeting for all doors. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
+`KnownPlayers` takes those only that have a token of the organiser's. Elsewhere are `ReservedSeats`, with a token for
+every seat, and the `Hall` of a tournament. Behind a closed door, a match can still take its own players back. Refuses
+to know games and matches.
+"""
+
+import hashlib
+import hmac
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Annotated
+from typing import Protocol as Interface
+
+from msgspec import Meta, Struct
+from twisted.internet.defer import Deferred
+
+from protocol import RemoteProtocolError
+from protocol.limits import PROTOCOL_VERSION
+from protocol.messages import Hello, Message, Refused, Welcome
+
+from ...clock import Clock
+from ..matches.lag import LoopLag
+from .patience import Patience, Wait
+from .player_protocol import PlayerLink
+
+HELLO_S = 3.0
+"""How long a connection may take to say hello; CS4500's limit for a name."""
+_NOTED_BYTES = 60
+"""Of what came in place of a hello."""
+
+
+class Returns(Interface):
+    """Who takes players back whose connection was lost: a running match."""
+
+    def seat_of(self, token: str) -> int | None:
+        """Return the seat that a resume token is for; None if there is none that may come back."""
+
+    def seat_named(self, name: str) -> int | None:
+        """Return the seat of a player whose name is certain; None if there is none that may come back."""
+
+    def take_back(self, seat: int, link: PlayerLink) -> None:
+        """Go on with a player on a new connection."""
+
+
+def name_of(token: str | None, hashes: Mapping[str, str]) -> str | None:
+    """Return the name that a token stands for; every one is compared, and in constant time.
+
+    Args:
+        token: as it came.
+        hashes: name -> SHA-256 of its token, in hex.
+    """
+    given = hashlib.sha256((token or "").encode()).hexdigest()
+    names = [name for name, known in hashes.items() if hmac.compare_digest(given, known)]
+    return names[0] if names else None
+
+
+class SignUpPolicy(Struct, frozen=True, kw_only=True):
+    """When sign-up ends.
+
+    After a waiting period with at least min_players the match begins; with fewer, the next period begins and those who
+    came stay. max_players end the wait at once. Where a game is not played by every number in between, such a number
+    waits for more as too few do; after the last period, the last to come are refused.
+    """
+
+    min_players: Annotated[int, Meta(ge=1, le=12)] = 2
+    max_players: Annotated[int, Meta(ge=1, le=12)] = 4
+    step: Annotated[int, Meta(ge=1, le=12)] = 1
+    """From one number of players that the game is played by to the next."""
+    wait_s: Annotated[float, Meta(gt=0)] = 20.0
+    """Length of one waiting period."""
+    tries: Annotated[int, Meta(ge=1)] = 2
+    """Number of waiting periods."""
+
+
+class Absence(Struct, frozen=True, kw_only=True):
+    """Why nobody sits on a seat."""
+
+    detail: str
+    code: str | None = None
+    """Of the rule of the wire that was broken in place of a hello."""
+    evidence: str = ""
+    """What came in place of a hello, in hex, cut to the limit."""
+    refused: str = ""
+    """Why a hello of its program was refused, if one was."""
+
+
+class Door(ABC):
+    """Greets connections; a subclass decides whom to seat.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        hello_s: how long a connection may take to say hello.
+        referee: what this referee calls itself in its welcome.
+        patience: the rule for its limits; None: no standstill is known of.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        hello_s: float = HELLO_S,
+        referee: str = "referee",
+        patience: Patience | None = None,
+    ) -> None:
+        self.clock = clock
+        self.patience = patience or Patience(clock, LoopLag(clock, clock.seconds))
+        self._hello_s = hello_s
+        self._referee = referee
+        self._greeting: dict[PlayerLink, Wait] = {}
+        self._lag = self.patience.lag
+        self.is_open = True
+        self.returns: Returns | None = None
+        """The match that takes its players back, once the door is closed."""
+        self.vacancies: dict[int, Absence] = {}
+        """Seat -> why nobody sits there."""
+        self.note: Callable[..., None] = lambda _event, **_facts: None
+        """Told what happens at the door, for the referee's diagnostics."""
+
+    def link_opened(self, link: PlayerLink) -> None:
+        """Begin to wait for a connection's hello; make room if there are too many that say none."""
+        self.note("connection-opened", address=link.address)
+        self._lag.storms.count(link.origin)
+        self._greeting[link] = self.patience.wait(self._hello_s, self._silent, link, origin=link.origin)
+        self._make_room(link)
+
+    def _make_room(self, link: PlayerLink) -> None:
+        """Count a connection without a seat until it has one or ends; whoever is one too many makes way.
+
+        An honest player says hello at once, and is in.
+        """
+        link.ended = self._lag.crowd.discard
+        oldest = self._lag.crowd.add(link, link.origin)
+        if oldest is not None:
+            # Two turns of the loop, and its socket was read: who came in a crowd and has said hello is in.
+            self.clock.callLater(0, self.clock.callLater, 0, self._make_way, oldest)
+
+    @staticmethod
+    def _make_way(link: PlayerLink) -> None:
+        """Cut off a connection that was told goodbye and has not gone, or has said nothing, at whatever door."""
+        if link.owner is None:
+            link.cut_off()
+        elif isinstance(link.owner, Door):
+            link.owner.push_out(link)
+
+    def push_out(self, link: PlayerLink) -> None:
+        """Cut off a connection if it still has said no hello."""
+        if link in self._greeting:
+            self._stop_waiting(link)
+            link.cut_off()
+            self.note("connection-pushed-out", address=link.address)
+
+    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+        """Take a hello; after it nothing may come before the match."""
+        self._stop_waiting(link)
+        assert isinstance(message, Hello), "the connection lets nothing else come first"
+        link.name, link.token = message.name, message.token
+        if message.version != PROTOCOL_VERSION:
+            detail = f"this referee speaks version {PROTOCOL_VERSION}, not {message.version}"
+            self._refuse(link, "version", detail)
+            return
+        self.arrived(link)
+
+    def arrived(self, link: PlayerLink) -> None:
+        """Seat who has said hello, take it back into its match, or refuse it."""
+        if not self.is_open:
+            self._take_back(link)
+            return
+        refusal = self.refusal(link)
+        if refusal is not None:
+            self._refuse(link, *refusal)
+            return
+        self._welcome(link)
+        self.seated(link)
+
+    def _welcome(self, link: PlayerLink) -> None:
+        self.note("connection-welcomed", address=link.address, name=link.name)
+        self._lag.crowd.discard(link)
+        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
+
+    def _take_back(self, link: PlayerLink) -> None:
+        seat = None if self.returns is None else self._seat_returning(link, self.returns)
+        if seat is None or self.returns is None:
+            self._refuse(link, "closed", "sign-up is over")
+            return
+        self._welcome(link)
+        self.returns.take_back(seat, link)
+
+    def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
+        """Return the seat to which a player comes back, or None."""
+        return None if link.token is None else returns.seat_of(link.token)
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Close the connection: it is no player, or one no longer."""
+        self._stop_waiting(link)
+        self.left(link)
+        self._refuse(link, str(error.code), error.detail, error.evidence)
+
+    def link_lost(self, link: PlayerLink, detail: str) -> None:
+        """Forget a connection that ended before the match."""
+        self._stop_waiting(link)
+        self.left(link)
+
+    def close(self) -> None:
+        """Take nobody in any more, and close what has not said hello."""
+        self.is_open = False
+        for link in list(self._greeting):
+            self._stop_waiting(link)
+            self._refuse(link, "closed", "sign-up is over")
+
+    @abstractmethod
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Return code and reason why a player is not seated, or None."""
+
+    @abstractmethod
+    def seated(self, link: PlayerLink) -> None:
+        """Take note that a player was welcomed."""
+
+    @abstractmethod
+    def left(self, link: PlayerLink) -> None:
+        """Take note that a connection ended before the match."""
+
+    def _silent(self, link: PlayerLink) -> None:
+        del self._greeting[link]
+        self._refuse(link, "silent", f"no hello within {self._hello_s:g} s", link.connection.pending)
+
+    def _refuse(self, link: PlayerLink, code: str, reason: str, sent: bytes = b"") -> None:
+        said = sent[:_NOTED_BYTES].decode(errors="backslashreplace")
+        self.note("connection-refused", address=link.address, name=link.name, code=code, reason=reason, sent=said)
+        link.say_goodbye(Refused(code=code, reason=reason))
+        if link.is_connected:
+            self._make_room(link)  # it may not care to read that
+
+    def _stop_waiting(self, link: PlayerLink) -> None:
+        waiting = self._greeting.pop(link, None)
+        if waiting is not None:
+            waiting.cancel()
+
+
+class SignUp(Door):
+    """The open door: seats in order of arrival, names unique.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        policy: when sign-up ends.
+        on_change: called with the names seated so far whenever they change.
+        hello_s: how long a connection may take to say hello.
+        patience: as for every door.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        policy: SignUpPolicy,
+        *,
+        on_change: Callable[[list[str]], None] = lambda names: None,
+        hello_s: float = HELLO_S,
+        patience: Patience | None = None,
+    ) -> None:
+        super().__init__(clock, hello_s=hello_s, patience=patience)
+        self._policy = policy
+        self._on_change = on_change
+        self._links: list[PlayerLink] = []
+        self._tries_left = policy.tries
+        self.done: Deferred[list[PlayerLink]] = Deferred()
+        """Fires with the seated links in order of arrival; fewer than min_players if too few came."""
+        self._period = self.patience.wait(policy.wait_s, self._period_over)
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse a name that is taken."""
+        if any(link.name == other.name for other in self._links):
+            return "name-taken", f"there is a player named {link.name} already"
+        return None
+
+    def seated(self, link: PlayerLink) -> None:
+        """Seat the player; the last seat ends sign-up."""
+        self._links.append(link)
+        self._on_change([other.name for other in self._links])
+        if len(self._links) == self._policy.max_players:
+            self._finish()
+
+    def left(self, link: PlayerLink) -> None:
+        """Free the seat of a player that left during sign-up."""
+        if link in self._links and self.is_open:
+            self._links.remove(link)
+            self._on_change([other.name for other in self._links])
+
+    def close(self) -> None:
+        """Wait for nobody any more, either."""
+        self._period.cancel()
+        super().close()
+
+    def _period_over(self) -> None:
+        self._tries_left -= 1
+        surplus = self._surplus()
+        if surplus == 0 or not self._tries_left:
+            self._turn_down(max(surplus, 0))
+            self._finish()
+        else:
+            self._period = self.patience.wait(self._policy.wait_s, self._period_over)
+
+    def _surplus(self) -> int:
+        """Return how many of those seated are beyond the last number that can play; negative if too few are seated."""
+        beyond = len(self._links) - self._policy.min_players
+        return beyond % self._policy.step if beyond >= 0 else beyond
+
+    def _turn_down(self, count: int) -> None:
+        """Refuse the last ones to come."""
+        seats = len(self._links) - count
+        for link in self._links[seats:]:
+            self._links.remove(link)
+            self._refuse(link, "closed", f"sign-up is over, and the match is played by {seats}")
+
+    def _finish(self) -> None:
+        self.close()
+        self.done.callback(list(self._links))
+
+
+class KnownPlayers(SignUp):
+    """The door for those who have a token: name and seat follow from it, whatever a player calls itself.
+
+    Whoever comes again with its token takes the place of its older connection, which may be dead.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        policy: when sign-up ends.
+        hashes: name -> SHA-256 of its token, in hex; in the order of the seats.
+        on_change: called with the names seated so far whenever they change.
+        hello_s: how long a connection may take to say hello.
+        patience: as for every door.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        policy: SignUpPolicy,
+        hashes: Mapping[str, str],
+        *,
+        on_change: Callable[[list[str]], None] = lambda names: None,
+        hello_s: float = HELLO_S,
+        patience: Patience | None = None,
+    ) -> None:
+        super().__init__(clock, policy, on_change=on_change, hello_s=hello_s, patience=patience)
+        self._hashes = dict(hashes)
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse who has none of the tokens; name who has one."""
+        name = self._name_of(link)
+        if name is None:
+            return "token", "the token is not one of the organiser's"
+        link.name = name
+        for other in [other for other in self._links if other.name == link.name]:
+            self._links.remove(other)
+            self._refuse(other, "replaced", "the same token came again on another connection")
+        return None
+
+    def _name_of(self, link: PlayerLink) -> str | None:
+        return name_of(link.token, self._hashes)
+
+    def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
+        """Take the player's own token, too: a program that was started anew knows no other."""
+        name = self._name_of(link)
+        return super()._seat_returning(link, returns) if name is None else returns.seat_named(name)
+
+    def _finish(self) -> None:
+        places = list(self._hashes)
+        self._links.sort(key=lambda link: places.index(link.name))
+        super()._finish()

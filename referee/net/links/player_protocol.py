@@ -1,0 +1,277 @@
+"""One player's connection: socket bytes -> messages with their instants, messages -> bytes.
+
+Knows Twisted's transport, and a conversation such as protocol.Connection that turns bytes into messages. Refuses to
+know matches: whoever owns the link at the moment (the lobby, then a match runner) is told what came, and decides.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Protocol as Interface
+from typing import cast
+
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import Factory, Protocol, connectionDone
+from twisted.python.failure import Failure
+
+from protocol import Code, Connection, Need, RemoteProtocolError, Role, State
+from protocol.limits import MAX_UNREAD_BYTES
+from protocol.messages import Message
+
+from ...clock import Clock, Timer, Transport
+from .addresses import origin_of
+
+CLOSE_S = 1.0
+"""How long a closed connection may take to read what was last said to it, before it is cut."""
+
+
+class Conversation(Interface):
+    """The referee's side of what is said on a connection, without I/O; protocol.Connection is one."""
+
+    state: State
+    last_body: bytes
+
+    @property
+    def pending(self) -> bytes:
+        """Bytes of an incomplete message."""
+
+    @property
+    def is_mid_frame(self) -> bool:
+        """Whether a message was begun and is not complete."""
+
+    def receive_data(self, data: bytes, /) -> None:
+        """Take bytes."""
+
+    def receive_end(self) -> None:
+        """Note that no more bytes come."""
+
+    def next_event(self) -> Message | Need:
+        """Take the next message out of the received bytes."""
+
+    def send(self, message: Message, /) -> bytes:
+        """Turn a message into bytes."""
+
+    def send_last(self, message: Message, /) -> bytes:
+        """Turn a refusal or an expulsion into bytes, though the conversation is closed."""
+
+
+class Owner(Interface):
+    """Who is told what a link receives."""
+
+    def message_received(self, link: "PlayerLink", message: Message, first_byte: float, at: float) -> None:
+        """Take a message; the instants are monotonic seconds."""
+
+    def protocol_broken(self, link: "PlayerLink", error: RemoteProtocolError) -> None:
+        """Take note that the player broke the protocol; the link reads no more."""
+
+    def link_lost(self, link: "PlayerLink", detail: str) -> None:
+        """Take note that the connection ended."""
+
+
+class PlayerLink(Protocol):
+    """The referee's end of one player's connection.
+
+    Args:
+        owner: who is told first; set `owner` to hand the link on, to None to hear nothing more.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+        connection: what is said on it; None: that of protocol.
+    """
+
+    def __init__(
+        self, owner: Owner, clock: Clock, now: Callable[[], float], connection: Conversation | None = None
+    ) -> None:
+        self.owner: Owner | None = owner
+        self.connection: Conversation = connection or Connection(Role.REFEREE)
+        self.name = ""
+        self.token: str | None = None
+        self.bytes_received = 0
+        self.is_connected = False
+        self.origin = ""
+        """Who answers for this connection: where it is from, or the private socket that it came by."""
+        self.ended: Callable[[PlayerLink], None] = lambda _link: None
+        """Told when the connection has ended, whoever owns it."""
+        self._clock = clock
+        self._now = now
+        self._first_byte: float | None = None
+        self._cut: Timer | None = None
+        self._gone: Deferred[None] = Deferred()
+        self._unread_bytes: int | None = None
+        """Sent since the player stopped to read; None while it reads."""
+
+    @property
+    def address(self) -> str:
+        """Where the player is: the host, or nothing if a local socket tells none."""
+        return str(getattr(self._wire.getPeer(), "host", ""))
+
+    def connectionMade(self) -> None:
+        """Begin; called by Twisted."""
+        self.is_connected = True
+        self.origin = origin_of(self.address) or os.fsdecode(getattr(self._wire.getHost(), "name", None) or "")
+        set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
+        if set_no_delay is not None:
+            set_no_delay(True)
+        self._wire.registerProducer(self, True)
+        opened = getattr(self.owner, "link_opened", None)
+        if opened is not None:
+            opened(self)
+
+    def dataReceived(self, data: bytes) -> None:
+        """Take bytes; called by Twisted."""
+        at = self._now()
+        self.bytes_received += len(data)
+        if self._first_byte is None:
+            self._first_byte = at
+        self.connection.receive_data(data)
+        self.deliver(at)
+
+    def deliver(self, at: float) -> None:
+        """Tell the owner all that the received bytes say.
+
+        Args:
+            at: when the last of them were read, in monotonic seconds.
+        """
+        while True:
+            try:
+                event = self.connection.next_event()
+            except RemoteProtocolError as error:
+                self._broken(error)
+                return
+            if event is Need.DATA:
+                break
+            assert isinstance(event, Message)
+            first_byte, self._first_byte = self._first_byte or at, None
+            if self.owner is not None:
+                self.owner.message_received(self, event, first_byte, at)
+                at = self._now()  # what follows in the same bytes is taken now: it may answer what was asked just then
+        if not self.connection.is_mid_frame:
+            self._first_byte = None
+        elif self._first_byte is None:
+            self._first_byte = at
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:
+        """End; called by Twisted."""
+        self.is_connected = False
+        self._gone.callback(None)
+        self.ended(self)
+        if self._cut is not None and self._cut.active():
+            self._cut.cancel()
+        try:
+            self.connection.receive_end()
+        except RemoteProtocolError as error:
+            self._broken(error)
+            return
+        if self.owner is not None:
+            self.owner.link_lost(self, reason.getErrorMessage())
+
+    def send(self, message: Message) -> None:
+        """Send a message; nothing happens if the connection is gone.
+
+        Raises:
+            LocalProtocolError: it may not be sent now.
+        """
+        data = self.connection.send(message)
+        if self.is_connected:
+            self._wire.write(data)
+            self._count_unread(len(data))
+
+    def flush(self) -> None:
+        """Hand what was sent to the socket now, as far as it takes it.
+
+        The loop would do so after everything else that it has to do at the moment, while the player's clock runs. What
+        the socket does not take, and an error, the loop comes upon as ever.
+        """
+        write_now = getattr(self.transport, "doWrite", None)  # of descriptors; a transport without one has no socket
+        if self.is_connected and write_now is not None:
+            write_now()
+
+    def _count_unread(self, sent_bytes: int) -> None:
+        if self._unread_bytes is None:
+            return
+        before, self._unread_bytes = self._unread_bytes, self._unread_bytes + sent_bytes
+        if before <= MAX_UNREAD_BYTES < self._unread_bytes:
+            detail = f"more than {MAX_UNREAD_BYTES} bytes of what was sent are unread"
+            self._broken(RemoteProtocolError(Code.NOT_READING, detail))
+
+    def pauseProducing(self) -> None:
+        """Begin to count what is sent; called by Twisted at every write while the player reads too slowly."""
+        if self._unread_bytes is None:
+            self._unread_bytes = 0
+
+    def resumeProducing(self) -> None:
+        """Count no more; called by Twisted when the player has caught up."""
+        self._unread_bytes = None
+
+    def stopProducing(self) -> None:
+        """Do nothing; called by Twisted when the connection ends, which is told otherwise, too."""
+
+    @property
+    def _wire(self) -> Transport:
+        return cast("Transport", self.transport)
+
+    def say_goodbye(self, message: Message | None = None) -> None:
+        """Send a last message if it still may be sent, close, and cut the connection if the player does not read."""
+        self.owner = None
+        if not self.is_connected:
+            return
+        if message is not None:
+            is_closed = self.connection.state is State.CLOSED
+            self._wire.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
+        self.connection.state = State.CLOSED
+        self._wire.unregisterProducer()
+        self._wire.loseConnection()
+        if self._cut is None and self.is_connected:
+            self._cut = self._clock.callLater(0, self._await_close)
+
+    def expel(self, message: Message) -> None:
+        """End the player's part.
+
+        Args:
+            message: says why, where the wire has a word for it.
+        """
+        self.say_goodbye(message)
+
+    async def closed(self) -> None:
+        """Wait until a connection that was told goodbye has ended: a process that ends before takes the words along."""
+        if self.is_connected and self._cut is not None:
+            await self._gone
+
+    def _await_close(self) -> None:
+        """Give the player its time to read, now that the loop is about to send: a standstill before is not its own."""
+        self._cut = self._clock.callLater(CLOSE_S, self.cut_off)
+
+    def cut_off(self) -> None:
+        """End the connection at once, and tell nobody."""
+        self.owner = None
+        if self.is_connected:
+            self._wire.abortConnection()
+
+    def _broken(self, error: RemoteProtocolError) -> None:
+        if self.owner is not None:
+            self.owner.protocol_broken(self, error)
+
+
+LinkKind = Callable[[Owner, Clock, Callable[[], float]], PlayerLink]
+"""(owner, clock, monotonic seconds) -> a link: which wire is spoken."""
+
+
+class LinkFactory(Factory):
+    """Makes a link for every connection, all owned by the same door at first.
+
+    Args:
+        owner: the door.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+        kind: makes the links.
+    """
+
+    def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float], kind: LinkKind = PlayerLink) -> None:
+        self._owner = owner
+        self._clock = clock
+        self._now = now
+        self._kind = kind
+
+    def buildProtocol(self, addr: object) -> PlayerLink:
+        """Make a link; called by Twisted."""
+        link = self._kind(self._owner, self._clock, self._now)
+        link.factory = self
+        return link

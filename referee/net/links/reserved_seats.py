@@ -1,0 +1,181 @@
+"""The door with a token for every seat: of launched programs, and of players that come back into a match.
+
+Knows tokens and seats. Refuses to know who starts the programs.
+"""
+
+import hmac
+from collections.abc import Mapping, Sequence
+
+from twisted.internet.defer import Deferred
+
+from protocol import RemoteProtocolError
+from protocol.limits import MAX_EVIDENCE_BYTES
+
+from ...clock import Clock
+from ...games.base import counted
+from ...match.fouls import STRANGER
+from .lobby import Absence, Door
+from .patience import Patience
+from .player_protocol import PlayerLink
+
+
+class ReservedSeats(Door):
+    """The door with a token for every seat.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        tokens: by seat.
+        start_s: how long until a seat nobody took stays vacant.
+        names: of the players by seat, if a host sends them here.
+        may_return: whether a player whose connection ended is waited for, and a new one takes the place of the old.
+        patience: as for every door.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        tokens: Sequence[str],
+        start_s: float,
+        *,
+        names: Sequence[str] = (),
+        may_return: bool = False,
+        patience: Patience | None = None,
+    ) -> None:
+        super().__init__(clock, hello_s=start_s, patience=patience)
+        self._names = names
+        self._may_return = may_return
+        self._tokens = list(tokens)
+        self._links: list[PlayerLink | None] = [None] * len(tokens)
+        self.done: Deferred[list[PlayerLink | None]] = Deferred()
+        """Fires with the links by seat, None for a vacant one."""
+        self.origins: Mapping[str, int] = {}
+        """Private socket -> the seat whose program alone can reach it."""
+        self._strangers: set[int | None] = set()
+        """Seats whose program said a hello without their token; None: it is not known whose program did."""
+        self._limit = self.patience.wait(start_s, self._too_late, start_s)
+
+    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
+        """Refuse who has no token of a free seat."""
+        seat = self._seat_of(link)
+        if seat is None:
+            self._strangers.add(self.origins.get(link.origin))
+            return "token", STRANGER
+        older = self._links[seat]
+        if seat in self.vacancies or (older is not None and not self._may_return):
+            return "seat-taken", "the seat of this token is taken or given up"
+        if older is not None:
+            self._links[seat] = None
+            self._refuse(older, "replaced", "the same token came again on another connection")
+        return None
+
+    def seated(self, link: PlayerLink) -> None:
+        """Seat the player where its token says."""
+        seat = self._seat_of(link)
+        assert seat is not None
+        self._links[seat] = link
+        self._check_full()
+
+    def seat_of(self, token: str) -> int | None:
+        """Return the free seat that a token is for; None if there is none."""
+        matches = [hmac.compare_digest(token.encode(), known.encode()) for known in self._tokens]
+        return self._free(matches.index(True)) if True in matches else None
+
+    def seat_named(self, name: str) -> int | None:
+        """Return the free seat of a player; None if there is none."""
+        return self._free(self._names.index(name)) if name in self._names else None
+
+    def _free(self, seat: int) -> int | None:
+        is_free = self.is_open and self._links[seat] is None and seat not in self.vacancies
+        return seat if is_free else None
+
+    def take_back(self, seat: int, link: PlayerLink) -> None:
+        """Seat a player that was greeted elsewhere."""
+        link.owner, link.token = self, self._tokens[seat]
+        if self.is_open:
+            self.seated(link)
+
+    def left(self, link: PlayerLink) -> None:
+        """Give up the seat of a player that left before the match."""
+        seat = self._seat_of(link)
+        if seat is not None and self._links[seat] is link:
+            self._links[seat] = None
+            if not self._may_return:
+                self.give_up(seat, "its connection ended before the match began")
+
+    def give_up(self, seat: int, why: str) -> None:
+        """Expect nobody on a seat any more."""
+        if self.is_open and self._links[seat] is None:
+            refused = STRANGER if seat in self._strangers else ""
+            self.vacancies.setdefault(seat, Absence(detail=why, refused=refused))
+            self._check_full()
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Give up the seat of a program that broke the protocol here, if it can be told whose program it is."""
+        came = _came(link)
+        came = came if came.startswith(error.evidence) else error.evidence
+        seat = self._seat_of(link) if link.token else self._seat_behind(link, came)
+        if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
+            where = "behind" if link.token else "in place of"
+            detail = f"{where} its hello: {error.detail}"
+            self.vacancies.setdefault(seat, Absence(detail=detail, code=str(error.code), evidence=_evidence(came)))
+        super().protocol_broken(link, error)
+        self._check_full()
+
+    def close(self) -> None:
+        """Wait for nobody any more, either."""
+        self._limit.cancel()
+        super().close()
+
+    def _seat_of(self, link: PlayerLink) -> int | None:
+        given = (link.token or "").encode()
+        matches = [hmac.compare_digest(given, token.encode()) for token in self._tokens]
+        return matches.index(True) if True in matches else None
+
+    def _seat_behind(self, link: PlayerLink, came: bytes) -> int | None:
+        """Return the free seat of a program that has not said hello: it came by its own socket, or sent its token."""
+        said = (seat for seat, token in enumerate(self._tokens) if token.encode() in came)
+        seat = self.origins.get(link.origin, next(said, None))
+        return seat if seat is not None and self._free(seat) is not None else None
+
+    def _too_late(self, start_s: float) -> None:
+        silent = {self._seat_behind(link, _came(link)): link for link in self._greeting}
+        for seat, link in enumerate(self._links):
+            if link is None:
+                absence = _unheard(silent.get(seat), start_s, is_sure=None not in silent)
+                if seat not in silent and self._strangers & {seat, None}:
+                    whose = "its" if seat in self._strangers else "a"
+                    detail = f"{whose} hello was refused: {STRANGER}; no other came within {start_s:g} s"
+                    absence = Absence(detail=detail)
+                self.vacancies.setdefault(seat, absence)
+        self._check_full()
+
+    def _check_full(self) -> None:
+        if self.is_open and all(link is not None or seat in self.vacancies for seat, link in enumerate(self._links)):
+            self.close()
+            self.done.callback(list(self._links))
+
+
+def _came(link: PlayerLink) -> bytes:
+    """Return what a connection has sent of a message that is not complete, or was no message."""
+    return link.connection.pending or link.connection.last_body
+
+
+def _evidence(came: bytes) -> str:
+    return came[:MAX_EVIDENCE_BYTES].hex()
+
+
+def _unheard(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absence:
+    """Return why the seat of a program that did not say hello in time stays vacant.
+
+    Args:
+        link: its connection; None if none is known to be its own.
+        start_s: how long it was waited for, in seconds.
+        is_sure: whether every connection is known to be somebody's.
+    """
+    if link is None and is_sure:
+        return Absence(detail=f"not connected within {start_s:g} s")
+    if link is None:
+        return Absence(detail=f"no hello within {start_s:g} s; there were connections that sent none")
+    count = link.bytes_received
+    sent = f"{counted(count, 'byte')} came, and no complete message" if count else "nothing came"
+    return Absence(detail=f"connected, but no hello within {start_s:g} s: {sent}", evidence=_evidence(_came(link)))

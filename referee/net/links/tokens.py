@@ -1,0 +1,96 @@
+"""The file of the players that may sign up: names, and of each token its hash only. Knows the file, and no connection.
+
+Lines of TOML, in the order of the seats: `ada = "SHA-256 of her token in hex"`. Whoever reads the file can't sign up.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from protocol.limits import NAME_FORM, NAME_PATTERN
+
+from ...files.small import read_small
+
+TOKEN_BYTES = 32
+MAX_FILE_BYTES = 262_144
+"""Room for two thousand players."""
+_MAX_LINE_CHARS = 256
+"""A name, a hash and what is around them; parsing takes the square of what one line may have."""
+_HASH = re.compile(r"[0-9a-f]{64}")
+_HEAD = "# Players that may sign up: name = SHA-256 of the token. Made by `referee token`.\n"
+
+
+class BadTokens(Exception):
+    """A file of players that can't be used; the text says where and why."""
+
+
+def read_tokens(path: Path) -> dict[str, str]:
+    """Read the players of a file.
+
+    Returns:
+        Name -> SHA-256 of its token, in hex; in the order of the file.
+
+    Raises:
+        BadTokens: it can't be read, or is no file of players.
+    """
+    try:
+        text = read_small(path, MAX_FILE_BYTES).decode()
+        if max(map(len, text.splitlines()), default=0) > _MAX_LINE_CHARS:
+            raise BadTokens(f"{path}: a line is longer than {_MAX_LINE_CHARS} characters; one has a name and a hash")
+        found = tomllib.loads(text)
+    except OSError as error:
+        raise BadTokens(f"{path}: {error.strerror}; `referee token NAME... --file {path}` makes such a file") from None
+    except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
+        raise BadTokens(f"{path}: {error}") from None
+    for name, known in found.items():
+        if not re.match(NAME_PATTERN, name):
+            raise BadTokens(f"{path}: {name!r} is no player's name: it has {NAME_FORM}")
+        if not isinstance(known, str) or not _HASH.fullmatch(known):
+            raise BadTokens(f"{path}: {name} needs the SHA-256 of its token, 64 hex digits; `referee token` writes it")
+    return found
+
+
+def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str, str]:
+    """Make a token for each name, and keep their hashes in a file that only its owner can read.
+
+    Args:
+        path: the file; made if missing.
+        names: of the players.
+        may_renew: whether a player of the file gets a new token; its old one is worth nothing then.
+
+    Returns:
+        Name -> token: the only time that it is to be seen.
+
+    Raises:
+        BadTokens: the file is none or would be too long, or a name is none or there already.
+        OSError: the file can't be written.
+    """
+    known = read_tokens(path) if path.exists() else {}
+    for name in names:
+        if not re.match(NAME_PATTERN, name):
+            raise BadTokens(f"{name!r} is no player's name: it has {NAME_FORM}")
+        if name in known and not may_renew:
+            raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
+    tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
+    _write(path, {**known, **{name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}})
+    return tokens
+
+
+def _write(path: Path, hashes: Mapping[str, str]) -> None:
+    """Write the file beside its place first: nobody ever finds half of it."""
+    content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
+    if len(content) > MAX_FILE_BYTES:
+        raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".new")
+    with contextlib.suppress(FileNotFoundError):
+        partial.unlink()
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(content)
+        os.fsync(file.fileno())
+    partial.replace(path)

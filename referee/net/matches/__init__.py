@@ -1,0 +1,1 @@
+"""One match at a time: its programs, its clock, its deadlines."""

@@ -1,0 +1,397 @@
+"""Brings a match about: opens a door, starts the programs, seats who comes, runs the match, and clears the table.
+
+Knows the order of these steps. Refuses to know the command line: what to play and where to write it is handed in.
+"""
+
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+
+from ... import __version__
+from ...games.base import Game, counted
+from ...launch import Confinement, Launch, PlayerError, Program
+from ...match.commands import Command, ExpelSeat, Result
+from ...match.events import Event
+from ...match.machine import Match
+from ...record.resume import Resumption
+from ...record.seal import Sealer
+from ...record.writer import RecordWriter
+from ..links.addresses import Ports, endpoint_of
+from ..links.lobby import Door, KnownPlayers, Returns, SignUp, SignUpPolicy
+from ..links.patience import Patience
+from ..links.player_protocol import LinkFactory, PlayerLink
+from ..links.reserved_seats import ReservedSeats
+from ..telemetry import Several
+from .lag import LoopLag
+from .programs import Crew, Occupant, Vacancy
+from .runner import MatchPaused, MatchRunner, OnStep
+from .settings import TableSettings, seed_of, setup_of
+
+LOCAL = "tcp:0:interface=127.0.0.1"
+"""A port of this machine's own choice that only its own programs reach."""
+
+
+class Host(Protocol):
+    """Who lends players that are connected to match after match."""
+
+    playing: dict[str, Returns]
+    """Match -> who takes its players back."""
+
+    def take_again(self, link: PlayerLink) -> None:
+        """Take a player back whose match is over."""
+
+
+class _Named(Protocol):
+    """A launch or a link."""
+
+    @property
+    def name(self) -> str:
+        """The player's name."""
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """A match that was played."""
+
+    names: tuple[str, ...]
+    result: Result
+    record: Path
+    match: Match
+    head: str
+    """Hash of the record's result line, over which it is sealed."""
+
+
+class Table:
+    """One table: at most one match at a time.
+
+    Args:
+        reactor: Twisted's reactor.
+        now: monotonic seconds.
+        game: what is played.
+        settings: how.
+        sealer: the key that seals the record; None: one of this table's own, forgotten afterwards.
+        on_step: called after every step of the match; a fault there is the referee's own, and voids the match.
+        telemetry: those who are told what happens; whatever they do, the match goes on.
+        confinement: what launched programs are held to.
+        lag: the loop's beat, if several tables share it; None: a beat of this table's own.
+        host: who lends players that are connected, and takes them back; None: their connections end with the match.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        now: Callable[[], float],
+        game: Game[Any, Any, Any],
+        settings: TableSettings,
+        *,
+        sealer: Sealer | None = None,
+        on_step: OnStep = lambda event, commands, match: None,
+        telemetry: Several = Several(),  # noqa: B008  # nobody is in it
+        confinement: Confinement = Confinement(),  # noqa: B008  # frozen
+        lag: LoopLag | None = None,
+        host: Host | None = None,
+    ) -> None:
+        self._host = host
+        self._telemetry = telemetry
+        self._confinement = confinement
+        self._reactor = reactor
+        self._now = now
+        self._game = game
+        self._settings = settings
+        self._sealer = sealer or Sealer.new()
+        self._on_step = on_step
+        self._lag = lag or LoopLag(reactor, now)
+        if lag is None:
+            self._lag.note = telemetry.note
+        self._patience = Patience(reactor, self._lag, settings.lag_margin_ms)
+        self._programs: tuple[str, ...] = ()
+        """How the players' programs were given, by seat."""
+        self.match_name = settings.match or _match_name(game.name)
+        self._seed = seed_of(settings, self.match_name)
+        self._address = ""
+        """What a player writes to connect, once the table listens."""
+        self.listening: Deferred[str] = Deferred()
+        """Fires with the address to connect to, as a player writes it."""
+
+    async def play_programs(self, launches: Sequence[Launch], address: str = LOCAL) -> Played:
+        """Start a program for every seat and play.
+
+        Args:
+            launches: by seat.
+            address: Twisted endpoint string to listen on; not used where a sandbox has a socket of its own.
+
+        Raises:
+            BadSetup: options or position are not the game's.
+            PlayerError: a program can't be started.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
+        """
+        match = self._new_match([launch.name for launch in launches])
+        places = _places(launches, match.setup.names)
+        self._programs = tuple(self._settings.programs[place] for place in places if self._settings.programs)
+        return await self._play_seated(match, [launches[place] for place in places], address, None)
+
+    async def play_occupants(self, occupants: Sequence[Occupant], address: str = LOCAL) -> Played:
+        """Play between programs to start, players that are connected, and seats that stay vacant.
+
+        A program that can't be started leaves its seat vacant, which is a foul as if it had not come.
+
+        Args:
+            occupants: by seat; none of them None.
+            address: as for play_programs.
+
+        Raises:
+            BadSetup: options are not the game's.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
+        """
+        match = self._new_match([one.name for one in occupants if one is not None])
+        self._programs = self._settings.programs
+        return await self._play_seated(match, occupants, address, None, is_patient=True)
+
+    async def play_on(
+        self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, is_patient: bool = False
+    ) -> Played:
+        """Go on with a match whose referee died.
+
+        Args:
+            resumed: the match.
+            occupants: by seat; empty: the players come back by themselves, each with its resume token.
+            address: Twisted endpoint string to listen on.
+            is_patient: whether the match is void if a program does not come back; it is no fault of the player's.
+
+        Raises:
+            PlayerError: a program can't be started, and that is not put up with.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
+        """
+        try:
+            if resumed.match.result is not None:
+                return self._played(resumed.match, resumed.match.result, resumed.writer)
+            self._seed = resumed.match.seed
+            return await self._play_seated(resumed.match, occupants, address, resumed, is_patient=is_patient)
+        finally:
+            resumed.writer.close()  # whoever tries again must not find it locked
+
+    async def _play_seated(
+        self,
+        match: Match,
+        occupants: Sequence[Occupant],
+        address: str,
+        resumed: Resumption | None,
+        *,
+        is_patient: bool = False,
+    ) -> Played:
+        """Play between players that have a token for their seat."""
+        tokens = self._tokens(match)
+        names, start_s = match.setup.names, match.setup.start_ms / 1000
+        may_return, patience = not occupants, self._patience
+        door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
+        if self._host is not None:
+            self._host.playing[self.match_name] = door
+        crew = Crew(match, occupants, tokens, self._settings.folder, self._reactor, self._confinement, self._telemetry)
+        with crew.private_sockets() as sockets, self._lag.beating():
+            ports = Ports()
+            door.origins = {str(socket): seat for seat, socket in sockets.items()}
+            try:
+                await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
+                crew.start(door, self._address, sockets, is_patient=is_patient)
+                self._seat(door, match, occupants)
+                started = counted(len(crew.programs), "program")
+                self._report(f"{started} started; the referee listens on {self._address}")
+                links = await door.done
+                missing = None if resumed is None else _missing(match, occupants, door)
+                if missing is not None and not is_patient:
+                    raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
+                if not (may_return and self._settings.come_back_s):
+                    ports.stop()
+                return await self._run(match, links, door, crew.programs, resumed, missing)
+            finally:
+                door.close()
+                if self._host is not None:
+                    self._host.playing.pop(self.match_name, None)
+                await crew.dismiss()
+                await ports.stopped()
+
+    def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant]) -> None:
+        """Seat who is here, and wait for nobody who is out or can't come."""
+        for seat in range(len(match.setup.names)):
+            occupant = occupants[seat] if occupants else None
+            if match.is_out(seat):
+                door.give_up(seat, "expelled before")
+            elif isinstance(occupant, Vacancy):
+                door.give_up(seat, occupant.why)
+            elif isinstance(occupant, PlayerLink):
+                door.take_back(seat, occupant)
+
+    async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
+        """Take sign-ups, then play.
+
+        Args:
+            address: Twisted endpoint string to listen on.
+            policy: when sign-up ends.
+
+        Returns:
+            The match, or None if too few signed up.
+
+        Raises:
+            BadSetup: options or position are not the game's.
+            AddressError: the address can't be listened on.
+            OSError: the record can't be written.
+        """
+        door = self._sign_up(policy)
+        ports = Ports()
+        with self._lag.beating():
+            try:
+                await self._listen(ports, [address], door)
+                self._report(f"the referee listens on {self._address}")
+                links = await door.done
+                if len(links) < policy.min_players:
+                    for link in links:
+                        link.say_goodbye()
+                    for link in links:
+                        await link.closed()
+                    return None
+                match = self._new_match([link.name for link in links])
+                seated = [links[place] for place in _places(links, match.setup.names)]
+                if not self._settings.come_back_s:
+                    ports.stop()
+                return await self._run(match, seated, door, {}, None)
+            finally:
+                door.close()
+                await ports.stopped()
+
+    def _sign_up(self, policy: SignUpPolicy) -> SignUp:
+        def _changed(names: list[str]) -> None:
+            self._report(f"signed up: {', '.join(names)}")
+
+        options: Any = {"on_change": _changed, "hello_s": self._settings.hello_s, "patience": self._patience}
+        players = self._settings.players
+        if players is None:
+            return SignUp(self._reactor, policy, **options)
+        return KnownPlayers(self._reactor, policy, players, **options)
+
+    def _new_match(self, names: Sequence[str]) -> Match:
+        setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)
+        return Match(self._game, setup, self._seed)
+
+    def _tokens(self, match: Match) -> list[str]:
+        """Return by seat what its player comes back with."""
+        setup = match.setup
+        return [self._sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
+
+    async def _listen(self, ports: Ports, endpoints: Sequence[str], door: Door) -> None:
+        door.note = self._telemetry.note
+        factory = LinkFactory(door, self._reactor, self._now, self._settings.kind)
+        self._address = await ports.open(self._reactor, endpoints, factory)
+        self._telemetry.note("listening", address=self._address)
+        self.listening.callback(self._address)
+
+    def _report(self, text: str) -> None:
+        """Tell in one sentence what happens before the match."""
+        self._telemetry.note("reported", text=text)
+
+    async def _run(
+        self,
+        match: Match,
+        links: Sequence[PlayerLink | None],
+        door: Door,
+        programs: dict[int, Program],
+        resumed: Resumption | None,
+        missing: str | None = None,
+    ) -> Played:
+        writer = self._new_record(match) if resumed is None else resumed.writer
+
+        def _step(event: Event, commands: tuple[Command, ...], match: Match) -> None:
+            for command in commands:
+                if isinstance(command, ExpelSeat) and command.seat in programs:
+                    programs[command.seat].end()  # what it still does would only be in the others' way
+            self._telemetry.step(event, commands, match)
+            self._on_step(event, commands, match)
+
+        runner = MatchRunner(
+            match,
+            links,
+            writer,
+            self._reactor,
+            self._now,
+            self._lag,
+            tokens=self._tokens(match),
+            vacancies=door.vacancies,
+            programs=programs,
+            last_ms=0.0 if resumed is None else resumed.last_ms,
+            come_back_s=self._settings.come_back_s,
+            on_step=_step,
+            release=PlayerLink.say_goodbye if self._host is None else self._host.take_again,
+        )
+        door.returns = runner
+        if self._host is not None:
+            self._host.playing[self.match_name] = runner
+        try:
+            result = await _uncancelled(runner, missing)
+        except MatchPaused:
+            self._telemetry.note("match-paused", match=match.setup.match)
+            raise
+        finally:
+            await runner.closed()
+        return self._played(match, result, writer)
+
+    @staticmethod
+    def _played(match: Match, result: Result, writer: RecordWriter) -> Played:
+        head = writer.result_head
+        return Played(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
+
+    def _new_record(self, match: Match) -> RecordWriter:
+        writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
+        try:
+            self._write_header(writer, match)
+        except OSError:
+            writer.path.unlink()  # an empty file is no record
+            raise
+        return writer
+
+    def _write_header(self, writer: RecordWriter, match: Match) -> None:
+        occasion = self._settings.occasion
+        writer.write_header(
+            match.setup,
+            match.seed,
+            is_fixed=self._settings.seed is not None,
+            referee=__version__,
+            opened=datetime.now(UTC).isoformat(timespec="seconds"),
+            programs=list(self._programs) or None,
+            folder=str(Path.cwd()) if self._programs else None,
+            occasion=None if occasion is None else occasion(),
+        )
+
+
+async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
+    """Run a match to its end; to cancel it is to stop in the middle: its record is what it goes on from.
+
+    Args:
+        runner: of the match.
+        missing: why it can't be taken up again: then it is void.
+    """
+    outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
+    done = runner.start() if missing is None else runner.start_void(missing)
+    done.addCallbacks(outer.callback, outer.errback)
+    return await outer
+
+
+def _missing(match: Match, occupants: Sequence[Occupant], door: ReservedSeats) -> str | None:
+    """Return which program did not come back into a match that was taken up, and why; None if all are there."""
+    seats = [seat for seat in sorted(door.vacancies) if occupants and not match.is_out(seat)]
+    return f"{match.setup.names[seats[0]]}: {door.vacancies[seats[0]].detail}" if seats else None
+
+
+def _places(given: Sequence[_Named], names: Sequence[str]) -> list[int]:
+    """Return by seat which of the given launches or links sits there; those of equal names in the order given."""
+    rest = list(range(len(given)))
+    return [rest.pop(next(index for index, place in enumerate(rest) if given[place].name == name)) for name in names]
+
+
+def _match_name(game: str) -> str:
+    return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"

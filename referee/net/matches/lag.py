@@ -1,0 +1,136 @@
+"""Measures how long the referee itself was not listening. Knows the loop's beat; refuses to know players.
+
+A beat is due every BEAT_S. When one comes late, the loop was busy in between (a stall), and whatever a player sent
+then was lying unread. The lag of an answer is the part of its time that such stalls account for: between writing the
+request and the first chance to send it, and between the answer's possible arrival and its being read. A stall while
+the player was still thinking is no lag.
+
+The loop sends and reads at least once between two beats, and when, it does not tell. So what was written between two
+beats may have been sent as late as in the next gap, and what was read may have come in the last one: a stall there
+counts, in doubt for the player.
+
+Whoever storms the door meanwhile may be the cause of a standstill: it is no excuse for who answers for that origin.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+from msgspec import Struct
+from twisted.internet.task import LoopingCall
+
+from ...clock import Clock
+from ..links.crowd import MOST_OF_ORIGIN, Crowd, Storms, most_open
+
+BEAT_S = 0.005
+"""A stall hardly longer than this goes unnoticed, and a few of them may follow each other.
+
+No verdict hangs on that: requests do not wait for the loop (PlayerLink.flush), and who is late, a look into the socket
+tells, not the beat (Stopwatch).
+"""
+_SLACK_S = 0.0025
+_KEPT = 256
+"""Stalls remembered; a request is rarely open across more."""
+
+
+class _Stall(Struct, frozen=True):
+    """A standstill."""
+
+    begin: float
+    end: float
+    """Two beats."""
+    before: float
+    """The beat before."""
+    storming: frozenset[str]
+    """Whom it is no excuse for."""
+
+
+class LoopLag:
+    """The beat of one event loop.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, clock: Clock, now: Callable[[], float]) -> None:
+        self.now = now
+        self.crowd: Crowd[Any] = Crowd(MOST_OF_ORIGIN, most_open())
+        """The loop's connections that have no seat, at whatever door."""
+        self.storms = Storms(now)
+        self._last = self._before = now()
+        """The last beat, and the one before it."""
+        self._stalls: list[_Stall] = []
+        self.note: Callable[..., None] = lambda _event, **_facts: None
+        """Told of every stall, for the referee's diagnostics."""
+        self._beat = LoopingCall(self._note)
+        self._beat.clock = cast("Any", clock)
+
+    def start(self) -> None:
+        """Begin to beat."""
+        self._last = self._before = self.now()
+        self._beat.start(BEAT_S, now=False)
+
+    def stop(self) -> None:
+        """Beat no more."""
+        if self._beat.running:
+            self._beat.stop()
+
+    @contextmanager
+    def beating(self) -> Iterator[None]:
+        """Beat as long as anybody has a limit; who beats already goes on."""
+        if self._beat.running:
+            yield
+            return
+        self.start()
+        try:
+            yield
+        finally:
+            self.stop()
+
+    def _note(self) -> None:
+        now, last, before = self.now(), self._last, self._before
+        self._before, self._last = last, now
+        if now - last > BEAT_S + _SLACK_S:
+            storming = self.storms.origins()
+            self._stalls.append(_Stall(last, now, before, storming))
+            del self._stalls[:-_KEPT]
+            blamed = {"storming": sorted(storming)} if storming else {}
+            self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
+
+    def of_sending(self, sent: float, origin: str = "") -> float:
+        """Return how long a request written at `sent` may have waited for the loop, in seconds.
+
+        Args:
+            sent: monotonic seconds.
+            origin: who answers for it, as for all that follow; no standstill excuses it while it storms the door.
+        """
+        end = sent
+        for stall in reversed(self._stalls):
+            if stall.end <= sent:
+                break
+            if stall.before <= sent and origin not in stall.storming:
+                end = max(end, stall.end)
+        return end - sent
+
+    def longest(self, sent: float, now: float, origin: str = "") -> float:
+        """Return the longest standstill between `sent` and `now`, in seconds; 0 if the loop was there all the time."""
+        longest = self._present(sent, now, origin)
+        for stall in reversed(self._stalls):
+            if stall.end <= sent:
+                break
+            if origin not in stall.storming:
+                longest = max(longest, stall.end - max(stall.begin, sent))
+        return longest
+
+    def of_reading(self, sent: float, now: float, origin: str = "") -> float:
+        """Return how long an answer read at `now` may have been lying unread, in seconds, at most since `sent`."""
+        last = self._stalls[-1] if self._stalls else None
+        if last is not None and last.end == self._last and origin not in last.storming:
+            return now - max(last.begin, sent)
+        return self._present(sent, now, origin)
+
+    def _present(self, sent: float, now: float, origin: str) -> float:
+        """Return for how long the loop has been standing still by now, in seconds."""
+        is_late = self._beat.running and now - self._last > BEAT_S + _SLACK_S
+        return now - max(self._last, sent) if is_late and origin not in self.storms.origins() else 0.0

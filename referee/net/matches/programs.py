@@ -1,0 +1,156 @@
+"""The programs of one match: starts them with the address and the token of their seat, and ends them.
+
+Knows processes and their private socket; refuses to know what is played.
+"""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from twisted.internet.defer import CancelledError, Deferred
+
+from ... import chance
+from ...files.scratch import scratch
+from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
+from ...match.machine import Match
+from ...record.printed import output_path
+from ..links.player_protocol import PlayerLink
+from ..links.reserved_seats import ReservedSeats
+from ..telemetry import Telemetry
+
+
+class Vacancy(Struct, frozen=True, kw_only=True):
+    """A player that can't come."""
+
+    name: str
+    why: str
+
+
+Occupant = Launch | PlayerLink | Vacancy | None
+"""Who is to sit on a seat: a program to start, a player that is connected, nobody, or (None) who comes by itself."""
+
+
+class Crew:
+    """The programs of one match.
+
+    Args:
+        match: theirs.
+        occupants: by seat.
+        tokens: by seat.
+        records: folder of the records: no program may read it, and what they print is kept there.
+        reactor: Twisted's.
+        confinement: what they are held to.
+        telemetry: where diagnostics go.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        occupants: Sequence[Occupant],
+        tokens: Sequence[str],
+        records: Path,
+        reactor: Any,
+        confinement: Confinement,
+        telemetry: Telemetry,
+    ) -> None:
+        self.programs: dict[int, Program] = {}
+        """By seat."""
+        self._match = match
+        self._launches = {seat: one for seat, one in enumerate(occupants) if isinstance(one, Launch)}
+        self._tokens = tokens
+        self._records = records
+        self._reactor = reactor
+        self._confinement = confinement
+        self._telemetry = telemetry
+
+    @contextlib.contextmanager
+    def private_sockets(self) -> Iterator[Mapping[int, Path]]:
+        """Make a folder for sockets, by seat: a program in a sandbox is shown its own, and nobody else can reach it.
+
+        So it is known which program a connection is from, before it says anything.
+        """
+        if self._confinement.sandbox is None or not self._launches:
+            yield {}
+            return
+        with scratch("socket") as folder:
+            yield {seat: folder / str(seat) for seat in self._launches}
+
+    def start(self, door: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
+        """Start every program whose seat is still in the match.
+
+        Args:
+            door: where they are to take their seats; those that can't are given up there.
+            address: the referee's, as a player writes it.
+            sockets: the private ones, by seat.
+            is_patient: whether a program that can't be started leaves its seat vacant.
+
+        Raises:
+            PlayerError: a program can't be started, and that is not put up with.
+        """
+        for seat in self._launches:
+            if self._match.is_out(seat):
+                continue
+            try:
+                program = self._start_one(seat, address, sockets.get(seat))
+            except PlayerError as error:
+                if not is_patient:
+                    raise
+                door.give_up(seat, str(error))
+                continue
+            self.programs[seat] = program
+            program.exited.addCallback(self._vacate, door, seat, program)
+
+    def _start_one(self, seat: int, address: str, socket: Path | None) -> Program:
+        launch, match = self._launches[seat], self._match.setup.match
+        environment = {
+            "REFEREE_ADDRESS": address if socket is None else f"unix:{SOCKET}",
+            "REFEREE_TOKEN": self._tokens[seat],
+            "REFEREE_NAME": launch.name,
+            "REFEREE_PLAYER_SEED": chance.player_seed(self._match.seed, seat).hex(),
+        }
+        self._records.mkdir(parents=True, exist_ok=True)
+        output = output_path(self._records, match, seat, launch.name)
+        self._telemetry.note("program-started", match=match, seat=seat, name=launch.name)
+        return Program(
+            launch,
+            environment,
+            output,
+            self._reactor,
+            self._confinement,
+            hidden=[self._records] if socket is None else [self._records, socket.parent],
+            others=[other.where for other in self._launches.values() if other.folder is not None],
+            socket=socket,
+        )
+
+    def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
+        """Give up a seat whose program has ended."""
+        self._telemetry.note("program-ended", match=self._match.setup.match, seat=seat, status=status)
+        printed = program.output_path
+        words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
+        door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
+        return status
+
+    async def dismiss(self) -> None:
+        """End every program, and wait until nothing is left of them."""
+        for program in self.programs.values():
+            program.end()
+        for program in self.programs.values():
+            await gone(program)
+
+
+async def gone(program: Program) -> None:
+    """Wait until nothing is left of a program, however impatient the organiser is."""
+    waiting: Deferred[None] = Deferred()
+
+    def _told(value: Any) -> Any:
+        if not waiting.called:
+            waiting.callback(None)
+        return value
+
+    program.gone.addCallback(_told)
+    try:
+        await waiting
+    except CancelledError:
+        await gone(program)

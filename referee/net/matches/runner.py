@@ -1,0 +1,379 @@
+"""Runs one match: events in from links and clocks, each recorded with its commands, the commands carried out.
+
+Knows instants, timers and who sits where. Refuses to judge: a verdict is the fold's alone. Record first: nothing is
+sent before the line that says so is written.
+"""
+
+import hmac
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+from twisted.internet.defer import Deferred
+
+from protocol import Code, RemoteProtocolError
+from protocol.connection import TRANSITIONS
+from protocol.limits import MAX_EVIDENCE_BYTES
+from protocol.messages import Ack, Message, Move, Paused, Ready
+
+from ...clock import Clock
+from ...launch import Program
+from ...match import commands as c
+from ...match import events as e
+from ...match.machine import Match, Phase
+from ...record.writer import RecordWriter
+from ..links.lobby import Absence
+from ..links.outgoing import message_of
+from ..links.patience import Patience, Wait
+from ..links.player_protocol import PlayerLink
+from .lag import LoopLag
+from .stopwatch import Stopwatch
+
+EXIT_S = 0.5
+"""How long after a launched program's connection broke its exit is awaited, to tell a crash from a disconnection."""
+MAX_RETURNS = 20
+"""How often a seat may come back: each time costs lines of the record, and nobody's cable is that bad."""
+
+OnStep = Callable[[e.Event, tuple[c.Command, ...], Match], None]
+
+
+class MatchPaused(Exception):
+    """The referee was stopped in the middle of a match; the text names its record, from which it goes on."""
+
+
+class _Departure(Struct):
+    """A connection that ended, and what is waited for before that is a foul."""
+
+    at_ms: float
+    detail: str
+    wait: Wait
+
+
+class MatchRunner:
+    """One match between links.
+
+    Args:
+        match: the fold, new.
+        links: by seat; None where nobody sits.
+        writer: the match's record, its header written.
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+        lag: the loop's beat.
+        tokens: by seat, what its player comes back with.
+        vacancies: seat -> why nobody sits there.
+        programs: seat -> the launched program that sits there.
+        last_ms: instant of the match's last event, if it is not new but resumed.
+        come_back_s: how long a player without a launched program may be away, its clock going on; 0: not at all.
+        on_step: called after every step; a fault there voids the match, so it keeps those who watch isolated.
+        release: called with the link of every player that is still there when the match is over.
+    """
+
+    def __init__(
+        self,
+        match: Match,
+        links: Sequence[PlayerLink | None],
+        writer: RecordWriter,
+        clock: Clock,
+        now: Callable[[], float],
+        lag: LoopLag,
+        *,
+        tokens: Sequence[str],
+        vacancies: Mapping[int, Absence] | None = None,
+        programs: Mapping[int, Program] | None = None,
+        last_ms: float = 0.0,
+        come_back_s: float = 0.0,
+        on_step: OnStep = lambda event, commands, match: None,
+        release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye,
+    ) -> None:
+        self.match = match
+        self.done: Deferred[c.Result] = Deferred()
+        """Fires with the result; fails: OSError if the record can't be written, MatchPaused if it was stopped."""
+        self._links = list(links)
+        self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
+        self._tokens = tokens
+        self._returns = Counter[int]()
+        self._writer = writer
+        self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
+        self._watch = Stopwatch(clock, now, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
+        self._vacancies = dict(vacancies or {})
+        self._programs = dict(programs or {})
+        self._on_step = on_step
+        self._release_link = release
+        self._last_ms = last_ms
+        self._come_back_s = come_back_s
+        self._events: deque[e.Event] = deque()
+        self._is_busy = False
+        self._departures: dict[int, _Departure] = {}
+        """By seat: its program's exit is waited for, or its player's return."""
+
+    def start(self) -> "Deferred[c.Result]":
+        """Open the match, or go on with it.
+
+        Returns:
+            `done`.
+        """
+        for link in self._seats:
+            link.owner = self
+        for seat, program in self._programs.items():
+            program.exited.addCallback(self._program_exited, seat)
+        is_new = self.match.phase is Phase.NEW
+        self._feed(e.MatchOpened(at_ms=0.0) if is_new else e.MatchResumed(at_ms=self._last_ms))
+        for seat, taken in enumerate(self._links):
+            if taken is None and not self.match.is_out(seat):
+                self._feed(self._absence(seat, is_new=is_new))
+            elif taken is not None and not taken.is_connected:
+                self.link_lost(taken, "the connection ended before the match began")
+        return self.done
+
+    def start_void(self, detail: str) -> "Deferred[c.Result]":
+        """Go on with the match only to call it void.
+
+        Args:
+            detail: why it can't be taken up again, in one sentence.
+
+        Returns:
+            `done`.
+        """
+        for link in self._seats:
+            link.owner = self
+        self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=detail))
+        return self.done
+
+    def _absence(self, seat: int, *, is_new: bool) -> e.Event:
+        """Return the event of a seat that nobody took."""
+        at_ms, program = self._watch.at_ms(), self._programs.get(seat)
+        why = self._vacancies.get(seat) or Absence(detail="nobody came")
+        if why.code is not None:
+            return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
+        if program is not None and program.status is not None:
+            told = f"; its hello had been refused: {why.refused}" if why.refused else ""
+            return e.ProgramExited(seat=seat, at_ms=at_ms, status=f"{program.status}{told}")
+        if is_new:
+            return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence)
+        return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)
+
+    def pause(self, reason: str) -> None:
+        """Stop in the middle: what is recorded so far is what the match goes on from.
+
+        Args:
+            reason: told to the players, in one sentence.
+        """
+        for seat, link in enumerate(self._links):
+            if link is not None and self._is_in(seat):
+                may_hear = (link.connection.state, "paused") in TRANSITIONS
+                link.say_goodbye(Paused(match=self.match.setup.match, reason=reason) if may_hear else None)
+        self._give_up(MatchPaused(str(self._writer.path)))
+
+    async def closed(self) -> None:
+        """Wait until all are gone that came by themselves and were told goodbye; programs are ended anyway."""
+        for seat, link in enumerate(self._links):
+            if link is not None and seat not in self._programs:
+                await link.closed()
+
+    def abort(self, detail: str) -> None:
+        """Void the match for a fault of the referee's own.
+
+        Args:
+            detail: the fault, in one sentence.
+        """
+        self._feed(e.RefereeFailed(at_ms=self._watch.at_ms(), detail=detail))
+
+    # --- from the links
+
+    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+        """Turn a player's answer into an event with its instants."""
+        seat = self._seats[link]
+        instants = {"seat": seat, **self._watch.end(seat, first_byte, at)}
+        if isinstance(message, Move):
+            frame = link.connection.last_body[:MAX_EVIDENCE_BYTES].hex()
+            self._feed(e.MoveReceived(turn=message.turn, move=message.move, frame=frame, **instants))
+        elif isinstance(message, Ready):
+            self._feed(e.ReadyReceived(nonce=message.nonce, **instants))
+        elif isinstance(message, Ack):
+            self._feed(e.AckReceived(ack=message.ack, **instants))
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Turn a breach of the protocol into an event."""
+        if error.code is Code.TRUNCATED and self._may_come_back(self._seats[link]):
+            self.link_lost(link, error.detail)
+            return
+        evidence = error.evidence[:MAX_EVIDENCE_BYTES].hex()
+        self._feed(
+            e.ProtocolBroken(
+                seat=self._seats[link],
+                at_ms=self._watch.at_ms(),
+                code=str(error.code),
+                detail=error.detail,
+                evidence=evidence,
+            )
+        )
+
+    def link_lost(self, link: PlayerLink, detail: str) -> None:
+        """Turn a lost connection into an event; that of a launched program waits a moment for its exit."""
+        seat = self._seats[link]
+        program = self._programs.get(seat)
+        if program is not None and program.status is not None:
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._watch.at_ms(), status=program.status))
+        elif program is None and not self._may_come_back(seat):
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
+        else:
+            patience_s = self._come_back_s if program is None else EXIT_S
+            wait = self._patience.wait(patience_s, self._left, seat, detail, origin=link.origin)
+            self._departures[seat] = _Departure(self._watch.at_ms(), detail, wait)
+
+    def _may_come_back(self, seat: int) -> bool:
+        return self._come_back_s > 0 and seat not in self._programs
+
+    def seat_of(self, token: str) -> int | None:
+        """Return the seat that a resume token is for; None if there is none that may come back."""
+        found = None
+        for seat in range(len(self._links)):
+            is_own = hmac.compare_digest(self._tokens[seat].encode(), token.encode())
+            found = seat if is_own and self._may_return(seat) else found
+        return found
+
+    def seat_named(self, name: str) -> int | None:
+        """Return the seat of a player whose name is certain; None if there is none that may come back."""
+        seats = [seat for seat, other in enumerate(self.match.setup.names) if other == name]
+        return next((seat for seat in seats if self._may_return(seat)), None)
+
+    def _may_return(self, seat: int) -> bool:
+        return self._may_come_back(seat) and self._is_in(seat) and self._returns[seat] < MAX_RETURNS
+
+    def take_back(self, seat: int, link: PlayerLink) -> None:
+        """Go on with a player on a new connection; the old one may be dead and not know it."""
+        old = self._links[seat]
+        at_ms = self._watch.at_ms()
+        departure = self._awaited_no_more(seat)
+        gone_ms = 0.0 if departure is None else round(at_ms - departure.at_ms, 3)
+        if old is not None:
+            del self._seats[old]
+            old.cut_off()
+        link.owner, self._links[seat], self._seats[link] = self, link, seat
+        self._returns[seat] += 1
+        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **self._watch.lags(seat)))
+
+    def _left(self, seat: int, detail: str) -> None:
+        self._departures.pop(seat, None)
+        if self._is_in(seat):
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
+
+    def _awaited_no_more(self, seat: int) -> _Departure | None:
+        """Stop to wait for a program's exit or a player's return; return what was waited for, if anything."""
+        departure = self._departures.pop(seat, None)
+        if departure is not None:
+            departure.wait.cancel()
+        return departure
+
+    def _program_exited(self, status: str, seat: int) -> str:
+        """Take note of a program's end once its connection has ended too: what it said before still counts."""
+        if self._awaited_no_more(seat) is not None and self._is_in(seat):
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._watch.at_ms(), status=status))
+        return status
+
+    def _deadline_passed(self, seat: int, instants: Mapping[str, Any]) -> None:
+        departure = self._awaited_no_more(seat) if seat in self._programs else None
+        if departure is not None:  # it left in time; that its program's exit is awaited is not its fault
+            self._left(seat, departure.detail)
+            return
+        link = self._links[seat]
+        pending = link.connection.pending.hex() if link is not None else ""
+        self._feed(e.DeadlinePassed(seat=seat, pending=pending, **instants))
+
+    def _bytes_of(self, seat: int) -> int:
+        link = self._links[seat]
+        return link.bytes_received if link is not None else 0
+
+    # --- the fold
+
+    def _feed(self, event: e.Event) -> None:
+        """Take an event; one that carrying out a command brings about waits for its turn."""
+        self._events.append(event)
+        if self._is_busy or self.done.called:
+            return
+        self._is_busy = True
+        try:
+            while self._events and self.match.phase is not Phase.OVER:
+                self._step_or_void(self._events.popleft())
+        except Exception as error:  # noqa: BLE001  # whoever waits for the match is told
+            self._give_up(error)
+        finally:
+            self._is_busy = False
+
+    def _step_or_void(self, event: e.Event) -> None:
+        """Take one step; a fault of this program's own voids the match, one of the disk's ends it."""
+        try:
+            self._step(event)
+        except OSError:
+            raise
+        except Exception as error:
+            if self.match.phase is Phase.OVER:
+                raise
+            detail = f"{type(error).__name__}: {error}"[:400]
+            self._step(e.RefereeFailed(at_ms=max(self._watch.at_ms(), event.at_ms), detail=detail))
+
+    def _step(self, event: e.Event) -> None:
+        if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
+            return
+        commands = self.match.handle(event)
+        if isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands):
+            event = replace(event, frame="")  # no evidence of anything, and no news: the move says it all
+        self._writer.write_step(event, commands)
+        for command in commands:
+            self._carry_out(command)
+        self._on_step(event, commands, self.match)
+
+    def _carry_out(self, command: c.Command) -> None:
+        if isinstance(command, c.CloseMatch):
+            self._finish(command.result)
+            return
+        assert isinstance(command, c.SeatCommand)
+        link = self._links[command.seat]
+        if link is None:
+            return
+        if isinstance(command, c.ExtendLimit):
+            self._watch.begin(command.seat, command.limit_ms, link.origin)
+            return
+        message = message_of(command, self.match, self._tokens, self._writer.head)
+        if isinstance(command, c.ExpelSeat):
+            self._forget(command.seat)
+            link.expel(message)
+            return
+        link.send(message)
+        limit_ms = getattr(command, "limit_ms", None)
+        if limit_ms is not None:
+            link.flush()
+            self._watch.begin(command.seat, limit_ms, link.origin)
+
+    def _is_in(self, seat: int) -> bool:
+        link = self._links[seat]
+        is_gone = self.match.phase is Phase.OVER or self.match.is_out(seat)
+        return not is_gone and (link is None or link.owner is self)
+
+    def _forget(self, seat: int) -> None:
+        self._watch.forget(seat)
+        self._awaited_no_more(seat)
+
+    def _finish(self, result: c.Result) -> None:
+        self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
+        self._release(self._release_link)
+        self.done.callback(result)
+
+    def _give_up(self, error: Exception) -> None:
+        """End everything without a result: the record can't be kept, so nothing more may happen."""
+        self._writer.close()
+        self._release()
+        if not self.done.called:
+            self.done.errback(error)
+
+    def _release(self, release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye) -> None:
+        for seat, link in enumerate(self._links):
+            self._forget(seat)
+            if link is None:
+                continue
+            if link.owner is self:
+                release(link)
+            elif link.owner is None:
+                link.say_goodbye()  # of who was expelled, a connection may be open still

@@ -1,0 +1,94 @@
+"""What an organiser settles before anybody sits down. Knows every choice and its default; refuses to act on any."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from ... import chance
+from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ...tournament.match_context import Occasion
+from ..links.lobby import HELLO_S
+from ..links.player_protocol import LinkKind, PlayerLink
+
+
+class TableSettings(Struct, frozen=True, kw_only=True):
+    """What an organiser settles before anybody sits down."""
+
+    options: dict[str, Any] = {}
+    per_move_ms: float = DEFAULT_PER_MOVE_MS
+    bank_ms: float | None = None
+    increment_ms: float = 0.0
+    start_ms: float = DEFAULT_START_MS
+    lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
+    lot: bool = False
+    """Whether the seats are drawn by lot."""
+    come_back_s: float = 0.0
+    """How long a player that came by itself may be away once its connection was lost; its clock goes on."""
+    players: Mapping[str, str] | None = None
+    """The players that may sign up, name -> SHA-256 of its token; None: whoever comes."""
+    kind: LinkKind = PlayerLink
+    """Makes the links of those who connect: which wire is spoken."""
+    hello_s: float = HELLO_S
+    """How long a connection may take to say who it is, where players sign up."""
+    acknowledge: bool = False
+    seed: int | None = None
+    """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
+    secret: bytes | None = None
+    """What secret seeds are derived from, 32 bytes; None: chance of this table's own."""
+    deal: bytes | None = None
+    """The very seed, 32 bytes, with the players' nonces left out of it: for duplicate deals. `seed` goes before it."""
+    position: Any = None
+    folder: Path = Path("logs")
+    """Where the record is written."""
+    match: str | None = None
+    """The match's name; None: made from the game and the time."""
+    occasion: Callable[[], Occasion] | None = None
+    """Tells what the match is opened for, when its record begins, if it is one of a tournament."""
+    programs: tuple[str, ...] = ()
+    """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
+
+
+def seed_of(settings: TableSettings, match: str) -> bytes:
+    """Return a match's seed: a fixed one, a deal that is given, or one that follows from a secret.
+
+    Args:
+        settings: of the table.
+        match: the match's name.
+    """
+    if settings.seed is not None:
+        return chance.seed_from_number(settings.seed)
+    if settings.deal is not None:
+        return settings.deal
+    secret = os.urandom(chance.SEED_BYTES) if settings.secret is None else settings.secret
+    return chance.match_seed(secret, match)
+
+
+def setup_of(settings: TableSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
+    """Return the setup of a match.
+
+    Args:
+        settings: of the table.
+        game: its name.
+        match: the match's name.
+        names: of the players, in the order in which they came; by seat, unless lots are drawn.
+        seed: the match's.
+    """
+    return MatchSetup(
+        match=match,
+        game=game,
+        options=settings.options,
+        names=chance.seated(seed, names) if settings.lot else tuple(names),
+        lot=settings.lot,
+        lag_margin_ms=float(settings.lag_margin_ms),
+        per_move_ms=float(settings.per_move_ms),
+        bank_ms=None if settings.bank_ms is None else float(settings.bank_ms),
+        increment_ms=float(settings.increment_ms),
+        start_ms=float(settings.start_ms),
+        acknowledge=settings.acknowledge,
+        nonces=settings.seed is None and settings.deal is None,
+        commitment=chance.commitment(seed),
+        position=settings.position,
+    )

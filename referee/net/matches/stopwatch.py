@@ -1,0 +1,175 @@
+"""The instants of a match, and the deadlines of its open requests. Knows timers and the loop's lag; refuses to judge.
+
+A deadline is absolute. When it passes, what the socket already holds is read first: nobody is late for bytes that the
+referee had not looked at. So an answer is late only once the referee has looked after the deadline and found none: one
+that is read before that may have come at any time since the last look, whatever the clock says when its turn comes.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from ...clock import Clock, Timer
+from .lag import LoopLag
+
+MAX_DRAINS = 64
+"""Reads of a socket after its deadline: more than the largest frame needs."""
+MARGIN_MS = 0.002
+"""Covers the rounding of instants where the referee grants a player its whole limit."""
+
+
+class _Open(Struct):
+    """A request that a seat has not answered."""
+
+    sent: float
+    limit_ms: float
+    origin: str
+    """Who answers for the seat's connection."""
+    bytes_seen: int = 0
+    drains: int = 0
+
+
+class Stopwatch:
+    """One match's instants, in milliseconds since it was opened, and its deadlines.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        now: monotonic seconds.
+        lag: the loop's beat.
+        last_ms: instant of the match's last event, if it is not new but resumed.
+        bytes_of: how many bytes a seat's socket has given so far.
+        passed: called with a seat whose deadline has passed, and the instants of that.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        now: Callable[[], float],
+        lag: LoopLag,
+        *,
+        last_ms: float,
+        bytes_of: Callable[[int], int],
+        passed: Callable[[int, Mapping[str, Any]], None],
+    ) -> None:
+        self._clock = clock
+        self._now = now
+        self._lag = lag
+        self._opened = now() - last_ms / 1000
+        self._bytes_of = bytes_of
+        self._passed = passed
+        self._open: dict[int, _Open] = {}
+        self._timers: dict[int, Timer] = {}
+
+    def ms(self, instant: float) -> float:
+        """Return an instant of the clock, to a microsecond."""
+        return round((instant - self._opened) * 1000, 3)
+
+    def at_ms(self) -> float:
+        """Return the present instant."""
+        return self.ms(self._now())
+
+    def begin(self, seat: int, limit_ms: float, origin: str = "") -> None:
+        """Expect a seat's answer from now on.
+
+        Args:
+            seat: whose.
+            limit_ms: how long it may take.
+            origin: who answers for the seat's connection; no standstill excuses it while it storms the door.
+        """
+        self._open[seat] = _Open(self._now(), limit_ms, origin)
+        self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
+
+    def end(self, seat: int, first_byte: float, at: float) -> dict[str, Any]:
+        """Take a seat's answer.
+
+        Args:
+            seat: whose.
+            first_byte: when its first byte was read, in monotonic seconds.
+            at: when it was complete.
+
+        Returns:
+            The instants of the answer's event.
+        """
+        request = self._open.pop(seat)
+        sent_ms, at_ms = self.ms(request.sent), self.ms(at)
+        span_ms = at_ms - sent_ms
+        first_look_ms = span_ms - request.limit_ms + MARGIN_MS
+        return {
+            "at_ms": at_ms,
+            "sent_ms": sent_ms,
+            "first_byte_ms": max(self.ms(first_byte), sent_ms),
+            "lag_ms": max(self._lag_ms(request, at, span_ms), round(min(first_look_ms, span_ms), 3)),
+            **self._standstill(request, at, span_ms),
+        }
+
+    def lags(self, seat: int) -> dict[str, float]:
+        """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any."""
+        request, now = self._open.get(seat), self._now()
+        if request is None:
+            return {}
+        span_ms = self.ms(now) - self.ms(request.sent)
+        lag_ms = self._lag_ms(request, now, span_ms)
+        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, now, span_ms)}
+
+    def forget(self, seat: int) -> None:
+        """Expect nothing of a seat any more."""
+        self._open.pop(seat, None)
+        timer = self._timers.pop(seat, None)
+        if timer is not None and timer.active():
+            timer.cancel()
+
+    def _lag_ms(self, request: _Open, at: float, span_ms: float) -> float:
+        """Return how much of the time since a request the loop's standstills account for."""
+        lag_ms = self._sending_ms(request) + self._lag.of_reading(request.sent, at, request.origin) * 1000
+        return round(max(min(lag_ms, span_ms), 0.0), 3)
+
+    def _sending_ms(self, request: _Open) -> float:
+        return self._lag.of_sending(request.sent, request.origin) * 1000
+
+    def _standstill(self, request: _Open, at: float, span_ms: float) -> dict[str, float]:
+        """Return `stalled_ms`, if there is anything to say of it: no more, once rounded, than the whole time."""
+        stalled_ms = round(min(self._lag.longest(request.sent, at, request.origin) * 1000, span_ms), 3)
+        return {"stalled_ms": stalled_ms} if stalled_ms else {}
+
+    def _arm(self, seat: int, delay_s: float) -> None:
+        """See to it that the seat's limit is looked at in time.
+
+        A timer that goes off too early only arms itself again: most turns are answered long before, and to leave the
+        last turn's timer running costs less than to cancel it and start another.
+        """
+        timer = self._timers.get(seat)
+        if timer is None or not timer.active():
+            self._timers[seat] = self._clock.callLater(delay_s, self._limit_reached, seat)
+        elif timer.getTime() > self._clock.seconds() + delay_s:
+            timer.reset(delay_s)
+
+    def _limit_reached(self, seat: int) -> None:
+        """Look into the socket once more before anything is held against the player."""
+        request = self._open.get(seat)
+        if request is None:
+            return
+        used_ms = self.at_ms() - self.ms(request.sent)
+        left_ms = request.limit_ms + self._sending_ms(request) - used_ms
+        if left_ms >= 0:
+            self._arm(seat, (left_ms + MARGIN_MS) / 1000)
+            return
+        request.drains = 1
+        request.bytes_seen = self._bytes_of(seat)
+        self._clock.callLater(0, self._drained, seat, request)
+
+    def _drained(self, seat: int, request: _Open) -> None:
+        if self._open.get(seat) is not request:
+            return
+        received = self._bytes_of(seat)
+        sent_ms, at_ms = self.ms(request.sent), self.at_ms()
+        lag_ms = round(min(self._sending_ms(request), at_ms - sent_ms), 3)
+        is_reading = received != request.bytes_seen and request.drains < MAX_DRAINS
+        if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
+            request.bytes_seen = received
+            request.drains += 1
+            self._clock.callLater(0 if is_reading else MARGIN_MS / 1000, self._drained, seat, request)
+            return
+        del self._open[seat]
+        standstill = self._standstill(request, self._now(), at_ms - sent_ms)
+        self._passed(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **standstill})

@@ -1,0 +1,1 @@
+"""A tournament as it is run: which matches are played now, and who is told of them."""

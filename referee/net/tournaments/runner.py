@@ -1,0 +1,355 @@
+"""Runs a tournament: opens what is to be played, as many tables at a time as there are, and hands in the results.
+
+Knows tables, the hall and the disk. Refuses to decide what is played: that is the tournament's fold alone. The records
+come first: a result is in the ledger only once it is on record.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import LoopingCall
+from twisted.python.failure import Failure
+
+from ...clock import Port, Timer
+from ...games.base import Game
+from ...launch import Confinement, Launch
+from ...match.machine import Match
+from ...record.match_entries import outcome
+from ...record.resume import Resumption
+from ...record.seal import Sealer
+from ...tournament.machine import Fixture, Tournament
+from ...tournament.match_context import Entry, Occasion
+from ..links.addresses import listen, stopped
+from ..links.patience import Patience
+from ..links.player_protocol import LinkFactory
+from ..links.remote_pool import Hall
+from ..matches.host import LOCAL, Table
+from ..matches.lag import LoopLag
+from ..matches.programs import Occupant, Vacancy
+from ..matches.runner import MatchPaused
+from ..matches.settings import TableSettings
+from ..telemetry import Several
+from .observers import Watches
+from .recorder import Bookkeeper
+from .run_settings import Venue
+from .seeds import Deals
+
+MAX_ATTEMPTS = 5
+"""A match that is void so often for the referee's fault is void for ever: somebody has to look."""
+LOOK_AGAIN_S = 10.0
+"""How often the disk is looked at while too little is free on it."""
+REFRESH_S = 0.25
+"""How often those who watch may show what has changed."""
+_MIB = 1 << 20
+
+
+class TournamentStopped(Exception):
+    """The tournament can't go on; what was played is kept, and the text says what to do."""
+
+
+class TournamentRunner:
+    """One tournament.
+
+    Args:
+        reactor: Twisted's reactor.
+        now: monotonic seconds.
+        game: what is played.
+        tournament: with the results so far.
+        books: keep the results.
+        venue: where and how it is run.
+        launches: by entrant; None: remote, a text: why its program can't be started.
+        broken_off: matches that were open when their referee died; each is played on.
+        deals: the seeds.
+        sealer: the key that seals the records.
+        watch: who is told what happens.
+        telemetry: where diagnostics and numbers go.
+        confinement: what launched programs are held to.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        now: Callable[[], float],
+        game: Game[Any, Any, Any],
+        tournament: Tournament,
+        books: Bookkeeper,
+        venue: Venue,
+        launches: Sequence[Launch | str | None],
+        broken_off: Mapping[str, Resumption],
+        deals: Deals,
+        sealer: Sealer,
+        watch: Watches,
+        telemetry: Several,
+        confinement: Confinement,
+    ) -> None:
+        self._reactor = reactor
+        self._now = now
+        self._game = game
+        self._tournament = tournament
+        self._charter = tournament.charter
+        self._books = books
+        self._venue = venue
+        self._launches = launches
+        self._broken_off = dict(broken_off)
+        self._deals = deals
+        self._sealer = sealer
+        self._watch = watch
+        self._telemetry = telemetry
+        self._confinement = confinement
+        self._lag = LoopLag(reactor, now)
+        self._lag.note = telemetry.note
+        patience = Patience(reactor, self._lag, self._charter.time.lag_margin_ms)
+        self._hall = Hall(reactor, venue.tokens, self._fill, patience=patience)
+        self._hall.note = telemetry.note
+        self._playing: dict[str, tuple[int, Deferred[None]]] = {}
+        """Match -> its table, from 1, and its course."""
+        self._due_since: dict[str, float] = {}
+        """Match -> since when it waits for somebody remote."""
+        self._alarm: Timer | None = None
+        self._refreshing = LoopingCall(watch.refresh)
+        self._refreshing.clock = reactor
+        self._is_filling = False
+        self._trouble: BaseException | None = None
+        self._finished: Deferred[None] = Deferred()
+
+    async def run(self, total: int | None, leftover: Sequence[Entry] = ()) -> None:
+        """Play until the tournament is over.
+
+        Args:
+            total: how many matches it will have, if that is known; for those who watch.
+            leftover: what is on record, and did not come into the books when the referee died.
+
+        Raises:
+            CancelledError: it was stopped; every open match is paused, and its record is what it goes on from.
+            TournamentStopped: it can't go on.
+            AddressError: the address for remote entrants can't be listened on.
+            OSError: a record can't be written.
+        """
+        port = await self._open_hall()
+        self._lag.start()
+        self._watch.tournament_begun(self._tournament, total)
+        self._refreshing.start(REFRESH_S, now=False)
+        try:
+            for entry in leftover:
+                self._books.take(entry)
+            self._fill()
+            await self._finished
+            self._watch.tournament_ended(self._tournament)
+        except CancelledError as error:
+            self._stop(error)
+            for _, course in list(self._playing.values()):
+                await course
+            raise
+        finally:
+            self._lag.stop()
+            self._refreshing.stop()
+            self._call_off()
+            self._hall.close()
+            if port is not None:
+                await stopped(port)
+
+    async def _open_hall(self) -> Port | None:
+        if not self._venue.tokens:
+            return None
+        port = await listen(self._reactor, self._venue.listen, LinkFactory(self._hall, self._reactor, self._now))
+        self._telemetry.note("listening", address=self._venue.listen)
+        self._watch.noted(f"remote entrants may connect to {self._venue.listen}")
+        return port
+
+    # --- what to open
+
+    def _fill(self) -> None:
+        """Open matches while there are tables; see whether all is over."""
+        if self._is_filling:
+            return  # a match that ends while another is being opened
+        self._is_filling = True
+        try:
+            self._open_some()
+        except Exception as error:  # noqa: BLE001  # whoever waits for the tournament is told
+            self._stop(error)
+        finally:
+            self._is_filling = False
+        self._conclude()
+
+    def _open_some(self) -> None:
+        is_changed = True
+        while is_changed and self._trouble is None:
+            is_changed = False
+            for fixture in list(self._openable()):
+                if len(self._playing) >= self._venue.tables or not self._has_room():
+                    return
+                self._open(fixture)
+                is_changed = True
+
+    def _openable(self) -> Iterator[Fixture]:
+        """Yield the fixtures that nobody plays yet and all of whose players are there, or waited for in vain."""
+        for fixture in self._tournament.fixtures():
+            name = fixture.name_in(self._charter.name)
+            if name in self._playing:
+                continue
+            if name in self._broken_off or not self._awaited(fixture) or self._has_waited(name):
+                yield fixture
+
+    def _awaited(self, fixture: Fixture) -> list[str]:
+        """Return the remote players of a fixture that are not here."""
+        names = [self._charter.entrants[one].name for one in fixture.seats if self._launches[one] is None]
+        return [name for name in names if not self._hall.is_here(name)]
+
+    def _has_waited(self, name: str) -> bool:
+        """Tell whether a match has waited for its remote players as long as it may; set the clock for it else."""
+        since = self._due_since.setdefault(name, self._now())
+        left_s = since + self._venue.show_up_s - self._now()
+        if left_s <= 0 and self._hall.patience.stood_still(since, ""):
+            self._due_since[name], left_s = self._now(), self._venue.show_up_s
+        if left_s > 0:
+            self._look_again(left_s)
+        return left_s <= 0
+
+    def _has_room(self) -> bool:
+        """Tell whether the disk has room for another record; look again later else."""
+        free_mib = shutil.disk_usage(self._venue.folder).free / _MIB
+        if free_mib >= self._venue.min_free_mib:
+            return True
+        where, least = self._venue.folder, self._venue.min_free_mib
+        self._watch.noted(
+            f"no match is begun: {free_mib:.0f} MiB are free at {where}, fewer than {least:g};"
+            " free some, and the tournament goes on by itself"
+        )
+        self._look_again(LOOK_AGAIN_S)
+        return False
+
+    def _look_again(self, delay_s: float) -> None:
+        """See to it that tables are filled again at the latest after so many seconds."""
+        due = self._reactor.seconds() + delay_s
+        if self._alarm is not None and self._alarm.active():
+            if self._alarm.getTime() <= due:
+                return
+            self._alarm.cancel()
+        self._alarm = self._reactor.callLater(delay_s, self._fill)
+
+    def _call_off(self) -> None:
+        if self._alarm is not None and self._alarm.active():
+            self._alarm.cancel()
+
+    # --- a match
+
+    def _open(self, fixture: Fixture) -> None:
+        name = fixture.name_in(self._charter.name)
+        if fixture.attempt >= MAX_ATTEMPTS:
+            where = self._venue.folder / f"{name[: name.rindex('r')]}*.jsonl"
+            raise TournamentStopped(f"{name} was void {MAX_ATTEMPTS} times; the records say why: {where}")
+        self._due_since.pop(name, None)
+        used = {table for table, _ in self._playing.values()}
+        number = next(one for one in range(1, len(used) + 2) if one not in used)
+        course = Deferred.fromCoroutine(self._play(fixture, name, self._broken_off.pop(name, None)))
+        self._playing[name] = (number, course)
+        self._watch.match_opened(name, number, fixture)
+        course.addBoth(self._closed, name)
+
+    async def _play(self, fixture: Fixture, name: str, resumed: Resumption | None) -> None:
+        """Play a match to its end, and hand in what came of it."""
+        told: list[Occasion] = []
+
+        def _occasion() -> Occasion:
+            told.append(self._books.open(fixture))
+            return told[0]
+
+        table = self._table(name, fixture, _occasion, told)
+        if resumed is None:
+            played = await table.play_occupants(self._occupants(fixture))
+        else:
+            told.append(self._resumed_occasion(resumed))
+            played = await table.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
+        self._books.take(outcome(name, told[0], played.names, played.result, played.head))
+
+    @staticmethod
+    def _resumed_occasion(resumed: Resumption) -> Occasion:
+        assert resumed.occasion is not None, "matches of this tournament alone are taken up"
+        return resumed.occasion
+
+    def _table(self, name: str, fixture: Fixture, occasion: Callable[[], Occasion], told: list[Occasion]) -> Table:
+        time = self._charter.time
+        seed, deal, secret = self._deals.of(fixture)
+        settings = TableSettings(
+            options=self._charter.options,
+            per_move_ms=time.per_move_ms,
+            bank_ms=time.bank_ms,
+            increment_ms=time.increment_ms,
+            start_ms=time.start_ms,
+            lag_margin_ms=time.lag_margin_ms,
+            acknowledge=self._charter.acknowledge,
+            come_back_s=self._venue.come_back_s,
+            seed=seed,
+            deal=deal,
+            secret=secret,
+            folder=self._venue.folder,
+            match=name,
+            occasion=occasion,
+            programs=tuple(self._charter.entrants[one].player for one in fixture.seats),
+        )
+        is_kept: list[str] = []
+
+        def _step(_event: Any, _commands: Any, match: Match) -> None:
+            if not is_kept:
+                is_kept.append(name)
+                self._books.opened(name, told[0])
+            self._watch.match_stepped(name, match)
+
+        return Table(
+            self._reactor,
+            self._now,
+            self._game,
+            settings,
+            sealer=self._sealer,
+            on_step=_step,
+            telemetry=self._telemetry,
+            confinement=self._confinement,
+            lag=self._lag,
+            host=self._hall,
+        )
+
+    def _occupants(self, fixture: Fixture, *, is_back: bool = False) -> list[Occupant]:
+        """Return who is to sit where; a remote player that comes back into its match is let in by the hall."""
+        return [self._occupant(one, is_back=is_back) for one in fixture.seats]
+
+    def _occupant(self, entrant: int, *, is_back: bool) -> Occupant:
+        name, launch = self._charter.entrants[entrant].name, self._launches[entrant]
+        if isinstance(launch, Launch):
+            return launch
+        if isinstance(launch, str):
+            return Vacancy(name=name, why=launch)
+        if is_back:
+            return None
+        if self._hall.is_here(name):
+            return self._hall.lend(name)
+        return Vacancy(name=name, why=f"not connected within {self._venue.show_up_s:g} s")
+
+    def _closed(self, failure: Failure | None, name: str) -> None:
+        """Clear a table, and lay it anew."""
+        del self._playing[name]
+        if failure is not None and not failure.check(MatchPaused, CancelledError):
+            self._stop(failure.value or TournamentStopped(str(failure)))
+        self._fill()
+
+    # --- the end
+
+    def _stop(self, trouble: BaseException) -> None:
+        """Open nothing more, and pause what is open."""
+        if self._trouble is None:
+            self._trouble = trouble
+            for _, course in list(self._playing.values()):
+                course.cancel()
+        self._conclude()
+
+    def _conclude(self) -> None:
+        """Say so once nothing is open any more and nothing is to be opened."""
+        if self._playing or self._is_filling or self._finished.called:
+            return
+        if self._trouble is not None:
+            self._finished.errback(self._trouble)
+        elif self._tournament.is_over:
+            self._finished.callback(None)
+        elif self._alarm is None or not self._alarm.active():
+            self._finished.errback(TournamentStopped("the pairing format gives nothing to play, and is not over"))

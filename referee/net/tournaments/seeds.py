@@ -1,0 +1,32 @@
+"""The seeds of a tournament's matches. Knows how they follow from one secret or one number; refuses to deal."""
+
+from msgspec import Struct
+
+from ... import chance
+from ...tournament.machine import Fixture
+
+
+class Deals(Struct, frozen=True, kw_only=True):
+    """Where a tournament's deals come from."""
+
+    secret: bytes
+    """32 bytes."""
+    seed: int | None = None
+    """Fixes every deal, for tests."""
+    duplicate: bool = False
+    """Whether all matches of a pairing have the same deal."""
+
+    def of(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
+        """Return a match's seed, its deal, and the secret that its seed follows from: one of the three."""
+        purpose = f"deal:{fixture.pairing.number}"
+        if self.seed is not None:
+            derived = chance.derive(chance.seed_from_number(self.seed), purpose)
+            return int.from_bytes(derived[:6], "big"), None, None
+        if self.duplicate:
+            return None, chance.derive(self.secret, purpose), None
+        return None, None, self.secret
+
+
+def salt_of(seed: int) -> str:
+    """Return the salt of a tournament whose chance is fixed: 16 bytes in hex."""
+    return chance.derive(chance.seed_from_number(seed), "salt")[:16].hex()

@@ -1,0 +1,76 @@
+"""What a report needs of one match, read off its record: the entry, its time, its moves. Refuses to fold anything."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from ..match import events as e
+from ..match.fouls import Cause
+from ..record.fairness import Timing, timings
+from ..record.match_entries import entry_of
+from ..record.reader import Record
+from ..tournament.match_context import Entry
+from .notation import expulsion, short
+
+
+class SeatTime(Struct, frozen=True):
+    """How long one seat took for its moves in one match."""
+
+    answers: int = 0
+    """Moves asked for; one that never came counts."""
+    total_ms: float = 0.0
+    most_ms: float = 0.0
+    most_share: float = 0.0
+    """The largest share of a limit that was used; more than 1: too late."""
+
+    def plus(self, other: "SeatTime") -> "SeatTime":
+        """Return the time of two seats together."""
+        return SeatTime(
+            self.answers + other.answers,
+            self.total_ms + other.total_ms,
+            max(self.most_ms, other.most_ms),
+            max(self.most_share, other.most_share),
+        )
+
+
+class Digest(Struct, frozen=True, kw_only=True):
+    """One match in short."""
+
+    entry: Entry
+    opened: str
+    """Wall-clock time, ISO 8601 in UTC."""
+    times: tuple[SeatTime, ...]
+    """By seat."""
+    moves: tuple[str, ...]
+    """In short notation, expulsions among them."""
+
+
+def digest_of(record: Record) -> Digest:
+    """Return a match of a tournament in short.
+
+    Raises:
+        RecordError: it was not finished, or it is none of a tournament.
+    """
+    times = [SeatTime() for _ in record.header.setup.names]
+    for one in timings(record):
+        if _is_of_a_move(one):
+            share = one.used_ms / one.limit_ms if one.limit_ms else 1.0
+            times[one.seat] = times[one.seat].plus(SeatTime(1, max(one.used_ms, 0.0), max(one.used_ms, 0.0), share))
+    return Digest(entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record)))
+
+
+def _is_of_a_move(timing: Timing) -> bool:
+    return timing.turn is not None or timing.cause == Cause.TIMEOUT
+
+
+def _moves(record: Record) -> Iterator[str]:
+    """Yield `TURN.SEAT MOVE` for every answer to a turn, and a remark in braces for every expulsion."""
+    for step in record.steps:
+        event = step.event
+        fouls: list[dict[str, Any]] = [one["foul"] for one in step.commands if one["command"] == "expel-seat"]
+        if isinstance(event, e.MoveReceived):
+            is_wrong = any(foul["seat"] == event.seat for foul in fouls)
+            yield f"{event.turn}.{event.seat} {short(event.move)}{'?' if is_wrong else ''}"
+        for foul in fouls:
+            yield expulsion(foul["seat"], foul["cause"], foul.get("rule") or foul.get("code"))

@@ -1,0 +1,150 @@
+"""A record as what a watcher sees: one frame per deal, move, expulsion and fault, and the time of every answer.
+
+Knows which events are worth a frame. Refuses to know how frames are shown.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from ..match import events as e
+from ..match.fouls import Foul
+from ..match.machine import Match
+from ..record.audit.audit import FindGame, check_result, open_match, refold
+from ..record.reader import Record
+
+
+class StillSecret(Exception):
+    """The match was not finished, and its record does not tell the seed: nothing but its events can be known."""
+
+
+class Kind(StrEnum):
+    """What a frame shows."""
+
+    DEAL = "deal"
+    """The state before the first turn."""
+    MOVE = "move"
+    """A legal move."""
+    EXPELLED = "expelled"
+    """A foul, and the end of its seat; its pieces leave the game once no answer of another seat is waited for."""
+    VOID = "void"
+    """A fault of the referee's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One moment of a match."""
+
+    kind: Kind
+    turn: int
+    """Number of the turn; 0 before the first."""
+    at_ms: float
+    """Since the match was opened."""
+    state: Any
+    """The game's state; None before the deal."""
+    to_move: int | None
+    """The seat that is asked for a move now."""
+    out: tuple[int, ...]
+    """Seats expelled so far, in that order."""
+    seat: int | None = None
+    """Who moved or was expelled."""
+    move: Any = None
+    """What the seat answered, plain; also if it was illegal."""
+    took_ms: float | None = None
+    """How long this answer took; None if there was none."""
+    foul: Foul | None = None
+    fault: str | None = None
+    """What befell the referee."""
+
+    @property
+    def scores(self) -> tuple[int, ...] | None:
+        """Points by seat, if the game's state tells them."""
+        scores = getattr(self.state, "scores", None)
+        return None if scores is None else tuple(scores)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How long one answer took, or did not come."""
+
+    seat: int
+    turn: int
+    at_ms: float
+    used_ms: float
+    """The referee's lag taken off, as its limit counts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A record that was folded again, and holds as far as it goes."""
+
+    record: Record
+    match: Match
+    frames: tuple[Frame, ...]
+    answers: tuple[Answer, ...]
+
+
+def watch(record: Record, find_game: FindGame) -> Watched:
+    """Fold a record again, and keep what a watcher sees.
+
+    Args:
+        record: the record, chain checked.
+        find_game: a game's name -> its rules.
+
+    Raises:
+        RecordError: a line of the record does not follow from those before it.
+        StillSecret: the match was not finished and its seed is not in the record.
+        Exception: what find_game raises for a game it does not know.
+    """
+    match = open_match(record, find_game)
+    if match is None:
+        raise StillSecret(f"{record.path}: the match was not finished and its seed is still secret")
+    frames: list[Frame] = []
+    answers: list[Answer] = []
+    turn = 0  # of the event: the match that has taken it in may be in the next one
+    for step, _ in refold(record, match):
+        event = step.event
+        if isinstance(event, e.Answer | e.DeadlinePassed):
+            answers.append(Answer(event.seat, turn, event.at_ms, _used_ms(event)))
+        new = _frames_of(event, turn, match, frames)
+        if not new and frames and isinstance(event, e.AckReceived):
+            frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
+        frames += new
+        turn = match.turn
+    check_result(record, match)
+    return Watched(record, match, tuple(frames), tuple(answers))
+
+
+def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> list[Frame]:
+    """Return what an event adds to the frames before it; the match has taken it in."""
+    out = tuple(foul.seat for foul in match.fouls)
+    was_out = before[-1].out if before else ()
+    is_dealt = match.state is not None and not any(frame.kind is Kind.DEAL for frame in before)
+    now = Frame(Kind.MOVE, turn, event.at_ms, match.state, _to_move(match), out)
+    if isinstance(event, e.SeatEvent):
+        now = replace(now, seat=event.seat)
+    if isinstance(event, e.MoveReceived):
+        now = replace(now, move=event.move, took_ms=_used_ms(event))
+    new = []
+    if len(out) > len(was_out):
+        state = None if is_dealt else now.state
+        new.append(replace(now, kind=Kind.EXPELLED, foul=match.fouls[-1], state=state))
+    elif isinstance(event, e.MoveReceived) and not _is_void(match):
+        new.append(now)
+    if is_dealt:
+        new.append(Frame(Kind.DEAL, 0, event.at_ms, match.state, now.to_move, out))
+    if _is_void(match) and match.result is not None:
+        new.append(replace(now, kind=Kind.VOID, fault=match.result.void))
+    return new
+
+
+def _is_void(match: Match) -> bool:
+    return match.result is not None and match.result.void is not None
+
+
+def _to_move(match: Match) -> int | None:
+    return next((seat for seat, request in match.open_requests.items() if request.answer is e.MoveReceived), None)
+
+
+def _used_ms(event: e.Answer | e.DeadlinePassed) -> float:
+    return max(e.used_ms(event), 0.0)

@@ -1,0 +1,121 @@
+"""Matches as plain text, after the manner of PGN: tags, then the moves in short. Knows the format, docs/exports.md.
+
+A move is one word without spaces, whatever a player sent: what has no short form stands there as JSON.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from textwrap import TextWrapper
+from typing import Any
+
+from ..text import printable
+from ..tournament.match_context import Entry
+
+_WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
+_WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
+
+
+def short(move: Any) -> str:
+    """Return a plain move as one word.
+
+    An object with an `action` is the action, a colon, and its other values in their order: single ones and those of one
+    list between commas, lists between semicolons. `{"action": "place", "tiles": [[0, 1, "red-star"]]}` is
+    `place:0,1,red-star`.
+    """
+    try:
+        if isinstance(move, dict) and _is_word(move.get("action")):
+            values = [value for key, value in move.items() if key != "action"]
+            return ":".join(filter(None, (move["action"], ";".join(_groups(values)))))
+    except _NoShortForm:
+        pass
+    try:
+        text = json.dumps(move, ensure_ascii=False, separators=(",", ":"), default=str)
+    except RecursionError:
+        return "(too-deep)"
+    return printable(text).replace(" ", "\\u0020")
+
+
+class _NoShortForm(Exception):
+    """A value that is neither a word nor a number, nor a list of them, nor a list of such lists."""
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and _WORD.match(value) is not None
+
+
+def _groups(values: Sequence[Any]) -> Iterator[str]:
+    """Yield what stands between semicolons."""
+    for is_list, group in groupby(values, key=lambda value: isinstance(value, list)):
+        if not is_list:
+            yield ",".join(map(_scalar, group))
+            continue
+        for value in group:
+            if any(isinstance(inner, list) for inner in value):
+                yield from (",".join(map(_scalar, inner if isinstance(inner, list) else [inner])) for inner in value)
+            else:
+                yield ",".join(map(_scalar, value))
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, bool | None):
+        return json.dumps(value)
+    if isinstance(value, int | float) or _is_word(value):
+        return str(value)
+    raise _NoShortForm
+
+
+def expulsion(seat: int, cause: str, rule: str | None) -> str:
+    """Return the remark that a seat was expelled."""
+    return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
+
+
+def text_of(entry: Entry, game: str, opened: str, moves: Sequence[str], idle: str = "") -> str:
+    """Return a match as text: tags, an empty line, the moves, an empty line.
+
+    Args:
+        entry: what came of it.
+        game: its name.
+        opened: wall-clock time at which it began; empty if that is not known.
+        moves: in short notation.
+        idle: why it does not count; empty if it does.
+    """
+    lines = [f"[{name} {_quoted(value)}]" for name, value in _tags(entry, game, opened, idle) if value]
+    return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
+
+
+def _quoted(text: str) -> str:
+    return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _tags(entry: Entry, game: str, opened: str, idle: str) -> Iterator[tuple[str, str]]:
+    occasion = entry.occasion
+    yield "Event", occasion.tournament
+    yield "Match", entry.match
+    yield "Game", game
+    yield "Opened", opened
+    yield "Round", str(occasion.round)
+    yield "Table", occasion.table
+    yield "Leg", str(occasion.leg + 1) if occasion.leg else ""
+    yield "Attempt", str(occasion.attempt + 1) if occasion.attempt else ""
+    for seat, name in enumerate(entry.names):
+        yield f"Seat{seat}", name
+    yield "Void", idle
+    if not idle:
+        yield "Places", " ".join(map(str, places_of(entry)))
+        yield "Scores", " ".join(map(str, entry.scores))
+        yield "Fouls", "; ".join(f"{one.seat} {one.cause} {one.rule or one.code or ''}".strip() for one in entry.fouls)
+        yield "Reason", entry.reason
+    yield "Turns", str(entry.turns)
+    yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
+
+
+def places_of(entry: Entry) -> list[int]:
+    """Return the place of each seat, from 1; equal seats share one. Zeros for a void match."""
+    places, place = [0] * len(entry.names), 1
+    for group in entry.ranking if entry.void is None else ():
+        for seat in group:
+            places[seat] = place
+        place += len(group)
+    return places

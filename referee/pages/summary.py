@@ -1,0 +1,98 @@
+"""A tournament in the numbers that its report and its exports show. Knows no markup and no files."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+from functools import cached_property
+
+from ..tournament.history import Chronicle
+from ..tournament.match_context import Entry, FoulEntry
+from ..tournament.placing import placed
+from ..tournament.ratings.elo import Rating, elo_ratings
+from ..tournament.spec import Charter
+from ..tournament.standings import Standing
+from .digest import Digest, SeatTime
+from .notation import places_of
+
+GIVEN_UP = "a player was suspended before it was over"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is told of a tournament.
+
+    Args:
+        chronicle: its course so far.
+        digests: match -> what its record tells besides; matches without one are told of all the same.
+        changed: entrant, by name, that went on with another program -> when that was found the last time.
+    """
+
+    chronicle: Chronicle
+    digests: Mapping[str, Digest]
+    changed: Mapping[str, str] = dataclass_field(default_factory=dict)
+
+    @property
+    def charter(self) -> Charter:
+        """What was settled beforehand."""
+        return self.chronicle.tournament.charter
+
+    @property
+    def names(self) -> list[str]:
+        """Of the entrants."""
+        return [one.name for one in self.charter.entrants]
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """Everybody, from first to last."""
+        return placed(self.chronicle.tournament)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The entrants, from first to last."""
+        return [line.entrant for line in self.standings]
+
+    @cached_property
+    def ratings(self) -> tuple[Rating, ...]:
+        """By entrant: Elo for matches of two, the Plackett-Luce model's for larger ones."""
+        tournament = self.chronicle.tournament
+        return elo_ratings(tournament.table) if tournament.skills is None else tournament.skills.ratings()
+
+    @cached_property
+    def counted(self) -> list[Entry]:
+        """The matches that count."""
+        return [entry for entry in self.chronicle.entries if entry.match not in self.idle]
+
+    @cached_property
+    def idle(self) -> Mapping[str, str]:
+        """Match that does not count -> why not."""
+        found = {entry.match: entry.void for entry in self.chronicle.entries if entry.void is not None}
+        return {**found, **{entry.match: GIVEN_UP for entry in self.chronicle.given_up}}
+
+    def places(self, entry: Entry) -> list[int]:
+        """Return the place of each seat of a match, from 1; zeros if it does not count."""
+        return [0] * len(entry.names) if entry.match in self.idle else places_of(entry)
+
+    def fouls(self) -> Iterator[tuple[Entry, FoulEntry]]:
+        """Yield every foul that counts, in the order in which the results were taken."""
+        for entry in self.counted:
+            for foul in entry.fouls:
+                yield entry, foul
+
+    @cached_property
+    def fouls_by_cause(self) -> Mapping[int, Counter[str]]:
+        """Entrant -> cause -> how often; those alone who fouled."""
+        found: dict[int, Counter[str]] = {}
+        for entry, foul in self.fouls():
+            found.setdefault(entry.occasion.entrants[foul.seat], Counter())[foul.cause] += 1
+        return found
+
+    @cached_property
+    def times(self) -> Sequence[SeatTime]:
+        """By entrant, of the matches that count and whose records are there."""
+        found = [SeatTime() for _ in self.names]
+        for entry in self.counted:
+            if entry.match in self.digests:
+                for entrant, time in zip(entry.occasion.entrants, self.digests[entry.match].times, strict=True):
+                    found[entrant] = found[entrant].plus(time)
+        return found

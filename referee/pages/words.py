@@ -1,0 +1,164 @@
+"""What pages and terminals say of a frame. Knows words; refuses to know markup: whoever shows them escapes them.
+
+Moves, details and evidence come from players. What leaves here is printable and of bounded length.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..games.base import Rule
+from ..match.commands import Result
+from ..match.fouls import Foul
+from ..match.setup import MatchSetup
+from ..text import printable
+from ..tournament.spec import TimeControl
+from .causes import broken
+from .frames import Frame, Kind
+
+
+def move_text(move: Any) -> str:
+    """Return a plain move as one line: its action first, if it has one."""
+    try:
+        if isinstance(move, dict) and isinstance(move.get("action"), str):
+            rest = (f"{key} {_plain(value)}" for key, value in move.items() if key != "action")
+            return printable(" ".join((move["action"], *rest)))
+        return printable(_plain(move))
+    except RecursionError:
+        return "(too deep to show)"
+
+
+def _plain(value: Any) -> str:
+    """Return a plain value as JSON with spaces, words without their quotes."""
+    if isinstance(value, str) and value.replace("-", "").isalnum():
+        return value
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def headline(frame: Frame, names: Sequence[str]) -> str:
+    """Return what a frame shows, in a few words."""
+    who = "" if frame.seat is None else printable(names[frame.seat])
+    match frame.kind:
+        case Kind.DEAL:
+            return "the deal"
+        case Kind.EXPELLED:
+            return f"{who} is expelled"
+        case Kind.VOID:
+            return "the match is void"
+        case Kind.MOVE:
+            return who
+
+
+def duration(ms: float) -> str:
+    """Return a time in the unit that suits it."""
+    if ms < 1000:
+        return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms"
+    return f"{ms / 1000:.2f} s" if ms < 60_000 else f"{ms // 60_000:.0f} min {ms % 60_000 / 1000:.0f} s"
+
+
+def number(value: float) -> str:
+    """Return a number of points: halves as such, others with two digits."""
+    whole, rest = divmod(abs(value), 1)
+    sign = "-" if value < 0 else ""
+    if rest in (0, 0.5):
+        return f"{sign}{int(whole) if whole or not rest else ''}{'½' if rest else ''}"
+    return f"{value:.2f}"
+
+
+def gains(frames: Sequence[Frame], index: int) -> int:
+    """Return the points that a frame's move brought its seat; 0 for anything but a move.
+
+    Args:
+        frames: all frames of the match.
+        index: number of the frame.
+    """
+    frame = frames[index]
+    if frame.kind is not Kind.MOVE or frame.seat is None or frame.scores is None:
+        return 0
+    before = frames[index - 1].scores if index else None
+    return frame.scores[frame.seat] - (before[frame.seat] if before else 0)
+
+
+def reasons(frame: Frame, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
+    """Return why a frame's seat was expelled or its match is void, as (label, text); empty for a move.
+
+    Args:
+        frame: the frame.
+        rules: the game's.
+    """
+    if frame.fault is not None:
+        return [("fault of the referee", printable(frame.fault))]
+    if frame.foul is None:
+        return []
+    return [(label, printable(text)) for label, text in _reasons_of(frame.foul, rules) if text]
+
+
+def _reasons_of(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
+    rule = rules.get(foul.rule or "")
+    return [
+        ("cause", str(foul.cause)),
+        ("rule", foul.rule or ""),
+        ("it says", rule.text if rule else ""),
+        ("source", rule.source if rule else ""),
+        ("code", foul.code or ""),
+        ("detail", foul.detail),
+        ("evidence (hex)", foul.evidence),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One line of a final ranking."""
+
+    place: str
+    """The rank, `-` in a void match."""
+    seat: int
+    name: str
+    points: int
+    used_ms: float
+    note: str
+
+
+def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
+    """Return the final ranking, best first; the seats of a void match in their order.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+    """
+    fouls = {foul.seat: foul for foul in result.fouls}
+    rows = []
+    for level in result.ranking or (tuple(range(len(names))),):
+        for seat in level:
+            foul = fouls.get(seat)
+            note = "winner" if seat in result.winners else ""
+            if foul is not None:
+                note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", broken(foul)))))
+            place = str(result.rank(seat) or "-")
+            rows.append(Ranked(place, seat, printable(names[seat]), result.scores[seat], result.used_ms[seat], note))
+    return rows
+
+
+def ending(names: Sequence[str], result: Result) -> str:
+    """Return who won, in a few words.
+
+    Args:
+        names: the players by seat.
+        result: how the match ended.
+    """
+    if result.void is not None:
+        return "void, nobody wins"
+    winners = [printable(names[seat]) for seat in result.winners]
+    return f"{'winner' if len(winners) == 1 else 'winners'}: {', '.join(winners)}" if winners else "nobody wins"
+
+
+def time_control(given: MatchSetup | TimeControl) -> str:
+    """Return how long players may take, in words."""
+    parts = [f"{given.per_move_ms / 1000:g} s for each move"]
+    if given.bank_ms is not None:
+        added = f" and {given.increment_ms / 1000:g} s more for each" if given.increment_ms else ""
+        parts.append(f"{given.bank_ms / 1000:g} s for all of a seat's moves{added}")
+    return ", ".join([*parts, f"{given.start_ms / 1000:g} s to start"])

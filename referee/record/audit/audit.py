@@ -1,0 +1,140 @@
+"""Verifies a record: folds it again and compares every command, and checks it without the fold (checks.py), too.
+
+Knows what must follow from what. Trusts nothing but the rules of the game; refuses to know how the match was run.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...games.base import BadSetup, Game
+from ...match.machine import ImpossibleEvent, Match
+from ..reader import Record, RecordError, check_heads, check_key, read_record
+from ..schema import Step, plain_commands, plain_json
+from .checks import check_frames, check_ranking, check_shuffle
+from .times import check_book
+
+FindGame = Callable[[str], Game[Any, Any, Any]]
+_SHOWN_CHARS = 300
+
+
+def audit(
+    path: Path, find_game: FindGame, *, keys: Collection[str] = (), heads: Collection[str] = (), is_strict: bool = True
+) -> Record:
+    """Verify a record.
+
+    Args:
+        path: the record.
+        find_game: a game's name -> its rules.
+        keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
+        heads: hashes of lines, as players were sent them, that the record must have.
+        is_strict: whether a record without a seal, one of an unfinished match, is broken.
+
+    Returns:
+        The record; everything in it follows from its header, its events and its seed. If `result` is None the match
+        was not finished, and its commands could be verified only if its seed was fixed beforehand.
+
+    Raises:
+        RecordError: the first line that does not hold.
+        Exception: what find_game raises for a game it does not know.
+    """
+    record = read_record(path)
+    _check_provenance(record, keys, heads, is_strict=is_strict)
+    match = open_match(record, find_game)
+    if match is None:
+        check_book(record)
+        return record
+    for number, (step, _) in enumerate(refold(record, match), 2):
+        if match.result is not None and number < len(record.steps) + 1:
+            raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
+    check_result(record, match)
+    check_frames(record)
+    check_book(record)
+    check_shuffle(record, match.game)
+    check_ranking(record)
+    return record
+
+
+def _check_provenance(record: Record, keys: Collection[str], heads: Collection[str], *, is_strict: bool) -> None:
+    """Check who sealed a record, and that it has the lines that players were told of."""
+    lines = len(record.chain.lines)
+    check_key(record.path, 1, record.header.key, keys)
+    if is_strict and record.seal is None:
+        found = f"the end of a record that is {record.state}" + (", its last line torn" if record.is_torn else "")
+        raise RecordError(record.path, lines + 1, "a result and its seal", found)
+    check_heads(record.chain, heads)
+
+
+def open_match(record: Record, find_game: FindGame) -> Match | None:
+    """Build the match of a record, before its first event.
+
+    Returns:
+        The match, or None if the record of an unfinished match does not tell its seed.
+
+    Raises:
+        RecordError: the setup is not one of the game's, or the seed does not fit the commitment.
+    """
+    setup = record.header.setup
+    fixed = record.header.seed
+    if record.result is not None and fixed is not None and fixed != record.result.seed:
+        raise RecordError(record.path, 1, f"the seed of the result, {record.result.seed}", f"seed {fixed}")
+    try:
+        seed = record.seed
+        if seed is None:
+            return None
+        return Match(find_game(setup.game), setup, seed)
+    except (BadSetup, ValueError) as error:
+        raise RecordError(record.path, 1, f"a setup of {setup.game} and its committed seed", str(error)) from None
+
+
+def refold(record: Record, match: Match) -> Iterator[tuple[Step, Match]]:
+    """Fold a record's events again, and yield after each its step and the match as it then is.
+
+    Raises:
+        RecordError: an event can't happen, or gives other commands than stand in its line.
+    """
+    for number, step in enumerate(record.steps, 2):
+        try:
+            commands = match.handle(step.event)
+        except ImpossibleEvent as error:
+            raise RecordError(record.path, number, "an event that can happen", str(error)) from None
+        if plain_json(commands) != msgspec.json.encode(step.commands):
+            raise _difference(record.path, number, plain_commands(commands), step.commands)
+        yield step, match
+
+
+def check_result(record: Record, match: Match) -> None:
+    """Compare the result that a record tells, if it does, with the one of its match folded again.
+
+    Raises:
+        RecordError: the match is not over, or ended otherwise.
+    """
+    number = len(record.steps) + 2
+    if record.result is None:
+        return
+    if match.result is None:
+        raise RecordError(record.path, number, f"more events (the match is {match.phase})", "a result")
+    pairs = (
+        ("result", msgspec.to_builtins(match.result), msgspec.to_builtins(record.result.result)),
+        ("nonces", match.nonces, record.result.nonces),
+    )
+    for name, expected, found in pairs:
+        if expected != found:
+            raise RecordError(record.path, number, f"{name} {_shown(expected)}", _shown(found))
+
+
+def _difference(path: Path, number: int, expected: list[Any], found: list[Any]) -> RecordError:
+    """Name the first command that differs."""
+    for index, command in enumerate(expected):
+        if index >= len(found):
+            return RecordError(path, number, f"command {index + 1}: {_shown(command)}", "no such command")
+        if msgspec.json.encode(command) != msgspec.json.encode(found[index]):  # to Python, true is 1 and 1.0 is 1
+            return RecordError(path, number, f"command {index + 1}: {_shown(command)}", _shown(found[index]))
+    return RecordError(path, number, f"{len(expected)} commands", f"{len(found)} commands")
+
+
+def _shown(value: Any) -> str:
+    text = msgspec.json.encode(value).decode()
+    return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "..."

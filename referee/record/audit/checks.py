@@ -1,0 +1,195 @@
+"""Checks a record without the code that ran its match: ranking, seating and shuffle, each computed anew.
+
+Knows what stands in lines. Refuses to fold: two ways to the same verdict find what one alone would repeat.
+"""
+
+import hashlib
+import itertools
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from ...games.base import Game
+from ...match import events as e
+from ...match.commands import Result
+from ..reader import Record, RecordError
+from .json_answers import move_in_json
+
+T = TypeVar("T")
+_KEPT_BYTES = 2000
+"""Of an answer's bytes at most; so many may be cut off. protocol/SPEC.md, "Limits"."""
+_JSON = (b'"', b"[")
+"""How an answer in JSON begins; one in msgpack is a map, and never does."""
+_BLOCKS = 64
+"""Of a stream, made at once."""
+_SURE = 2**64 - 2**32
+"""A word below it is never thrown away: no list is longer than the difference."""
+
+
+def check_ranking(record: Record) -> None:
+    """Check that every seat has one rank, those who fouled the last one together, and that the best are the winners.
+
+    Raises:
+        RecordError: the result contradicts itself.
+    """
+    if record.result is None:
+        return
+    result, seats = record.result.result, range(len(record.header.setup.names))
+    out = sorted({foul.seat for foul in result.fouls})
+    ranked = [seat for level in result.ranking for seat in level]
+    problem = None
+    if result.void is not None:
+        problem = "no ranking of a void match" if result.ranking or result.winners else None
+    elif sorted(ranked) != list(seats):
+        problem = "one rank for every seat"
+    elif out and sorted(result.ranking[-1]) != out:
+        problem = f"the expelled seats {out} on the last rank"
+    elif list(result.winners) not in _possible_winners(record, result, is_deserted=out == list(seats)):
+        problem = "the seats of the best rank as winners"
+    if problem is not None:
+        found = f"ranking {result.ranking}, winners {result.winners}"
+        raise RecordError(record.path, len(record.steps) + 2, problem, found)
+
+
+def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> list[list[int]]:
+    """Return who can have won: the best; nobody if all fouled, or perhaps if somebody did when told that it had won."""
+    if is_deserted:
+        return [[]]
+    best = sorted(result.ranking[0])
+    kinds = [one["command"] for step in record.steps for one in step.commands]
+    is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
+    return [best, []] if is_lost_at_the_end else [best]
+
+
+def check_frames(record: Record) -> None:
+    """Check that the bytes of an answer are kept only where it led to an expulsion, and say what it says.
+
+    Raises:
+        RecordError: they stand elsewhere, or the answer was another one.
+    """
+    for number, step in enumerate(record.steps, 2):
+        event = step.event
+        if not isinstance(event, e.MoveReceived) or not event.frame:
+            continue
+        if not any(one["command"] == "expel-seat" for one in step.commands):
+            raise RecordError(record.path, number, "no bytes of an answer that was taken", event.frame[:80])
+        if not _is_said(event):
+            raise RecordError(record.path, number, "the answer that its bytes hold", event.frame[:80])
+
+
+def _is_said(event: e.MoveReceived) -> bool:
+    """Tell whether the bytes of an answer hold its turn and its move, as far as they are kept; in JSON, its move."""
+    try:
+        data = bytes.fromhex(event.frame)
+        if len(data) >= _KEPT_BYTES or (data[:1] in _JSON and move_in_json(data) == event.move):
+            return True
+        said = msgspec.msgpack.decode(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(said, dict) and (said.get("turn"), said.get("move")) == (event.turn, event.move)
+
+
+def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:
+    """Deal again, by a shuffle written a second time from its description, and compare the first views.
+
+    Raises:
+        RecordError: the commitment, the nonces or the deal do not follow from what is revealed.
+    """
+    setup, seed = record.header.setup, record.seed
+    if seed is None:
+        return
+    commitment = hashlib.sha256(seed).hexdigest()
+    if commitment != setup.commitment:
+        raise RecordError(record.path, 1, f"commitment {commitment}", setup.commitment)
+    nonces = _nonces(record)
+    if record.result is not None and record.result.nonces != nonces:
+        raise RecordError(record.path, len(record.steps) + 2, f"nonces {nonces}", f"{record.result.nonces}")
+    if setup.lot:
+        _check_lot(record, seed)
+    if setup.position is None:
+        _check_deal(record, game, Redealer.of_match(seed, nonces))
+
+
+def _check_deal(record: Record, game: Game[Any, Any, Any], shuffle: "Redealer") -> None:
+    setup = record.header.setup
+    state = game.new(game.parse_options(setup.options), len(setup.names), shuffle)
+    for number, step in enumerate(record.steps, 2):
+        for seat in (one["seat"] for one in step.commands if one["command"] == "expel-seat"):
+            state = game.drop(state, seat)
+        starts = [one for one in step.commands if one["command"] == "start-seat"]
+        for start in starts:
+            digest = hashlib.sha256(msgspec.msgpack.encode(game.view(state, start["seat"]))).hexdigest()
+            if start["view"] != digest:
+                raise RecordError(record.path, number, f"first view {digest} of seat {start['seat']}", start["view"])
+        if starts:
+            return
+
+
+def _check_lot(record: Record, seed: bytes) -> None:
+    names = record.header.setup.names
+    drawn = tuple(Redealer(hashlib.sha256(seed + b"seating").digest())(sorted(names)))
+    if drawn != names:
+        raise RecordError(record.path, 1, f"seats by lot: {', '.join(drawn)}", ", ".join(names))
+
+
+def _nonces(record: Record) -> list[str | None]:
+    """Return every seat's nonce that counts: those of the ready in time, unless the setup leaves nonces out."""
+    nonces: list[str | None] = [None] * len(record.header.setup.names)
+    for step in record.steps:
+        if isinstance(step.event, e.ReadyReceived) and record.header.setup.nonces:
+            is_out = any(one["command"] == "expel-seat" for one in step.commands)
+            nonces[step.event.seat] = None if is_out else step.event.nonce
+    return nonces
+
+
+class Redealer:
+    """The shuffles of protocol/SPEC.md, "Chance", once more.
+
+    Args:
+        key: 32 bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    @classmethod
+    def of_match(cls, seed: bytes, nonces: Sequence[str | None]) -> "Redealer":
+        """Return the shuffle of a match's first deal.
+
+        Args:
+            seed: 32 bytes.
+            nonces: by seat, in hex; None for none.
+        """
+        return cls(hashlib.sha256(seed + "".join(f":{nonce or ''}" for nonce in nonces).encode()).digest())
+
+    def later(self, deal: int) -> "Redealer":
+        """Return the shuffle of another deal."""
+        return Redealer(hashlib.sha256(self._key + f"deal:{deal}".encode()).digest())
+
+    def __call__(self, items: Sequence[T], /) -> list[T]:
+        """Return the items in their new order."""
+        deck = list(items)
+        last = len(deck) - 1
+        for place in _places(self._key, len(deck)):
+            deck[last], deck[place] = deck[place], deck[last]
+            last -= 1
+        return deck
+
+
+def _places(key: bytes, size: int) -> list[int]:
+    """Return numbers below size, below size - 1, ... below 2."""
+    words, sizes = _words(key), range(size, 1, -1)
+    drawn = list(itertools.islice(words, len(sizes)))
+    if max(drawn, default=0) < _SURE:
+        return [word % below for word, below in zip(drawn, sizes, strict=True)]
+    left = itertools.chain(drawn, words)
+    return [next(word for word in left if word < 2**64 // below * below) % below for below in sizes]
+
+
+def _words(key: bytes) -> Iterator[int]:
+    digest = hashlib.sha256
+    for first in itertools.count(0, _BLOCKS):
+        blocks = [digest(key + block.to_bytes(8)).digest() for block in range(first, first + _BLOCKS)]
+        yield from struct.unpack(f">{4 * _BLOCKS}Q", b"".join(blocks))

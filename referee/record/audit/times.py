@@ -1,0 +1,205 @@
+"""Checks the time in a record without the code that ran its match: limits, banks, what was used, who was late.
+
+Knows what stands in lines. Refuses to fold: two ways to the same verdict find what one alone would repeat.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from ...match import events as e
+from ...match.fouls import Cause
+from ..reader import Record, RecordError
+from ..schema import BadLine, CommandForm, Step, forms
+
+_LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
+_TIMED = (e.Answer, e.DeadlinePassed)
+_MOST_EXTENSIONS = 2
+"""Of one request; protocol/SPEC.md, "Time"."""
+
+
+class _Asked(Struct):
+    """An open request."""
+
+    at_ms: float
+    """Instant of the line that asked."""
+    limit_ms: float
+    is_move: bool
+    extensions: int = 0
+
+
+class _Book:
+    """The open requests and the time used, as the lines tell them."""
+
+    def __init__(self, record: Record) -> None:
+        self._path = record.path
+        self._setup = setup = record.header.setup
+        self._bank_ms = [setup.bank_ms] * len(setup.names)
+        self._asked: dict[int, _Asked] = {}
+        self._mover: int | None = None
+        self._turn_ms = 0.0
+        """Used in the turn that goes on."""
+        self.used_ms = [0.0] * len(setup.names)
+        self.fouls: list[Any] = []
+
+    def take(self, number: int, step: Step) -> None:
+        """Book one line.
+
+        Raises:
+            RecordError: the time used and the verdict contradict each other, or an answer came before its request.
+        """
+        event = step.event
+        commands = self._forms(number, step)
+        expelled: dict[int, Any] = {
+            one.seat: one.foul for one in commands if one.seat is not None and one.command == "expel-seat"
+        }
+        before = dict(self._asked)
+        if isinstance(event, _TIMED):
+            extended = {one.seat for one in commands if one.command == "extend-limit"}
+            self._book_time(number, event, expelled, is_extended=event.seat in extended)
+        elif isinstance(event, e.SeatReturned):
+            self._run_on(event)
+        elif isinstance(event, e.SeatEvent):
+            self._asked.pop(event.seat, None)
+        self.fouls += expelled.values()
+        for command in commands:
+            if command.seat is not None:
+                self._ask(number, command, event, before.get(command.seat))
+
+    def _forms(self, number: int, step: Step) -> list[CommandForm]:
+        """Return the commands of a line, each to a seat that there is.
+
+        Raises:
+            RecordError: one is no command.
+        """
+        try:
+            commands = forms(step)
+        except BadLine as error:
+            raise RecordError(self._path, number, "commands with all their fields", str(error)) from None
+        seats = len(self._setup.names)
+        if any(one.seat is not None and one.seat >= seats for one in commands):
+            raise RecordError(self._path, number, "commands with all their fields", f"a seat beyond {seats - 1}")
+        return commands
+
+    def _ask(self, number: int, command: CommandForm, event: Any, old: _Asked | None) -> None:
+        """Open a request, or give it a new limit."""
+        seat, limit_ms = command.seat, command.limit_ms
+        if seat is None or limit_ms is None:
+            return
+        is_move, extensions = command.command == "ask-move", 0
+        if command.command == "extend-limit" and old is not None:
+            is_move, extensions = old.is_move, old.extensions + 1
+            if limit_ms != old.limit_ms:
+                raise RecordError(self._path, number, f"a limit of {old.limit_ms} ms again", f"{limit_ms} ms")
+        elif isinstance(event, e.SeatReturned) and old is not None:
+            is_unsure = self._is_unsure(event.stalled_ms, old)
+            extensions = old.extensions + is_unsure
+            left_ms = old.limit_ms if is_unsure else self._left_ms(event, old)
+            if limit_ms != left_ms:
+                raise RecordError(self._path, number, f"a limit of {left_ms} ms, which was left", f"{limit_ms} ms")
+        else:
+            again = old if isinstance(event, e.MatchResumed) else None
+            extensions = 0 if again is None else again.extensions
+            if is_move:
+                self._check_move(number, command, seat, limit_ms, again)
+        self._asked[seat] = _Asked(event.at_ms, limit_ms, is_move, extensions)
+
+    def _check_move(self, number: int, command: CommandForm, seat: int, limit_ms: float, old: _Asked | None) -> None:
+        """Check the limit of a move against the time that its seat has left.
+
+        Args:
+            number: of the line.
+            command: that asks for the move.
+            seat: that is asked.
+            limit_ms: of the move.
+            old: the same request before the referee died, if it did; what had passed then, the lines do not tell.
+        """
+        told_ms = command.bank_ms
+        if old is not None:
+            self._turn_ms += old.limit_ms - limit_ms
+            self._bank_ms[seat] = None if self._bank_ms[seat] is None else told_ms
+            if limit_ms > old.limit_ms or (told_ms is not None) != (self._setup.bank_ms is not None):
+                raise RecordError(self._path, number, f"a limit of {old.limit_ms} ms at most", f"{limit_ms} ms")
+            return
+        if not command.goes_on:
+            self._end_turn()
+        self._mover = seat
+        left_ms = self._bank_ms[seat]
+        limits_ms = [round(max(self._setup.per_move_ms - self._turn_ms, 0.0), 3)]
+        limits_ms += [] if left_ms is None else [left_ms]
+        if told_ms != left_ms or limit_ms != min(limits_ms):
+            what = f"a limit of {min(limits_ms)} ms, {left_ms} ms in the bank"
+            raise RecordError(self._path, number, what, f"{limit_ms} ms, {told_ms} ms in the bank")
+
+    def _end_turn(self) -> None:
+        self._turn_ms = 0.0
+        left_ms = None if self._mover is None else self._bank_ms[self._mover]
+        if self._mover is not None and left_ms is not None:
+            self._bank_ms[self._mover] = round(left_ms + self._setup.increment_ms, 3)
+
+    def _run_on(self, event: e.SeatReturned) -> None:
+        """Charge what passed while a seat was away."""
+        asked = self._asked.get(event.seat)
+        if asked is not None and not self._is_unsure(event.stalled_ms, asked):
+            passed_ms = asked.limit_ms - self._left_ms(event, asked)
+            self.used_ms[event.seat] += passed_ms
+            if asked.is_move:
+                self._charge(event.seat, passed_ms)
+
+    def _is_unsure(self, stalled_ms: float, asked: _Asked) -> bool:
+        return stalled_ms > self._setup.lag_margin_ms and asked.extensions < _MOST_EXTENSIONS
+
+    @staticmethod
+    def _left_ms(event: e.SeatReturned, asked: _Asked) -> float:
+        """Return what is left of a limit when its seat comes back."""
+        left_ms = asked.limit_ms - (event.at_ms - asked.at_ms - event.lag_ms)
+        return round(min(max(left_ms, 0.0), asked.limit_ms), 3)
+
+    def _charge(self, seat: int, used_ms: float) -> None:
+        left_ms = self._bank_ms[seat]
+        self._turn_ms += used_ms
+        if left_ms is not None:
+            self._bank_ms[seat] = round(max(left_ms - used_ms, 0.0), 3)
+
+    def _book_time(self, number: int, event: Any, expelled: dict[int, Any], *, is_extended: bool) -> None:
+        asked = self._asked.pop(event.seat, None)
+        if asked is None:
+            raise RecordError(self._path, number, "an answer to a request", f"seat {event.seat} was not asked")
+        if event.sent_ms < asked.at_ms:
+            what = f"a request sent after {asked.at_ms} ms, when it was made"
+            raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")
+        used_ms = event.at_ms - event.sent_ms - event.lag_ms
+        self.used_ms[event.seat] += max(used_ms, 0.0)
+        if isinstance(event, e.MoveReceived):
+            self._charge(event.seat, min(max(used_ms, 0.0), asked.limit_ms))
+        is_late = used_ms > asked.limit_ms
+        is_unsure = self._is_unsure(event.stalled_ms, asked)
+        is_judged = expelled.get(event.seat, {}).get("cause") in _LATE
+        if (is_late and not is_unsure) != is_judged:
+            verdict = "no expulsion for time" if is_judged else "an expulsion for time"
+            what = f"{verdict}: {used_ms:.3f} ms of {asked.limit_ms:.3f} ms used"
+            raise RecordError(self._path, number, what, expelled.get(event.seat, {}).get("cause") or "no foul")
+        if is_extended != (isinstance(event, e.DeadlinePassed) and is_late and is_unsure):
+            what = "a new limit if, and only if, the referee stood still too long to judge"
+            raise RecordError(self._path, number, what, "one" if is_extended else "none")
+
+
+def check_book(record: Record) -> None:
+    """Check every deadline, the time used and the list of fouls.
+
+    Raises:
+        RecordError: the first line whose instants, limits and verdict do not fit, or the result's if its sums do not.
+    """
+    book = _Book(record)
+    for number, step in enumerate(record.steps, 2):
+        book.take(number, step)
+    if record.result is None:
+        return
+    number, result = len(record.steps) + 2, record.result.result
+    used_ms = tuple(round(used, 3) for used in book.used_ms)
+    if used_ms != result.used_ms:
+        raise RecordError(record.path, number, f"used_ms {list(used_ms)}", f"{list(result.used_ms)}")
+    fouls = [(foul["seat"], foul["cause"]) for foul in book.fouls]
+    found = [(foul.seat, str(foul.cause)) for foul in result.fouls]
+    if fouls != found:
+        raise RecordError(record.path, number, f"fouls {fouls}", f"{found}")

@@ -1,0 +1,72 @@
+"""Takes up a tournament whose referee stopped or died: from its ledger and its records. Runs nothing.
+
+The records are the truth: what the ledger lacks is found in them, and what was open is opened again.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..tournament.machine import GivenUp, Tournament
+from ..tournament.match_context import Entry, Occasion
+from .audit.audit import FindGame
+from .resume import Resumption, reopen
+from .seal import Sealer
+from .tournament_folder import look_through
+
+
+@dataclass(frozen=True, slots=True)
+class TakenUp:
+    """How far a tournament had come."""
+
+    openings: int
+    """How many matches were opened."""
+    untold: tuple[str, ...]
+    """The matches whose results were taken since the last opening, in their order."""
+    leftover: tuple[Entry, ...]
+    """Results that are on record and not in the ledger, in the order in which they are to be taken."""
+    open: dict[str, Resumption]
+    """Match -> what is to be played on."""
+
+
+def take_up(
+    tournament: Tournament, entries: Iterable[Entry], folder: Path, find_game: FindGame, sealer: Sealer
+) -> TakenUp:
+    """Bring a tournament to where it was left.
+
+    Args:
+        tournament: new; it takes the ledger's results.
+        entries: the ledger's, in its order.
+        folder: of the records.
+        find_game: a game's name -> its rules.
+        sealer: the key that sealed them.
+
+    Raises:
+        NotOpen: the ledger has results that are not this tournament's.
+        RecordError: a record does not hold, or is another key's.
+        OSError: the folder can't be read or written.
+    """
+    order: list[str] = []
+    occasions: list[Occasion] = []
+    for entry in entries:
+        order.append(entry.match)
+        occasions.append(entry.occasion)
+        try:
+            tournament.take(entry)
+        except GivenUp:
+            continue  # it came too late when it was played, too
+    found = look_through(folder, tournament.charter.name, frozenset(order))
+    occasions += [entry.occasion for entry in found.over] + [occasion for _, occasion in found.open.values()]
+    told = [match for occasion in sorted(occasions, key=lambda one: one.opening) for match in occasion.taken]
+    place = {match: index for index, match in enumerate(told)}
+    leftover = sorted(found.over, key=lambda entry: (place.get(entry.match, len(place)), _key(entry.occasion)))
+    return TakenUp(
+        openings=1 + max((occasion.opening for occasion in occasions), default=-1),
+        untold=tuple(match for match in order if match not in place),
+        leftover=tuple(leftover),
+        open={match: reopen(path, find_game, sealer) for match, (path, _) in found.open.items()},
+    )
+
+
+def _key(occasion: Occasion) -> tuple[int, int, int]:
+    return occasion.number, occasion.leg, occasion.attempt

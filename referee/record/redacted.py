@@ -1,0 +1,112 @@
+"""A record as one seat may see it: what concerns another seat stays hidden, the chain and the seal still hold.
+
+Knows whose field is whose (veil.py). Refuses to explain anything (explain.py).
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
+from .audit.audit import FindGame, audit, open_match
+from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
+from .redaction import OPEN, places
+from .schema import BadLine, Header, PlainLine, encode_line, header_of
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A redacted record: its chain, its seal, and that it shows what was sealed, are checked; what is hidden is not."""
+
+    header: Header
+    seat: int
+    """Whose fields it shows."""
+    chain: Chain
+
+
+def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
+    """Return the lines of a record, without line feeds, as one seat may see them, with the views it was shown.
+
+    Args:
+        path: a finished record.
+        find_game: a game's name -> its rules.
+        seat: whose.
+
+    Raises:
+        RecordError: the record does not hold, is not finished, or has no such seat.
+    """
+    record = audit(path, find_game)
+    match = open_match(record, find_game)
+    assert match is not None, "a finished record tells its seed"
+    if not 0 <= seat < len(match.setup.names):
+        raise RecordError(path, 1, f"a seat from 0 to {len(match.setup.names) - 1}", f"seat {seat}")
+    lines = []
+    for number, data in enumerate(path.read_bytes().splitlines()):
+        is_step = 0 < number <= len(record.steps)
+        commands = match.handle(record.steps[number - 1].event) if is_step else ()
+        fields = record.chain.lines[number].fields
+        mine = {place.path for place in places(fields) if place.seat == seat}
+        lines.append(_redacted(data, commands, mine))
+    return lines
+
+
+def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str]) -> bytes:
+    core = msgspec.json.decode(data)
+    opened = core.pop(OPEN, {})
+    kept = {path: entry for path, entry in opened.items() if path in mine}
+    for index, command in enumerate(commands):
+        if isinstance(command, AskMove | StartSeat | ResumeSeat) and command.view and f"commands.{index}.view" in kept:
+            kept[f"commands.{index}.view"].append(msgspec.msgpack.decode(command.view))
+    return encode_line(core, kept)[0]
+
+
+def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str] = ()) -> Redaction:
+    """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
+
+    Args:
+        path: the file.
+        keys: public keys, one of which must have sealed it; empty: the one that it names itself.
+        heads: hashes of lines, as players were sent them, that the record must have.
+
+    Raises:
+        RecordError: the first line that does not hold or shows other fields than those of one seat, or there is no
+            seal.
+    """
+    chain = read_chain(path)
+    if not chain.lines or chain.lines[-1].fields.get("kind") != "seal" or chain.rest:
+        raise RecordError(path, len(chain.lines) + 1, "the seal as the last line", "another end")
+    try:
+        header = header_of(chain.lines[0])
+    except BadLine as error:
+        raise RecordError(path, 1, "a header", str(error)) from None
+    check_key(path, 1, header.key, keys)
+    check_seal(chain)
+    check_heads(chain, heads)
+    return Redaction(header, _seat_of(chain, header), chain)
+
+
+def _seat_of(chain: Chain, header: Header) -> int:
+    """Return the seat for which a record is redacted: a line that hides more would hide what it is about.
+
+    Raises:
+        RecordError: a line shows other fields than those of one seat.
+    """
+    seats = set(range(len(header.setup.names)))
+    for number, line in enumerate(chain.lines, 1):
+        owners = _owners(chain.path, number, line)
+        shown = set(line.opened)
+        seats = {seat for seat in seats if shown == {path for path, owner in owners.items() if owner == seat}}
+        if not seats:
+            found = ", ".join(line.opened)[:200] or "nothing"
+            raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)
+    return min(seats)
+
+
+def _owners(path: Path, number: int, line: PlainLine) -> dict[str, int | None]:
+    """Return whose the fields are that such a line hides: a player's move may look like a hidden field."""
+    try:
+        return {place.path: place.seat for place in places(line.fields)}
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise RecordError(path, number, "a line of a record", "other fields") from None

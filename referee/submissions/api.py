@@ -1,0 +1,219 @@
+"""What an author is answered: its own versions and matches, and of others' not even whether they are there.
+
+Knows who asks, what for, and how often that may be. Refuses to know HTTP's bytes and how checks are run.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import DeferredLock
+from twisted.internet.threads import deferToThread
+
+from ..net.http_messages import Inquiry, Reply, refusal
+from ..net.links.lobby import name_of
+from ..net.links.tokens import BadTokens, read_tokens
+from ..net.telemetry import Note
+from ..record.reader import RecordError
+from .archive import BadArchive
+from .check_queue import Checker
+from .matches import Matches
+from .store import Refused, State, Store, Version
+
+MINUTE_S = 60.0
+HAND_INS_A_MINUTE = 6
+"""Faster than a person changes a program and looks at what came of it."""
+REQUESTS_A_MINUTE = 120
+"""A client that waits for its verdict asks every second at most."""
+_LINES = "application/x-ndjson"
+_DIGITS = 9
+
+
+NOWHERE = refusal(
+    HTTPStatus.NOT_FOUND,
+    "there is no such thing of yours",
+    "PUT or GET /submissions, GET /submissions/NUMBER, /matches, /matches/NAME and /matches/NAME/record; "
+    "numbers and names are in your lists, a slash in a name is written %2F",
+)
+"""For what is not there and for what is another's, to the byte."""
+
+
+class Authors:
+    """Who may hand in: the file of tokens, read again whenever it changes.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        BadTokens: it can't be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._hashes = read_tokens(path)
+        self._stamp = self._look()
+
+    def named(self, token: str | None) -> str | None:
+        """Return whose token it is; None if it is nobody's. A file that became unusable changes nothing."""
+        stamp = self._look()
+        if stamp not in (None, self._stamp):
+            self._stamp = stamp
+            try:
+                self._hashes = read_tokens(self._path)
+            except BadTokens:
+                self._stamp = None  # it may be written this very moment: look again
+        return name_of(token, self._hashes)
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+class Pace:
+    """How often each author may ask.
+
+    Args:
+        a_minute: so often.
+        now: monotonic seconds.
+    """
+
+    def __init__(self, a_minute: int, now: Callable[[], float]) -> None:
+        self._a_minute = a_minute
+        self._now = now
+        self._times: defaultdict[str, deque[float]] = defaultdict(deque)
+
+    def wait_s(self, author: str) -> float:
+        """Return how long an author has to wait; 0, and it is counted, if not at all."""
+        times, now = self._times[author], self._now()
+        while times and times[0] <= now - MINUTE_S:
+            times.popleft()
+        if len(times) >= self._a_minute:
+            return times[0] + MINUTE_S - now
+        times.append(now)
+        return 0.0
+
+
+class Desk:
+    """Answers authors.
+
+    Args:
+        store: of the versions.
+        checker: takes new versions.
+        matches: of all authors.
+        clock: monotonic seconds.
+        now: ISO 8601 in UTC.
+        note: takes note of what happens.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        checker: Checker,
+        matches: Matches,
+        clock: Callable[[], float],
+        now: Callable[[], str],
+        note: Note,
+    ) -> None:
+        self._store = store
+        self._checker = checker
+        self._matches = matches
+        self._now = now
+        self._note = note
+        self._requests = Pace(REQUESTS_A_MINUTE, clock)
+        self._hand_ins = Pace(HAND_INS_A_MINUTE, clock)
+        self._taking_in = DeferredLock()
+        """One archive is unpacked at a time: they may be large."""
+        self._reading = DeferredLock()
+        """One author's records are gone through at a time: to audit them takes a core."""
+
+    async def answer(self, inquiry: Inquiry) -> Reply:
+        """Answer an inquiry."""
+        wait_s = self._requests.wait_s(inquiry.author)
+        if wait_s:
+            return _too_often(f"more than {REQUESTS_A_MINUTE} requests a minute", wait_s)
+        match inquiry.method, inquiry.path:
+            case "PUT", ("submissions",):
+                reply = await self._hand_in(inquiry.author, inquiry.body)
+            case "GET", ("submissions",):
+                reply = await self._versions(inquiry.author)
+            case "GET", ("submissions", number):
+                reply = await self._version(inquiry.author, number)
+            case "GET", ("matches",):
+                reply = await self._list(inquiry.author)
+            case "GET", ("matches", name):
+                reply = await self._looked_up(self._matches.explained, inquiry, name)
+            case "GET", ("matches", name, "record"):
+                reply = await self._looked_up(self._matches.record, inquiry, name)
+            case _:
+                reply = NOWHERE
+        return reply
+
+    async def _hand_in(self, author: str, data: bytes) -> Reply:
+        wait_s = self._hand_ins.wait_s(author)
+        if wait_s:
+            return _too_often(f"more than {HAND_INS_A_MINUTE} versions a minute", wait_s)
+        try:
+            version, is_new = await self._taking_in.run(deferToThread, self._store.hand_in, author, data, self._now())
+        except BadArchive as error:
+            text, _, remedy = str(error).rpartition("; ")
+            return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, text or remedy, remedy)
+        except Refused as error:
+            return refusal(HTTPStatus.CONFLICT, str(error), error.remedy)
+        if is_new:
+            self._checker.add(author, version.number)
+            self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
+        return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
+
+    async def _versions(self, author: str) -> Reply:
+        versions = await deferToThread(self._store.versions, author)
+        return _plain({"submissions": [self._shown(author, one) for one in versions]})
+
+    async def _list(self, author: str) -> Reply:
+        return _plain({"matches": await self._reading.run(deferToThread, self._matches.of, author)})
+
+    async def _version(self, author: str, number: str) -> Reply:
+        is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
+        version = await deferToThread(self._store.version, author, int(number)) if is_number else None
+        if version is None:
+            return NOWHERE
+        report = await deferToThread(self._store.report, author, version.number)
+        return _plain({**self._shown(author, version), "report": report})
+
+    def _shown(self, author: str, version: Version) -> dict[str, Any]:
+        plain: dict[str, Any] = msgspec.to_builtins(version)
+        if self._checker.current == (author, version.number) and version.state is State.WAITING:
+            plain["state"] = str(State.CHECKING)
+        return plain
+
+    async def _looked_up(self, look: Callable[..., Any], inquiry: Inquiry, name: str) -> Reply:
+        """Look a match up in the records; that a record does not hold is told without its path."""
+        try:
+            found = await self._reading.run(deferToThread, look, inquiry.author, name, _seat(inquiry.query))
+        except RecordError as error:
+            text = f"the record does not hold in line {error.line}: expected {error.expected}"
+            return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "tell the organiser: `referee audit` says more")
+        if found is None:
+            return NOWHERE
+        return Reply(body=found, content_type=_LINES) if isinstance(found, bytes) else _plain(found)
+
+
+def _seat(query: Mapping[str, str]) -> int | None:
+    """Return the seat that is asked for; None if none is, and -1, which nobody has, for what is no number."""
+    text = query.get("seat")
+    if text is None:
+        return None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else -1
+
+
+def _plain(value: Any, code: HTTPStatus = HTTPStatus.OK) -> Reply:
+    return Reply(code=code, body=msgspec.json.encode(value))
+
+
+def _too_often(what: str, wait_s: float) -> Reply:
+    return refusal(HTTPStatus.TOO_MANY_REQUESTS, what, f"ask again in {wait_s:.0f} s")

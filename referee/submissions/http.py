@@ -1,0 +1,61 @@
+"""The service that authors hand their programs in to, over HTTP. Knows who may ask, and how long a request may take.
+
+Refuses to know what is answered (desk.py).
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+from ..clock import Port
+from ..net.http_messages import Head, Reply, refusal
+from ..net.http_server import HttpServer, Limits
+from ..net.links.addresses import listen
+from ..net.telemetry import Note
+from .api import Authors, Desk
+from .archive import MAX_PACKED_BYTES, MIB
+
+LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
+"""A class hands in at the last minute; each may hold the largest archive, on disk while it comes: at 64 KiB/s it takes
+the whole time, as a long record does that is explained in a queue. Who sends no token is no author, and has 10 s."""
+
+
+class Reception:
+    """Lets authors in to the desk, and nobody else.
+
+    Args:
+        desk: answers.
+        authors: who may ask.
+    """
+
+    def __init__(self, desk: Desk, authors: Authors) -> None:
+        self.answer = desk.answer
+        self._authors = authors
+
+    def announced(self, head: Head) -> str | Reply:
+        """Return which author asks; or why that is refused, before the body is read."""
+        author = self._authors.named(head.token)
+        if author is None:
+            remedy = "send the token that the organiser gave you: Authorization: Bearer TOKEN"
+            return refusal(HTTPStatus.UNAUTHORIZED, "no token, or none that is known", remedy)
+        if head.length is None:
+            return refusal(HTTPStatus.LENGTH_REQUIRED, "the body's length is not announced", "send a Content-Length")
+        if head.length > MAX_PACKED_BYTES:
+            remedy = f"an archive may have {MAX_PACKED_BYTES // MIB} MiB; leave out what the program does not need"
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is {head.length} bytes long", remedy)
+        return author
+
+
+async def open_reception(reactor: Any, address: str, desk: Desk, authors: Authors, note: Note) -> Port:
+    """Open the service.
+
+    Args:
+        reactor: Twisted's reactor.
+        address: Twisted endpoint string.
+        desk: answers.
+        authors: who may ask.
+        note: takes note of what goes wrong.
+
+    Raises:
+        AddressError: the address can't be listened on.
+    """
+    return await listen(reactor, address, HttpServer(Reception(desk, authors), LIMITS, note, reactor))

@@ -1,0 +1,1 @@
+"""Ratings from results: Elo by maximum likelihood, with intervals."""

@@ -1,0 +1,275 @@
+"""The tournament's file: what it means, what is left out of a folder, what is told of it, and its examples."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.app.tournament_file.text import NoExample, describe, example, examples
+from referee.net.tournaments.run_settings import Venue
+from referee.pairing.base import Extent
+from referee.tournament.points import Scoring
+from referee.tournament.spec import Charter, Participant, TimeControl
+from referee.tournament.standings import DEFAULT, DEFAULT_SWISS
+
+from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, player, read
+
+
+@pytest.fixture(scope="module")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with all that the whole file names."""
+    return furnished(tmp_path_factory.mktemp("hall"))
+
+
+def test_a_short_file_is_enough(hall: Path) -> None:
+    """Game, entrants and format suffice: the rest has the defaults that a single match has, too."""
+    plan = read(hall, MINIMAL, "my cup!.toml")
+    time = TimeControl(per_move_ms=6000.0, start_ms=30_000.0, lag_margin_ms=250.0)
+    two = (Participant(name="greedy", player="house:greedy"), Participant(name="random", player="house:random"))
+    expected = Charter(
+        name="my-cup", game="q", entrants=two, seats=2, format="roundrobin", time=time, tie_breaks=DEFAULT
+    )
+    assert plan.charter == expected
+    assert plan.venue == Venue(folder=hall / "logs" / "my-cup")
+    assert (plan.extent, plan.warnings) == (Extent(fewest=1, most=1, rounds=1), ())
+
+
+def test_a_whole_file_says_everything(hall: Path) -> None:
+    """Every key arrives where it belongs: seconds as milliseconds, paths absolute, files as what stands in them."""
+    plan = read(hall, WHOLE)
+    charter = plan.charter
+    assert charter.name == "autumn-1.0"
+    assert (charter.game, charter.seats, charter.options["sizes"]) == ("quincala", 2, 3)
+    assert charter.options["layout"]["start"].keys() >= {"3"}
+    assert (charter.format, charter.format_options) == ("swiss", {"rounds": 2})
+    assert charter.entrants == (
+        Participant(name="random", player="house:random", rating=1500.0),
+        Participant(name="ada", player="remote"),
+        Participant(name="carl", player="remote"),
+        Participant(name="shell", player="cmd:sh -c 'exit 1'"),
+        Participant(name="mine", player=str(hall.resolve() / "mine")),
+        Participant(name="zoe", player=str(hall.resolve() / "submissions" / "zoe")),
+    )
+    assert charter.time == TimeControl(
+        per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0, lag_margin_ms=0.0
+    )
+    assert charter.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0)
+    assert (charter.duplicate, charter.acknowledge, charter.seed) == (False, True, 7)
+    assert (charter.tie_breaks, charter.suspend_after, charter.memory_mib) == (("wins",), 0, 300)
+    assert plan.venue == Venue(
+        folder=hall / "kept" / "autumn-1.0",
+        tables=4,
+        ledger="postgresql+psycopg://referee@db/contest",
+        listen="tcp:7777",
+        tokens={"ada": f"{HASH}a", "carl": f"{HASH}b"},
+        come_back_s=0.0,
+        show_up_s=5.5,
+        sandbox="required",
+        min_free_mib=1.5,
+    )
+    assert plan.warnings == ()
+
+
+def test_a_charter_survives_being_written_down(hall: Path) -> None:
+    """What is kept in a tournament's folder and read again is the same charter, so that it can go on."""
+    charter = read(hall, WHOLE).charter
+    assert msgspec.json.decode(msgspec.json.encode(charter), type=Charter) == charter
+
+
+@pytest.mark.parametrize(("form", "expected"), [("swiss", DEFAULT_SWISS), ("ladder", DEFAULT)])
+def test_tie_breaks_suit_the_format(hall: Path, form: str, expected: tuple[str, ...]) -> None:
+    """Where the file names none, they are those for fields in which everybody meets a few, or everybody."""
+    assert read(hall, MINIMAL.replace("roundrobin", form)).charter.tie_breaks == expected
+
+
+@pytest.mark.parametrize("text", [b"\xef\xbb\xbf" + MINIMAL.encode(), MINIMAL.replace("\n", "\r\n").encode()])
+def test_files_of_other_editors_are_read(hall: Path, text: bytes) -> None:
+    """A byte order mark or other line ends make no difference."""
+    assert read(hall, text).charter.game == "q"
+
+
+@pytest.mark.parametrize(
+    ("entrants", "expected"),
+    [
+        (["house:greedy"] * 3, ["greedy1", "greedy2", "greedy3"]),
+        (["house:dag", "house:greedy", "house:dag"], ["dag1", "greedy", "dag2"]),
+        (["house:dag", ("dag", "house:dag")], ["dag1", "dag"]),
+        (["house:dag", "house:dag", ("dag1", "house:greedy")], ["dag2", "dag3", "dag1"]),
+        ([("x" * 20, "house:dag"), "mine", "mine"], ["x" * 20, "mine1", "mine2"]),
+    ],
+)
+def test_names_differ(hall: Path, entrants: list[Any], expected: list[str]) -> None:
+    """Names that the file gives stay; those that several programs have of themselves get numbers."""
+    tables = [("", one) if isinstance(one, str) else one for one in entrants]
+    lines = [f'[[entrants]]\nplayer = "{one}"' + (f'\nname = "{name}"' if name else "") for name, one in tables]
+    text = 'game = "q"\nformat = "ladder"\n' + "\n".join(lines)
+    assert [one.name for one in read(hall, text).charter.entrants] == expected
+
+
+SUBMITTED = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n'
+
+
+def test_a_folder_of_folders_is_a_field(tmp_path: Path) -> None:
+    """Each player's folder takes part under its own name, made legal and unique; hidden ones and files do not count."""
+    for name in (
+        "team-1",
+        "team_1",
+        "_zoe",
+        "zoe",
+        "Ärger",
+        "übung 3",
+        "übung3",
+        "日本",
+        "☃_-x",
+        "a-very-long-name-of-more-than-twenty-1",
+    ):
+        player(tmp_path / "submissions" / name)
+    player(tmp_path / "submissions" / ".git")
+    (tmp_path / "submissions" / "notes.txt").write_text("none of them")
+    plan = read(tmp_path, SUBMITTED)
+    named = {Path(one.player).name: one.name for one in plan.charter.entrants}
+    assert named == {
+        "a-very-long-name-of-more-than-twenty-1": "a-very-long-name-of-",
+        "team-1": "team-1",
+        "team_1": "team_1",
+        "_zoe": "zoe1",
+        "zoe": "zoe2",
+        "Ärger": "Arger",
+        "übung 3": "ubung31",
+        "übung3": "ubung32",
+        "☃_-x": "x",
+        "日本": "player",
+    }
+    assert list(named) == sorted(named)
+    assert plan.warnings == ()
+
+
+def test_a_listed_folder_takes_part_once(tmp_path: Path) -> None:
+    """A submission that is listed as well, for its rating, plays as it is listed."""
+    for name in ("ada", "bob"):
+        player(tmp_path / "submissions" / name)
+    text = SUBMITTED + '[[entrants]]\nname = "first"\nplayer = "submissions/ada"\nrating = 1\n'
+    assert [(one.name, one.rating) for one in read(tmp_path, text).charter.entrants] == [("first", 1.0), ("bob", None)]
+
+
+BROKEN: list[tuple[str, bytes | None, str]] = [
+    ("empty", None, "player.toml: No such file or directory; a player's folder needs that file"),
+    ("no-toml", b"name = ", "is no TOML: Invalid value"),
+    ("bytes", b"\xff", "is no TOML: 'utf-8' codec can't decode"),
+    ("digits", b"name = " + b"9" * 5000, "is no TOML: Exceeds the limit"),
+    ("deep", b"a = " + b"[" * 5000, "is no TOML: maximum recursion depth"),
+    ("type", b"name = 3", "Expected `str`, got `int` - at `$.name`"),
+    ("key", b'name = "a"\nrun = "a"\nx = 1', "contains unknown field `x`"),
+    ("run", b'name = "a"\nrun = ""', "`run` is empty"),
+    ("game", b'name = "a"\nrun = "a"\ngames = ["quincy"]', "it plays quincy, not q"),
+    ("control", b'name = "a"\nrun = "a"\ngames = ["\\u001b[2J"]', "`games` has the character '\\x1b'"),
+]
+
+
+@pytest.mark.parametrize(("content", "why"), [case[1:] for case in BROKEN], ids=[case[0] for case in BROKEN])
+def test_a_broken_program_stops_nobody_else(tmp_path: Path, content: bytes | None, why: str) -> None:
+    """Of a folder of folders, one that is broken is left out, with a line that names it and why, safe to print."""
+    player(tmp_path / "submissions" / "ada")
+    player(tmp_path / "submissions" / "zoe")
+    (tmp_path / "submissions" / "bob").mkdir()
+    if content is not None:
+        (tmp_path / "submissions" / "bob" / "player.toml").write_bytes(content)
+    plan = read(tmp_path, SUBMITTED)
+    assert [one.name for one in plan.charter.entrants] == ["ada", "zoe"]
+    (warning,) = plan.warnings
+    assert warning.startswith("bob is left out: ")
+    assert why in warning
+    assert warning.isprintable()
+
+
+def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> None:
+    """A pipe in place of player.toml keeps nobody waiting; links to elsewhere and names of no text are refused."""
+    for name in ("ada", "eve"):
+        player(tmp_path / "submissions" / name)
+    for name in ("bob", "carl"):
+        (tmp_path / "submissions" / name).mkdir()
+    os.mkfifo(tmp_path / "submissions" / "bob" / "player.toml")
+    (tmp_path / "submissions" / "carl" / "player.toml").symlink_to(tmp_path / "submissions" / "ada" / "player.toml")
+    player(Path(os.fsdecode(os.fsencode(tmp_path) + b"/submissions/dan\xff")))
+    plan = read(tmp_path, SUBMITTED)
+    assert [one.name for one in plan.charter.entrants] == ["ada", "eve"]
+    for warning, why in zip(plan.warnings, ("is no file", "is a link to", "its path is no UTF-8"), strict=True):
+        assert why in warning
+        assert warning.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("index", "entrants"), [(0, ["dag", "greedy", "random"]), (1, ["greedy", "ada", "shell", "bob", "eve"])]
+)
+def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrants: list[str]) -> None:
+    """What the README shows is a file as it says, once its folders and tokens are there."""
+    section = (ROOT / "README.md").read_text().partition("### The tournament file")[2]
+    text = section.split("```toml\n")[1 + index].partition("```")[0]
+    player(tmp_path / "submissions" / "eve")
+    player(tmp_path / "players" / "ada")
+    (tmp_path / "players.toml").write_text(f'bob = "{HASH}b"\n')
+    plan = read(tmp_path, text.replace("# seed", "seed").replace("# ledger", "ledger"))
+    assert [one.name for one in plan.charter.entrants] == entrants
+    assert plan.warnings == ()
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY.formats))
+def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
+    """It is read without a warning, and short: nobody waits long for a first tournament."""
+    plan = read(tmp_path, example(name), f"{name}.toml")
+    assert plan.warnings == ()
+    assert (plan.charter.name, plan.charter.format) == (name, name)
+    assert all(one.player.startswith("house:") for one in plan.charter.entrants)
+    assert plan.extent is not None
+    assert plan.extent.most * plan.charter.legs <= 14
+
+
+def test_only_formats_have_examples() -> None:
+    """Whatever else is asked for gets the list of those there are; no path leads out of the folder."""
+    assert list(examples()) == sorted(REGISTRY.formats)
+    with pytest.raises(NoExample, match="there are: doubleelimination, gauntlet"):
+        example("../tournaments/swiss")
+
+
+def test_a_plan_is_told_in_words(hall: Path) -> None:
+    """Game, format, matches, time, records and everybody who takes part; markup in a path stays what it is."""
+    text = WHOLE.replace('logs = "kept"', 'logs = "[red]kept"')
+    lines = str(describe(read(hall, text))).splitlines()
+    assert [line.strip() for line in lines] == [
+        "autumn-1.0",
+        "game        quincala, 2 seats, sizes = 3, layout as in its file",
+        "format      swiss, rounds = 2",
+        "matches     6 in 2 rounds",
+        "at a time   4",
+        "time        0.5 s a move, 60 s for all moves and 1 s more for each, 10 s to start",
+        "memory      300 MiB a program",
+        "deals       fixed by seed 7, so anybody can foretell them",
+        "tie-breaks  wins",
+        f"records     {hall}/[red]kept/autumn-1.0",
+        "ledger      postgresql+psycopg://referee@db/contest",
+        "remote      2 entrants at tcp:7777",
+        "entrants    6",
+        "random                house:random  1500",
+        "ada                   remote",
+        "carl                  remote",
+        "shell                 cmd:sh -c 'exit 1'",
+        f"mine                  {hall.resolve()}/mine",
+        f"zoe                   {hall.resolve()}/submissions/zoe",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (MINIMAL.replace("roundrobin", "knockout"), "matches     1 to 2 in 1 round"),
+        (MINIMAL.replace("roundrobin", "ladder"), "matches     1000"),
+        ("duplicate = true\n" + MINIMAL, "matches     2 in 1 round"),
+        ("duplicate = true\n" + MINIMAL, "deals       secret; each is played from all 2 seats"),
+        ("tie_breaks = []\n" + MINIMAL, "tie-breaks  none"),
+    ],
+)
+def test_a_plan_tells_how_much_is_played(hall: Path, text: str, line: str) -> None:
+    """As many matches as can be known beforehand, all legs counted."""
+    assert line in str(describe(read(hall, text))).splitlines()

@@ -1,0 +1,396 @@
+"""Every mistake that a tournament's file can have: its line, what is wrong, and what to do."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from protocol.limits import NAME_FORM
+from referee.app.tournament_file.plan import read_tournament
+from referee.app.tournament_file.sheet import BadCharter, Mistake
+from referee.tournament.spec import Charter
+
+from .tournament_files import MINIMAL, REGISTRY, WHOLE, furnished, mistakes, outcome
+
+Expected = list[tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with all that the whole file names."""
+    return furnished(tmp_path_factory.mktemp("hall"))
+
+
+TOML = "; texts stand in quotation marks, tables in brackets"
+FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
+WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
+    ("value", "game = q\n", [(1, f"this is no TOML: Invalid value{TOML}")]),
+    ("twice", MINIMAL + 'game = "q"\n', [(4, f"this is no TOML: Cannot overwrite a value{TOML}")]),
+    ("open", 'game = "q"\n\nentrants = [\n', [(4, f"this is no TOML: Invalid value (at end of document){TOML}")]),
+    ("latin", b'game = "q"\nname = "\xe4"\n', [(2, "this is no UTF-8 text; save it as UTF-8 in your editor")]),
+    ("deep", "a = " + "[" * 5000, [(0, "arrays or tables are nested too deeply")]),
+    ("huge", MINIMAL + "seed = 0x1" + "0" * 5000, [(4, "seed: whole numbers have 64 bits at most")]),
+    (
+        "empty",
+        "",
+        [
+            (
+                1,
+                'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or entrants_from = "submissions"',
+            ),
+            (
+                1,
+                (
+                    "format.name: this key is missing; it names the format: "
+                    "doubleelimination, gauntlet, knockout, ladder, roundrobin, swiss"
+                ),
+            ),
+            (1, "game: this key is missing; it names the game: q, quadominos, quincala, quincy"),
+        ],
+    ),
+]
+ADDED: list[tuple[str, str, Expected]] = [
+    ("key", "sets = 2", [(4, 'sets: there is no such key; did you mean "seats"?')]),
+    ("misplaced", "per_move = 2", [(4, "per_move: there is no such key here; it belongs under [time]")]),
+    ("misplaced-option", "q_bonus = 2", [(4, "q_bonus: there is no such key here; it belongs under [options]")]),
+    ("below", "[time]\nseats = 2", [(5, "time.seats: there is no such key here; it belongs above the first [table]")]),
+    (
+        "strange",
+        "[time]\nzzz = 2",
+        [(5, "time.zzz: there is no such key; there are: bank, increment, lag_margin, per_move, start")],
+    ),
+    (
+        "name",
+        'name = "../cup"',
+        [
+            (
+                4,
+                (
+                    "name: takes a letter or digit, then up to 39 letters, digits, dots, hyphens or underscores, "
+                    'not "../cup"'
+                ),
+            )
+        ],
+    ),
+    ("seats-type", 'seats = "two"', [(4, 'seats: takes a whole number from 2 to 12, not "two"')]),
+    ("seats-bool", "seats = true", [(4, "seats: takes a whole number from 2 to 12, not true")]),
+    ("seats-game", "seats = 5", [(4, "seats: q is played by 2 to 4, not by 5")]),
+    ("entrants-seats", "seats = 3", [(2, "entrants: 2 are too few: a match has 3 seats")]),
+    ("tables", "tables = 0", [(4, "tables: takes a whole number from 1 to 1000, not 0")]),
+    ("flag", "acknowledge = 1", [(4, "acknowledge: takes true or false, not 1")]),
+    ("seed", "seed = 1.5", [(4, "seed: takes a whole number, not 1.5")]),
+    ("suspend", "suspend_after = -1", [(4, "suspend_after: takes a whole number from 0 up, not -1")]),
+    ("memory", "[limits]\nmemory_mib = 63", [(5, "limits.memory_mib: takes whole MiB, from 64 to 1048576, not 63")]),
+    ("disk", "min_free_mib = inf", [(4, "min_free_mib: takes a number of MiB from 0 up, not Infinity")]),
+    ("sandbox", 'sandbox = "of"', [(4, 'sandbox: there is no way to confine programs "of"; did you mean "off"?')]),
+    ("logs", 'logs = "players.toml"', [(4, "logs: HALL/players.toml is no folder; records go into one")]),
+    ("logs-null", 'logs = "a\\u0000"', [(4, 'logs: takes a text of one line, not "a\\u0000"')]),
+    (
+        "ledger",
+        'ledger = "kept.db"',
+        [(4, 'ledger: takes the URL of a database: "postgresql+psycopg://user@host/name", not "kept.db"')],
+    ),
+    ("table", "time = 2", [(4, "time: takes a table: [time], not 2")]),
+    ("time", '[time]\nper_move = "6 s"', [(5, 'time.per_move: takes seconds, from 0.001 to 86400, not "6 s"')]),
+    ("time-range", "[time]\nstart = 0", [(5, "time.start: takes seconds, from 0.001 to 86400, not 0")]),
+    ("time-nan", "[time]\nlag_margin = nan", [(5, "time.lag_margin: takes seconds, from 0 to 86400, not NaN")]),
+    (
+        "increment",
+        "[time]\nincrement = 1",
+        [(5, "time.increment: it is added to a bank, and there is none; bank = SECONDS")],
+    ),
+    ("option", "[options]\nq_bonuss = 1", [(5, 'options.q_bonuss: there is no such key; did you mean "q_bonus"?')]),
+    ("option-type", '[options]\nq_bonus = "8"', [(5, 'options.q_bonus: Expected `int`, got `str`; it is "8"')]),
+    (
+        "tie-break",
+        'tie_breaks = [\n  "wins",\n  "bucholz",\n  "wins",\n]',
+        [
+            (6, 'tie_breaks: there is no tie-break "bucholz"; did you mean "buchholz"?'),
+            (7, "tie_breaks: wins stands there twice; a second time it decides nothing"),
+        ],
+    ),
+    (
+        "rows",
+        '[scoring]\nby_rank = [\n  [1],\n  [0, 1],\n  ["a"],\n]\nbye = 2',
+        [
+            (6, "scoring.by_rank: [1.0] is for fewer than two seats"),
+            (7, "scoring.by_rank: [0.0, 1.0] does not go down from first place to last"),
+            (8, "scoring.by_rank: a row takes points from first place to last: [10, 6, 3, 1]"),
+            (10, "scoring.bye: takes a share of a first place, from 0 to 1, not 2.0"),
+        ],
+    ),
+    (
+        "rows-twice",
+        "[scoring]\nby_rank = [[1, 0], [2, 1]]",
+        [(5, "scoring.by_rank: two rows for the same number of seats")],
+    ),
+    (
+        "listen",
+        '[remote]\nlisten = "tcp:x"',
+        [(5, "remote.listen: 'tcp:x' is no endpoint such as tcp:7777: invalid literal for int() with base 10: 'x'")],
+    ),
+    (
+        "tokens",
+        '[remote]\ntokens = "none.toml"',
+        [
+            (
+                5,
+                (
+                    "remote.tokens: HALL/none.toml: No such file or directory; "
+                    "`referee token NAME... --file HALL/none.toml` makes such a file"
+                ),
+            )
+        ],
+    ),
+    ("folder", 'entrants_from = "none"', [(4, "entrants_from: none: No such file or directory")]),
+    ("folder-file", 'entrants_from = "cup.toml"', [(4, "entrants_from: cup.toml: Not a directory")]),
+]
+FORMATS: list[tuple[str, str, Expected]] = [
+    ("name", 'name = "swis"', [(4, 'format.name: there is no format "swis"; did you mean "swiss"?')]),
+    ("option", 'name = "swiss"\nround = 3', [(5, 'format.round: there is no such key; did you mean "rounds"?')]),
+    ("range", 'name = "swiss"\nrounds = 0', [(5, "format.rounds: Expected `int` >= 1; it is 0")]),
+    (
+        "field",
+        'name = "gauntlet"\nchallengers = 2',
+        [(3, "2 challengers of 2 entrants leave no opponents")],
+    ),
+]
+ENTRANTS: list[tuple[str, str, Expected]] = [
+    ("none", 'name = "a"', [(4, f"entrants.player: this key is missing; {FORMS}")]),
+    ("key", 'plaier = "mine"\nplayer = "mine"', [(5, 'entrants.plaier: there is no such key; did you mean "player"?')]),
+    ("house", 'player = "house:gredy"', [(5, 'there is no house player "gredy"; did you mean "greedy"?')]),
+    ("not-house", 'player = "Greedy"', [(5, 'there is no folder "Greedy"; did you mean "house:greedy"?')]),
+    ("folder", 'player = "xyz"', [(5, f'there is no folder "xyz"; {FORMS}')]),
+    (
+        "bare",
+        'player = "bare"',
+        [(5, "HALL/bare/player.toml: No such file or directory; a player's folder needs that file")],
+    ),
+    ("game", 'player = "quincy"', [(5, "HALL/quincy/player.toml: it plays quincy, not q")]),
+    ("cmd", 'player = "cmd:\'"', [(5, "cmd:': No closing quotation; it is split into words as a shell would")]),
+    ("no-name", 'player = "cmd:true"', [(5, 'a command has no name; give the entrant one: name = "..."')]),
+    (
+        "own-name",
+        'player = "unnamed"',
+        [(5, f'"my bot" is no name of {NAME_FORM}; give the entrant one: name = "..."')],
+    ),
+    (
+        "name",
+        'player = "mine"\nname = "my bot"',
+        [(6, f'entrants.name: takes {NAME_FORM}, not "my bot"')],
+    ),
+    ("rating", 'player = "mine"\nrating = "high"', [(6, 'entrants.rating: takes a number, not "high"')]),
+    (
+        "twice",
+        'player = "mine"\nname = "a"\n[[entrants]]\nname = "a"\nplayer = "mine"',
+        [(8, 'entrants.name: "a" is the name of the entrant of line 6, too')],
+    ),
+    (
+        "remote",
+        'player = "remote"\nname = "ada"',
+        [
+            (
+                5,
+                (
+                    "ada is remote and has no token; `referee token ada --file players.toml` makes one; "
+                    'then, under [remote]: tokens = "players.toml"'
+                ),
+            )
+        ],
+    ),
+    ("remote-name", 'player = "remote"', [(5, 'a remote entrant needs a name: name = "..."')]),
+    (
+        "token",
+        'player = "remote"\nname = "adda"\n[remote]\ntokens = "players.toml"',
+        [
+            (
+                5,
+                (
+                    "adda has no token in HALL/players.toml; "
+                    '`referee token adda --file HALL/players.toml` makes one; did you mean "ada"?'
+                ),
+            )
+        ],
+    ),
+    (
+        "one-token",
+        (
+            'player = "remote"\nname = "ada"\n[[entrants]]\nplayer = "remote"\nname = "eve"\ntoken = "ada"\n'
+            '[remote]\ntokens = "players.toml"'
+        ),
+        [(9, "entrants.name: its token is that of ada, too; each entrant needs its own")],
+    ),
+    (
+        "idle-token",
+        'player = "mine"\ntoken = "ada"',
+        [(6, 'entrants.token: only remote entrants have one: player = "remote"')],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), [one[1:] for one in WHOLE_FILES], ids=[one[0] for one in WHOLE_FILES])
+def test_a_file_that_is_no_tournament(hall: Path, text: str | bytes, expected: Expected) -> None:
+    """What is no TOML is told with its line; of an empty file, all that it needs."""
+    assert mistakes(hall, text) == expected
+
+
+@pytest.mark.parametrize(("added", "expected"), [one[1:] for one in ADDED], ids=[one[0] for one in ADDED])
+def test_a_mistake_has_its_line_and_its_remedy(hall: Path, added: str, expected: Expected) -> None:
+    """One line too many, or a wrong one, in a file that is right: just that is found."""
+    assert mistakes(hall, MINIMAL + added + "\n") == expected
+
+
+@pytest.mark.parametrize(("form", "expected"), [one[1:] for one in FORMATS], ids=[one[0] for one in FORMATS])
+def test_a_format_that_cannot_be_played(hall: Path, form: str, expected: Expected) -> None:
+    """Unknown formats and options, and formats that the field does not suit."""
+    assert mistakes(hall, MINIMAL.replace('format = "roundrobin"', f"[format]\n{form}")) == expected
+
+
+@pytest.mark.parametrize(("entrant", "expected"), [one[1:] for one in ENTRANTS], ids=[one[0] for one in ENTRANTS])
+def test_an_entrant_that_cannot_play(hall: Path, entrant: str, expected: Expected) -> None:
+    """Whoever is listed must be right, whatever there is to find about it."""
+    head = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n[[entrants]]\n'
+    short = [(line, text.removeprefix("entrants.player: ")) for line, text in mistakes(hall, head + entrant)]
+    assert short == [(line, text.removeprefix("entrants.player: ")) for line, text in expected]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ('layout = "none.toml"', (5, "options.layout: none.toml: it can't be read: No such file or directory")),
+        ('layout = "wrong.toml"', (5, f"options.layout: wrong.toml, line 2: this is no TOML: Invalid value{TOML}")),
+        ('layout = "bare"', (5, "options.layout: bare: this is no file")),
+        ("layout = 3", (5, "options.layout: takes the path of a TOML file, not 3")),
+        ('layout = "players.toml"', (5, "options.layout: Object contains unknown field `ada`; it is a table")),
+        ("sizes = 6", (5, "options.sizes: Invalid enum value 6; it is 6")),
+    ],
+)
+def test_options_of_a_game_are_held_to_its_rules(hall: Path, options: str, expected: tuple[int, str]) -> None:
+    """Files that options name are read at once, and what stands in them is checked."""
+    text = MINIMAL.replace('"q"', '"quincala"') + f"[options]\n{options}\n"
+    assert mistakes(hall, text) == [expected]
+
+
+def test_a_deal_that_is_played_twice_is_not_for_remote_programs(hall: Path) -> None:
+    """A program that the referee does not start would know the deal of the second leg from the first."""
+    text = WHOLE.replace("duplicate = false", "duplicate = true")
+    why = "ada, carl would know each deal from its first leg, being remote"
+    remedy = "let their programs be started here, or take duplicate = false"
+    assert mistakes(hall, text) == [(3, f"duplicate: {why}; {remedy}")]
+
+
+def test_options_that_do_not_go_together_are_told_where_they_stand(hall: Path) -> None:
+    """What no option by itself shows is told at the head of the options."""
+    board = (hall / "board.toml").read_text()
+    (hall / "small.toml").write_text(board[: board.index("[start.3]")] + board[board.index("[start.4]") :])
+    text = MINIMAL.replace('"q"', '"quincala"') + '[options]\nsizes = 3\nlayout = "small.toml"\n'
+    ((line, told),) = mistakes(hall, text)
+    assert line == 4
+    assert told.startswith("options of quincala: the layout has no start.3")
+
+
+def test_a_file_without_a_name_needs_one(hall: Path) -> None:
+    """Where nothing of the file's name can be kept, the tournament's must be given."""
+    ((line, told),) = mistakes(hall, MINIMAL, "日本.toml")
+    missing = "name: this key is missing, and the name of the file does not do instead"
+    assert (line, told.partition(";")[0]) == (1, missing)
+
+
+@pytest.mark.parametrize(("path", "why"), [("none.toml", "No such file or directory"), ("bare", "this is no file")])
+def test_a_file_that_is_not_there(hall: Path, path: str, why: str) -> None:
+    """The whole file is to blame, on no line."""
+    with pytest.raises(BadCharter, match=why) as caught:
+        read_tournament(hall / path, REGISTRY)
+    assert [one.line for one in caught.value.mistakes] == [0]
+
+
+def test_all_mistakes_are_told_at_once_by_line(hall: Path) -> None:
+    """An organiser mends a file once, not mistake by mistake; the text can be clicked in an editor."""
+    text = 'gamee = "q"\ntables = 0\nentrants = ["house:x", "nobody"]\n[time]\nbank = 0\n[format]\nname = "x"\n'
+    found = outcome(hall, text)
+    assert isinstance(found, BadCharter)
+    assert [one.line for one in found.mistakes] == [1, 1, 2, 3, 3, 5, 7]
+    assert str(found).splitlines()[2] == f"{hall}/cup.toml:2: tables: takes a whole number from 1 to 1000, not 0"
+
+
+def test_the_whole_file_is_named_without_a_line() -> None:
+    """Line 0 is no line to look at."""
+    error = BadCharter(Path("cup.toml"), [Mistake(3, "b"), Mistake(0, "a"), Mistake(3, "b")])
+    assert str(error) == "cup.toml: a\ncup.toml:3: b"
+
+
+def test_nobody_in_a_folder_can_take_part(hall: Path) -> None:
+    """A folder without players, and one that is a player's, are mistakes of the organiser's."""
+    text = 'game = "q"\nformat = "ladder"\nentrants_from = "{}"\n'
+    remedy = "it needs a folder with a player.toml for each entrant"
+    assert mistakes(hall, text.format("bare")) == [(3, f"entrants_from: nobody in bare can take part; {remedy}")]
+    remedy = "it is a player's folder itself: list it under entrants"
+    assert mistakes(hall, text.format("mine")) == [(3, f"entrants_from: nobody in mine can take part; {remedy}")]
+
+
+LINES = WHOLE.splitlines(keepends=True)
+WORDS = st.sampled_from(
+    [
+        "0",
+        "-1",
+        "nan",
+        "99999999999",
+        '"x"',
+        "[]",
+        "{}",
+        "true",
+        "[[1]]",
+        '"\\u0000"',
+        "1979-05-27",
+        "=",
+        '"""',
+        "[",
+        "]]",
+    ]
+)
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    edits=st.lists(
+        st.tuples(
+            st.sampled_from(["drop", "repeat", "swap", "value", "insert"]),
+            st.integers(0, len(LINES) - 1),
+            st.integers(0, len(LINES) - 1),
+            WORDS,
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str]]) -> None:
+    """However a good file is mangled, it is read, or refused with mistakes on lines that it has."""
+    lines = list(LINES)
+    for how, one, other, word in edits:
+        at, to = one % len(lines), other % len(lines)
+        if how == "drop" and len(lines) > 1:
+            del lines[at]
+        elif how == "repeat":
+            lines.insert(to, lines[at])
+        elif how == "swap":
+            lines[at], lines[to] = lines[to], lines[at]
+        elif how == "value":
+            lines[at] = f"{lines[at].partition('=')[0].strip()} = {word}\n"
+        else:
+            lines[at] = lines[at][: other % (len(lines[at]) + 1)] + word + lines[at][other % (len(lines[at]) + 1) :]
+    text = "".join(lines)
+    found = outcome(hall, text, "mangled.toml")
+    if isinstance(found, BadCharter):
+        assert found.mistakes
+        assert all(0 <= one.line <= text.count("\n") + 1 and one.text.isprintable() for one in found.mistakes)
+    else:
+        assert msgspec.json.decode(msgspec.json.encode(found.charter), type=Charter) == found.charter
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=60) | st.text(alphabet="[]{}\"'=.,#\n ab1_-", max_size=40).map(str.encode))
+def test_no_bytes_are_too_strange(hall: Path, content: bytes) -> None:
+    """Whatever bytes a file has, they are no tournament, and that is all that comes of it."""
+    assert mistakes(hall, content, "bytes.toml")

@@ -1,0 +1,105 @@
+"""The course's data, and the player's end of its wire: forms in either direction, calls in, results out."""
+
+import json
+from typing import Any, cast
+
+import pytest
+
+from referee.dialects.cs4500 import forms
+from referee.dialects.cs4500.player_end import Call, PlayerEnd, call_of
+from referee.games.q import tiles as q_tiles
+from referee.games.q.game import QGame
+
+from ..net.wires import Wire
+from .courses import POSITION, TILE
+
+# --- the player's end
+
+
+class Answers:
+    """A player that returns the same from every call; None: nothing."""
+
+    def __init__(self, result: Any) -> None:
+        self._result = result
+
+    def called(self, call: Call, end: PlayerEnd) -> None:
+        """Answer at once."""
+        end.reply(self._result)
+
+    def lost(self) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize("name", ["A", "Bo", "ada"])
+@pytest.mark.parametrize("result", [None, [], "pass", 7])
+def test_no_value_of_a_players_is_too_short_to_be_seen(name: str, result: Any) -> None:
+    """Who waits for five bytes of a value sees a name of one letter, too: each is one line, and the same value."""
+    end, wire = PlayerEnd(name, Answers(result)), Wire()
+    end.transport = cast("Any", wire)
+    end.connectionMade()
+    end.dataReceived(b'["win", [true]]')
+    lines = wire.written.splitlines(keepends=True)
+    assert [json.loads(line) for line in lines] == [name, "void" if result is None else result]
+    for line in lines:
+        assert (len(line.lstrip()) >= 5, line[-1:]) == (True, b"\n")
+
+
+# --- the data
+
+
+def test_the_words_are_those_of_the_game() -> None:
+    """Shapes and colours are the game's own, in its order."""
+    assert (q_tiles.SHAPES, q_tiles.COLORS) == (forms.SHAPES, forms.COLORS)
+    for name in q_tiles.NAMES:
+        assert forms.tile_names(forms.jtiles([name])) == [name]
+
+
+@pytest.mark.parametrize(
+    "move", [{"action": "pass"}, {"action": "exchange"}, {"action": "place", "tiles": [[-1, 2, "red-star"]]}]
+)
+def test_choices_are_moves(move: Any) -> None:
+    """A choice and a move say the same, in either direction."""
+    assert forms.move_of(forms.choice_of(move)) == move
+
+
+def test_what_a_player_knows_is_a_view() -> None:
+    """A player's own view has it on seat 0, and the others behind it in the order of their turns."""
+    game = QGame()
+    state = game.restore(game.parse_options({}), POSITION)
+    public = forms.jpub(game.view(state, 1), 1, "ada")
+    found = forms.view_of(json.loads(json.dumps(public)))
+    assert found["map"].sort() is None
+    assert found == {
+        "seat": 0,
+        "hand": ["green-square"],
+        "scores": [7, 5],
+        "order": [0, 1],
+        "tiles_left": 10,
+        "map": [[-1, 0, "red-clover"], [0, 0, "red-star"]],
+    }
+
+
+WRONG: list[Any] = [None, "x", [[]], -1]
+PUB: dict[str, Any] = {
+    "map": [[0, [0, json.loads(TILE)]]],
+    "tile*": 3,
+    "players": [{"score": 0, "name": "a", "tile*": []}, 1],
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("setup", ["setup"], ["setup", []], ["setup", [PUB]], ["setup", [PUB, []], 1], {"setup": [PUB, []]}),
+        *(["take-turn", PUB], ["take-turn", [PUB, PUB]], ["new-tiles", []], ["new-tiles", [[1]]], ["name", []]),
+        *(["win", [1]], ["win", ["true"]], ["win", []], ["win", [True, True]], ["Win", [True]], None, 3, []),
+        *(["take-turn", [{**PUB, field: wrong}]] for field in PUB for wrong in WRONG),
+        ["take-turn", [{**PUB, "more": 1}]],
+        ["take-turn", [{**PUB, "players": []}]],
+        ["take-turn", [{**PUB, "map": [[0, [0, {"color": "red"}]]]}]],
+    ],
+)
+def test_a_referee_is_not_trusted(value: Any) -> None:
+    """What is no call, or has not the arguments of one, is refused, whatever it is."""
+    with pytest.raises(forms.BadForm):
+        call_of(value)

@@ -1,0 +1,170 @@
+"""Control groups, on folders that stand for the kernel's and, where this machine has them, on its own."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from referee.launch.control_groups import Ground, Group, clear_groups, find_ground
+from referee.launch.leftovers import own_prefix
+from referee.launch.limits import ProgramLimits
+
+LIMITS = ProgramLimits(memory_mib=100, processes=5)
+HUNDRED_MIB = "104857600"
+
+
+def first_version(root: Path) -> Path:
+    """Make the tree of version 1: a folder for each controller; return the file that tells a process's groups."""
+    for folder in ("memory/own", "pids", "cpu"):
+        (root / folder).mkdir(parents=True)
+    for folder in ("memory", "memory/own", "pids", "cpu"):
+        (root / folder / "cgroup.procs").touch()
+    own = root / "own"
+    own.write_text("9:name=systemd:/\n8:pids:/\n4:memory:/own\n1:cpu,cpuacct:/elsewhere\n0::/\n")
+    return own
+
+
+def second_version(root: Path, handed_on: str, own_hands_on: str = "") -> Path:
+    """Make the tree of version 2: one folder, with a group for this process beneath a user's."""
+    group = root / "user" / "terminal"
+    group.mkdir(parents=True)
+    (root / "cgroup.controllers").touch()
+    for folder, names in ((root / "user", handed_on), (group, own_hands_on)):
+        (folder / "cgroup.subtree_control").write_text(names)
+        (folder / "cgroup.procs").touch()
+    own = root / "own"
+    own.write_text("0::/user/terminal\n")
+    return own
+
+
+def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path) -> None:
+    """Beneath the process's own group, or, where that is not mounted, beneath what is."""
+    found = find_ground(tmp_path, first_version(tmp_path))
+    folders = {"memory": tmp_path / "memory" / "own", "pids": tmp_path / "pids", "cpu": tmp_path / "cpu"}
+    assert Ground(version=1, folders=folders) == found
+
+
+@pytest.mark.parametrize(
+    ("handed_on", "own_hands_on", "expected"),
+    [
+        ("cpu memory pids", "", dict.fromkeys(("memory", "pids", "cpu"), "user")),
+        ("cpu memory pids", "memory", {"memory": "user/terminal"}),
+        ("cpu", "", {}),
+        ("", "", {}),
+    ],
+)
+def test_the_second_version_needs_a_group_that_hands_on(
+    tmp_path: Path, handed_on: str, own_hands_on: str, expected: dict[str, str]
+) -> None:
+    """The process's own group, else the one around it; where neither hands memory or processes on, nothing is held."""
+    found = find_ground(tmp_path, second_version(tmp_path, handed_on, own_hands_on))
+    assert Ground(version=2, folders={name: tmp_path / folder for name, folder in expected.items()}) == found
+
+
+def test_where_there_are_none(tmp_path: Path) -> None:
+    """A machine without control groups holds nothing, and that is no error."""
+    assert Ground(version=1, folders={}) == find_ground(tmp_path, tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("version", "files"),
+    [
+        (
+            1,
+            {
+                "memory.limit_in_bytes": HUNDRED_MIB,
+                "memory.memsw.limit_in_bytes": HUNDRED_MIB,
+                "pids.max": "8",
+            },
+        ),
+        (2, {"memory.max": HUNDRED_MIB, "memory.swap.max": "0", "pids.max": "8"}),
+    ],
+)
+def test_limits_are_written(tmp_path: Path, version: int, files: dict[str, str]) -> None:
+    """In bytes, swap included; what starts the program is allowed on top of its own processes."""
+    Group(Ground(version=version, folders={"memory": tmp_path, "pids": tmp_path}), LIMITS)
+    (made,) = tmp_path.iterdir()
+    assert files == {path.name: path.read_text() for path in made.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("version", "name", "content", "expected"),
+    [
+        (1, "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 0\n", False),
+        (1, "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", True),
+        (2, "memory.events", "low 0\nhigh 0\nmax 7\noom 1\noom_kill 0\n", False),
+        (2, "memory.events", "low 0\nhigh 0\nmax 7\noom 1\noom_kill 1\n", True),
+        (2, "elsewhere", "oom_kill 1\n", False),
+    ],
+)
+def test_the_kernel_tells_who_ran_out_of_memory(
+    tmp_path: Path, *, version: int, name: str, content: str, expected: bool
+) -> None:
+    """Only what was killed counts, not what was merely held back."""
+    group = Group(Ground(version=version, folders={"memory": tmp_path}), LIMITS)
+    (made,) = tmp_path.iterdir()
+    (made / name).write_text(content)
+    assert expected == group.ran_out_of_memory
+
+
+def name_of(pid: int, *, started: int | None = None) -> str:
+    """Return what a group of another process is called, one that began at another time if that is given."""
+    namespace, mine, ticks = own_prefix().split("-")[1:4]
+    assert int(mine, 16) == os.getpid()
+    began = int(Path("/proc", str(pid), "stat").read_text().split()[21]) if started is None else started
+    assert pid != os.getpid() or int(ticks, 16) == began
+    return f"referee-{namespace}-{pid:x}-{began:x}-1"
+
+
+def test_groups_of_a_killed_referee_are_told_from_those_of_others(tmp_path: Path) -> None:
+    """The process is gone, or its number is another's by now; who lives or can't be seen from here keeps its groups."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    dead = [name_of(gone.pid, started=7), name_of(os.getppid(), started=7)]
+    gone.wait()
+    elsewhere = name_of(gone.pid, started=7).replace("referee-", "referee-1")
+    others = [name_of(os.getpid()), name_of(os.getppid()), elsewhere, "referee-other", f"referee-{gone.pid}-1"]
+    for name in (*dead, *others):
+        (tmp_path / name).mkdir()
+    clear_groups(Ground(version=2, folders={"cpu": tmp_path, "memory": tmp_path}))
+    assert set(others) == {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_a_killed_referee_left_running_is_killed() -> None:
+    """In a real group: first what runs, then the group that it ran in."""
+    ground = find_ground()
+    if not ground.folders:
+        pytest.skip("this machine lets nobody make control groups")
+    script = "import sys; from referee.launch.control_groups import *\n"
+    script += "print(*Group(find_ground(), ProgramLimits()).joining(), sep='\\n')"
+    referee = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    joining = referee.stdout.splitlines()
+    argv = [*joining, "/bin/sh", "-c", "echo up; setsid sleep 1000 & wait"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as left:
+        assert left.stdout is not None
+        assert left.stdout.readline() == "up\n"
+        clear_groups(ground)
+        assert left.wait(timeout=60) == -9
+    assert [path for path in joining if path.startswith("/sys/") and Path(path).exists()] == []
+
+
+def test_a_real_group_is_joined_killed_and_removed() -> None:
+    """A process is inside from its first instant, is killed with what it starts, and its group goes."""
+    ground = find_ground()
+    if not ground.folders:
+        pytest.skip("this machine lets nobody make control groups")
+    group = Group(ground, LIMITS)
+    script = "sleep 1000 & cat /proc/self/cgroup; exec sleep 1000"
+    with subprocess.Popen([*group.joining(), "/bin/sh", "-c", script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in Path("/proc/self/cgroup").read_text().splitlines()]
+        assert len(ground.folders) == sum(f"/{own_prefix()}" in line for line in lines)
+        assert not group.remove()
+        group.kill()
+        assert process.wait(timeout=30) == -9
+    give_up = time.monotonic() + 30
+    while not group.remove():
+        assert time.monotonic() < give_up
+        os.sched_yield()

@@ -1,0 +1,311 @@
+"""Launched programs: real processes, started as their folder says and ended with everything they started."""
+
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
+from referee.launch.exit_watch import POLL_S
+from referee.launch.player_spec import resolved
+from referee.launch.program import GRACE_S, PATIENCE_S
+
+from ..net.wires import fired
+from .loop import Loop
+
+
+class Running:
+    """A program under a test's clock; `said` and `ended` let real time pass until something holds."""
+
+    def __init__(self, folder: Path, script: str, **environment: str) -> None:
+        self.clock = Loop()
+        self.output = folder / "output"
+        launch = Launch(name="p", argv=(sys.executable, "-u", "-c", script))
+        self.program = Program(launch, environment, self.output, self.clock)
+        self.status = fired(self.program.exited)
+
+    def said(self, text: str) -> None:
+        """Wait until the program has printed a text."""
+        give_up = time.monotonic() + 60
+        while text not in self.program._output.tail.content.decode():
+            assert time.monotonic() < give_up, f"the program never said {text!r}"
+            self.clock.look()
+
+    def ended(self) -> str:
+        """Wait for the process, let the program notice, and return its status."""
+        while not self.status:
+            self.clock.look()
+            self.clock.advance(POLL_S)
+        return str(self.status[0])
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("pass", "exit status 0"),
+        ("raise SystemExit(3)", "exit status 3"),
+        ("import os; os.abort()", "signal SIGABRT"),
+        ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
+        ("print('so\\nlong\\x1b[2J', 7)", "exit status 0: so long 7"),
+        ("{}['tile']", "exit status 1: KeyError: 'tile'"),
+        ("raise SystemExit('x' * 1000)", f"exit status 1: ...{'x' * 197}"),
+    ],
+)
+def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) -> None:
+    """Exit status and signal are told apart, and the reason, or else the last words, stands behind them."""
+    running = Running(tmp_path, script)
+    assert status == running.ended()
+
+
+def test_how_a_program_ended_is_known_without_the_kernels_help(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are no descriptors of processes, they are asked now and then."""
+    monkeypatch.delattr(os, "pidfd_open", raising=False)
+    running = Running(tmp_path, "import sys; sys.stdin.read(); raise SystemExit(3)")
+    assert running.ended() == "exit status 3"
+
+
+def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the referee hands over is there; other variables of the referee are not."""
+    monkeypatch.setenv("REFEREE_DATABASE_PASSWORD", "hunter2")
+    script = "import os; print(os.environ['REFEREE_TOKEN'], os.environ.get('REFEREE_DATABASE_PASSWORD'))"
+    running = Running(tmp_path, script, REFEREE_TOKEN="t0ken")
+    running.ended()
+    assert running.output.read_text() == "t0ken None\n"
+
+
+def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
+    """A child that the program started and that ignores being asked is ended too."""
+    script = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "child = os.fork()\n"
+        "print(f'child {os.getpid()} here', flush=True) if child == 0 else None\n"
+        "while True: time.sleep(60)\n"
+    )
+    running = Running(tmp_path, script)
+    running.said("here")
+    child = int(running.program._output.tail.content.split()[1])
+    running.program.end()
+    running.clock.advance(PATIENCE_S + 0.01)
+    running.clock.advance(GRACE_S + 0.01)
+    assert running.ended() == f"signal SIGKILL: child {child} here"
+    give_up = time.monotonic() + 60
+    while not _is_gone(child):  # killed with its parent, but the kernel takes its time
+        assert time.monotonic() < give_up
+        os.sched_yield()
+
+
+def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> None:
+    """Without sandbox and control groups, a child in a session of its own is found by the token in its environment."""
+    script = (
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    print(f'child {os.getpid()} here', flush=True)\n"
+        "    time.sleep(1000)\n"
+        "os.wait()\n"
+    )
+    running = Running(tmp_path, script, REFEREE_TOKEN=f"of {tmp_path}")
+    running.said("here")
+    child = int(running.program._output.tail.content.split()[1])
+    gone = fired(running.program.end())
+    running.clock.advance(PATIENCE_S + 0.01)
+    assert running.ended().startswith("signal SIGTERM")
+    give_up = time.monotonic() + 60
+    while not gone:
+        assert time.monotonic() < give_up
+        running.clock.advance(POLL_S)
+    while not _is_gone(child):  # its environment goes a moment before it does
+        assert time.monotonic() < give_up
+        os.sched_yield()
+
+
+def _is_gone(pid: int) -> bool:
+    """Tell whether a process has ended, reaped or not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
+    """The error names the command and the reason."""
+    launch = Launch(name="p", argv=("no-such-program-anywhere",))
+    with pytest.raises(PlayerError, match="no-such-program-anywhere: No such file"):
+        Program(launch, {}, tmp_path / "output", Loop())
+
+
+def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:
+    """Where nothing was printed there is no file, words are kept."""
+    for script, stays in (("pass", False), ("print(1)", True)):
+        running = Running(tmp_path, script)
+        running.ended()
+        assert stays == running.output.exists()
+
+
+def write_toml(folder: Path, text: str) -> Path:
+    """Make a player's folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "player.toml").write_text(text)
+    return folder
+
+
+def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
+    """player.toml has the name, the command and the games."""
+    folder = write_toml(tmp_path / "mine", 'name = "mine"\nrun = "python3 \'my player.py\' --fast"\ngames = ["q"]\n')
+    expected = Launch(name="mine", argv=("python3", "my player.py", "--fast"), folder=folder, games=("q",))
+    assert expected == read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name = ", "player.toml"),
+        ('run = "x"', "missing required field `name`"),
+        ('name = "a"', "missing required field `run`"),
+        ('name = "a"\nrun = ""', "`run` is empty"),
+        ('name = "a"\nrun = "\'x"', "No closing quotation"),
+        ('name = "a"\nrun = 5', "Expected `str`"),
+        ('name = "a"\nrun = "x"\nrnu = "y"', "unknown field `rnu`; a player.toml has the keys name, run, games"),
+        ('name = "a"\nrun = "x"\nbuild = "\'make"', "`build`: No closing quotation; it is split into words"),
+        ('name = "a"\nrun = "x"\ngames = "q"', "Expected `array`"),
+        ("name = 'a", "is no TOML"),
+    ],
+)
+def test_mistakes_in_a_folder_are_named(tmp_path: Path, text: str, complaint: str) -> None:
+    """Every mistake in player.toml is said with the file's path."""
+    folder = write_toml(tmp_path / "mine", text)
+    with pytest.raises(PlayerError, match=r"player\.toml") as caught:
+        read_folder(folder)
+    assert complaint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "command"), [("go.mod", "go build"), ("Cargo.toml", "cargo build --release"), ("Makefile", "make")]
+)
+def test_a_program_that_was_not_built_says_how(tmp_path: Path, file: str, command: str) -> None:
+    """A folder with what a program is built from, and no `build`, is told what to add; one that builds is not."""
+    (tmp_path / file).touch()
+    told = f'player.toml has no `build`, and there is a {file}: add build = "{command}"'
+    launch = Launch(name="p", argv=("./player",), folder=tmp_path)
+    with pytest.raises(PlayerError, match=re.escape(told)):
+        resolved(launch)
+    with pytest.raises(PlayerError) as caught:
+        resolved(replace(launch, build=("make",)))
+    assert "no `build`" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "escapes"),
+    [
+        ("inside", "player.toml", False),
+        ("whole", "{folder}/player.toml", False),
+        ("deep/inside", "../player.toml", False),
+        ("dangling", "nowhere", False),
+        ("loop", "loop", False),
+        ("self", ".", False),
+        ("parent", "..", True),
+        ("secret", "/etc/passwd", True),
+        ("deep/secret", "../../secret", True),
+        ("dangling", "../nowhere", True),
+        (".venv/bin/python", "/usr/bin/python3", True),
+    ],
+)
+def test_links_may_not_lead_out_of_a_folder(tmp_path: Path, link: str, target: str, *, escapes: bool) -> None:
+    """A link that does is named with its target, wherever it is and whether or not something is there."""
+    folder = write_toml(tmp_path / "mine", 'name = "mine"\nrun = "x"\n')
+    path = folder / link
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target.format(folder=folder))
+    if not escapes:
+        assert read_folder(folder).name == "mine"
+        return
+    with pytest.raises(PlayerError, match="outside of the player's folder; put a copy in its place") as caught:
+        read_folder(folder)
+    assert f"{path} is a link to {target}" in str(caught.value)
+
+
+def test_what_is_wrong_with_a_folder_can_be_written_down(tmp_path: Path) -> None:
+    """Names of files may have bytes that are no text, and controls; the text about them goes into records."""
+    (tmp_path / "player.toml").write_text('name = "p"\nrun = "x"\n')
+    (tmp_path / os.fsdecode(b"l\n\xff\x1b")).symlink_to(os.fsdecode(b"/etc/\xff\n"))
+    with pytest.raises(PlayerError, match="outside of the player's folder") as caught:
+        read_folder(tmp_path)
+    assert str(caught.value).isprintable()
+    assert str(PlayerError("no\ntext: \udcff")) == "no\\ntext: \\udcff"
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("no-such-program", "can't start no-such-program: No such file"),
+        ("./no-such-program", "can't start ./no-such-program: No such file"),
+        ("./plain", "Permission denied: it is not executable"),
+        (".", "No such file"),
+    ],
+)
+def test_programs_that_are_none(tmp_path: Path, command: str, complaint: str) -> None:
+    """The error names the command and the reason, before anything runs."""
+    (tmp_path / "plain").touch()
+    with pytest.raises(PlayerError) as caught:
+        resolved(Launch(name="p", argv=(command,), folder=tmp_path))
+    assert complaint in str(caught.value)
+
+
+def test_a_program_of_the_folder_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A player's own `true` is not the system's; on a command line, as in a shell, only with a slash."""
+    (tmp_path / "true").touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    assert resolved(Launch(name="p", argv=("true",), folder=tmp_path)) == [str(tmp_path / "true")]
+    assert resolved(command_launch("./true x", "p")) == [str(tmp_path / "true"), "x"]
+    assert resolved(command_launch("true", "p"))[0].endswith("bin/true")
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    """A missing folder and a missing file are told apart."""
+    with pytest.raises(PlayerError, match="there is no folder"):
+        read_folder(tmp_path / "nowhere")
+    with pytest.raises(PlayerError, match="a player's folder needs that file"):
+        read_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("own/player.py", "own/player.py is a file; name its folder, which has the player.toml: own"),
+        ("an own/player.c", "name its folder, which has the player.toml: 'an own'"),
+        ("loose.py", "name a folder that has a player.toml, or how the file is run: cmd:'python3 loose.py'"),
+        ("loose", "how the file is run: cmd:'COMMAND loose'"),
+    ],
+)
+def test_of_a_file_it_is_said_what_was_meant(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who names a file of a player is told its folder; a file that is in none, how a command is given."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).touch()
+    if "own" in name:
+        Path(name).with_name("player.toml").touch()
+    with pytest.raises(PlayerError) as error:
+        read_folder(Path(name))
+    assert said in str(error.value)
+
+
+def test_a_command_line_is_split_without_a_shell() -> None:
+    """Quotes are honoured, nothing is expanded."""
+    assert command_launch("python3 -c 'print($HOME)'", "p").argv == ("python3", "-c", "print($HOME)")
+    for wrong in ("", "'open"):
+        with pytest.raises(PlayerError):
+            command_launch(wrong, "p")
+
+
+def test_a_house_player_runs_as_a_program_of_its_own() -> None:
+    """It is started with this very interpreter."""
+    launch: Any = house_launch("dag")
+    assert (sys.executable, "dag") == (launch.argv[0], launch.argv[-1])

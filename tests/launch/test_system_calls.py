@@ -1,0 +1,116 @@
+"""The filter of system calls, as programs in a real sandbox meet it."""
+
+import errno
+import importlib
+import json
+import operator
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyseccomp
+import pytest
+
+from referee.launch import ProgramLimits, find_sandbox
+from referee.launch.file_view import View
+from referee.launch.sandbox import Sandbox
+from referee.launch.system_calls import ABSENT, FORBIDDEN, REFUSALS, UNKNOWN, Refusal, system_call_filter
+from referee.launch.visible_paths import own_runtime
+
+CALLER = """
+import ctypes, json, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *arguments):
+    ctypes.set_errno(0)
+    libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, (*arguments, *[0] * (6 - len(arguments)))))
+    return ctypes.get_errno()
+print(json.dumps([call(*one) for one in json.loads(sys.argv[1])]))
+"""
+"""Makes the calls that it is told to, and prints the kernel's answers."""
+SIGSYS_STATUS = 128 + 31
+X32 = 0x40000000
+MEANT: dict[str, Callable[[int], int]] = {"equal": int, "other": operator.invert, "above": lambda value: value + 24}
+"""How values are meant -> a value that is; of families of sockets, that of virtual machines."""
+
+
+def called(sandbox: Sandbox, *calls: tuple[int, ...]) -> "subprocess.CompletedProcess[str]":
+    """Make calls inside."""
+    argv = [sys.executable, "-I", "-S", "-c", CALLER, json.dumps(calls)]
+    view = View(where=Path("/tmp"), shown=own_runtime())
+    with sandbox.around(argv, view, ProgramLimits()) as command:
+        return subprocess.run(command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, check=False)
+
+
+def number_of(call: str | int) -> int:
+    """Return a call's number here; negative: this architecture has none."""
+    number: int = call if isinstance(call, int) else pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, call)
+    return number
+
+
+def cases(refusal: Refusal) -> list[tuple[int, ...]]:
+    """Return calls that it is to refuse."""
+    arguments: list[tuple[int, ...]] = [()]
+    if refusal.when:
+        arguments = [(*[0] * bits.argument, MEANT[bits.how](bits.value)) for bits in refusal.when]
+    numbers = [number for call in refusal.calls if (number := number_of(call)) >= 0]
+    return [(number, *rest) for number in numbers for rest in arguments]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda refusal: str(refusal.calls[0]))
+def test_calls_are_refused(refusal: Refusal) -> None:
+    """Each call of the table, with the error that is meant for it."""
+    calls = cases(refusal)
+    done = called(find_sandbox(), *calls)
+    assert [refusal.error] * len(calls) == json.loads(done.stdout), done.stderr
+
+
+def test_what_looks_alike_is_allowed() -> None:
+    """The same calls with other arguments, and a start of a process, which takes clone."""
+    names = ("personality", "ioctl", "getpid", "fcntl", "socket")
+    personality, ioctl, getpid, fcntl, socket = (number_of(name) for name in names)
+    sockets = [(socket, family, kind) for family, kind in ((1, 1), (2, 1), (10, 2), (16, 3))]
+    done = called(find_sandbox(), (personality, 0), (ioctl, 0, 0x5401), (getpid,), (fcntl, 1, 1), *sockets)
+    assert json.loads(done.stdout) == [0, errno.ENOTTY, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other numbering is one of x86-64")
+def test_other_architectures_are_killed() -> None:
+    """A number of x32 ends the process, whatever it stands for."""
+    assert called(find_sandbox(), (X32 | number_of("getpid"),)).returncode == SIGSYS_STATUS
+
+
+def test_every_refusal_has_a_reason() -> None:
+    """And no call is in the table twice."""
+    calls = [call for refusal in REFUSALS for call in refusal.calls]
+    assert len(calls) == len(set(calls))
+    assert all(refusal.why and refusal.error in {ABSENT, FORBIDDEN, UNKNOWN} for refusal in REFUSALS)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "complaint"),
+    [
+        (RuntimeError("Unable to find libseccomp"), "Unable to find libseccomp; install libseccomp"),
+        (OSError(errno.EINVAL, "Invalid argument"), "libseccomp can't refuse add_key"),
+    ],
+)
+def test_without_the_library(monkeypatch: pytest.MonkeyPatch, trouble: Exception, complaint: str) -> None:
+    """The sandbox works without a filter, and says what is missing."""
+
+    def _fails(*_: Any) -> Any:
+        raise trouble
+
+    system_call_filter.cache_clear()
+    if isinstance(trouble, OSError):
+        monkeypatch.setattr(pyseccomp.SyscallFilter, "add_rule", _fails)
+    else:
+        monkeypatch.setattr("referee.launch.system_calls.import_module", _fails)
+    sandbox = find_sandbox()
+    assert sandbox.filter is None
+    assert complaint in sandbox.lacks
+    assert json.loads(called(sandbox, (number_of("keyctl"), 0, -3)).stdout) == [0]
+    monkeypatch.undo()
+    assert importlib.import_module("pyseccomp") is pyseccomp
+    assert find_sandbox().lacks == ""

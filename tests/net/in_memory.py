@@ -1,0 +1,131 @@
+"""One match of Q between in-memory links, whose peers speak when a test says so. Knows no verdicts."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from twisted.internet.task import Clock
+
+from protocol.messages import Move, Ready, Turn
+from referee import chance
+from referee.games.q.game import QGame
+from referee.match.commands import Result
+from referee.match.fouls import Cause
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.net.links.lobby import SignUp, SignUpPolicy
+from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.matches.runner import MatchRunner
+from referee.net.telemetry import Several
+from referee.record.audit.audit import audit
+from referee.record.seal import Sealer
+from referee.record.writer import RecordWriter
+
+from .wires import Peer, fired, kinds
+
+LIMIT_S = 0.2
+SEED = chance.seed_from_number(1)
+NONCE = "00" * 16
+PASS = {"action": "pass"}
+
+
+def token(seat: int) -> str:
+    """Return what a seat's player comes back with."""
+    return f"{seat + 1:064x}"
+
+
+class Sitting:
+    """A match of Q between peers that speak when the test says so."""
+
+    peer = Peer
+
+    def __init__(
+        self,
+        folder: Path,
+        seats: int = 2,
+        *,
+        come_back_s: float = 0.0,
+        clock: Clock | None = None,
+        telemetry: Several = Several(),  # noqa: B008  # nobody is in it
+        **setup: Any,
+    ) -> None:
+        self.clock = clock or Clock()
+        names = [f"p{seat}" for seat in range(seats)]
+        self.door = door = SignUp(self.clock, SignUpPolicy(min_players=seats, max_players=seats))
+        seated = fired(door.done)
+        self.peers = [self.peer(door, self.clock) for _ in names]
+        for peer, name in zip(self.peers, names, strict=True):
+            peer.hello(name)
+        self.setup = MatchSetup(
+            match="m1",
+            game="q",
+            names=tuple(names),
+            per_move_ms=LIMIT_S * 1000,
+            commitment=chance.commitment(SEED),
+            **setup,
+        )
+        self.path = folder / "m1.jsonl"
+        self.sealer = Sealer.new()
+        self.writer = writer = RecordWriter(self.path, self.sealer)
+        writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="")
+        self.match = Match(QGame(), self.setup, SEED)
+        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag.start()
+        tokens = [token(seat) for seat in range(seats)]
+        self.runner = MatchRunner(
+            self.match,
+            seated[0],
+            writer,
+            self.clock,
+            self.clock.seconds,
+            self.lag,
+            tokens=tokens,
+            come_back_s=come_back_s,
+            on_step=telemetry.step,
+        )
+        door.returns = self.runner
+        self.result = fired(self.runner.start())
+
+    def ready(self) -> None:
+        """Let everybody accept."""
+        for peer in self.peers:
+            assert kinds(peer.heard()) == ["Offer"]
+            peer.say(Ready(match="m1", nonce=NONCE))
+
+    def answer(self, seat: int, move: Any = PASS) -> None:
+        """Let the seat answer the turn it was asked."""
+        turn = self.asked(seat)
+        self.peers[seat].say(Move(match="m1", turn=turn.turn, move=move))
+
+    def asked(self, seat: int) -> Turn:
+        """Return the turn the seat was asked."""
+        turn = self.peers[seat].heard()[-1]
+        assert isinstance(turn, Turn)
+        return turn
+
+    def run(self, seconds: float) -> None:
+        """Let time pass, the loop beating."""
+        self.clock.pump([BEAT_S / 2] * round(2 * seconds / BEAT_S))
+
+    def end(self) -> Result:
+        """Return the result of the match, its record audited."""
+        assert len(self.result) == 1
+        record = audit(self.path, lambda _name: QGame())
+        assert record.result is not None
+        self.lag.stop()
+        assert self.clock.getDelayedCalls() == []
+        result: Result = self.result[0]
+        assert result.void is None
+        return result
+
+    def fouls(self) -> list[tuple[int, Cause]]:
+        """Return the fouls so far."""
+        return [(foul.seat, foul.cause) for foul in self.match.fouls]
+
+    def last_step(self) -> Any:
+        """Return the last line of the record."""
+        return json.loads(self.path.read_text().splitlines()[-1])
+
+
+Sit = Callable[..., Sitting]

@@ -1,0 +1,69 @@
+"""Who makes way when there are too many, and who storms: policy alone, without connections."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.net.links.crowd import MOST_IN_ALL, STORM, STORM_A_S, Crowd, Storms, most_open
+
+
+def test_one_too_many_of_an_origin_pushes_out_its_oldest() -> None:
+    """Other origins are left alone; who is known meanwhile is not counted."""
+    crowd = Crowd[int](of_origin=2, in_all=100)
+    assert [crowd.add(0, "b"), crowd.add(1, "a"), crowd.add(2, "a"), crowd.add(3, "a")] == [None, None, None, 1]
+    crowd.discard(2)
+    crowd.discard(2)
+    assert [crowd.add(4, "a"), crowd.add(5, "a")] == [None, 3]
+
+
+def test_one_too_many_in_all_pushes_out_the_oldest_of_the_origin_with_the_most() -> None:
+    """Whoever came from elsewhere stays, however long ago that was."""
+    crowd = Crowd[int](of_origin=8, in_all=32)
+    origins = "b" + "aaaaaaaa" + "cccccccc" + "dddddddd" + "eeeeeee"
+    assert {crowd.add(number, origin) for number, origin in enumerate(origins)} == {None}
+    assert crowd.add(100, "f") == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.booleans())))
+def test_there_are_never_more_than_may_be(deeds: list[tuple[int, str, bool]]) -> None:
+    """Whatever comes and goes: neither of one origin nor in all, and who makes way was counted."""
+    crowd, there = Crowd[int](of_origin=3, in_all=12), dict[int, str]()
+    for member, origin, comes in deeds:
+        if not comes:
+            crowd.discard(member)
+            there.pop(member, None)
+        elif member not in there:
+            there[member] = origin
+            out = crowd.add(member, origin)
+            if out is not None:
+                assert there.pop(out) == origin
+        assert all(list(there.values()).count(one) <= 3 for one in "abc")
+
+
+@pytest.mark.parametrize(("limit", "most"), [(1 << 20, MOST_IN_ALL), (-1, MOST_IN_ALL), (1024, 512), (256, 128)])
+def test_half_of_the_files_are_for_others(limit: int, most: int) -> None:
+    """Whatever the system lets a process open."""
+    assert most_open(limit) == most
+
+
+def test_a_storm_is_many_at_once_or_many_a_second() -> None:
+    """A crowd that comes once is none; a loop that connects and closes is one, until it has ceased for a while."""
+    time_s = 0.0
+    storms = Storms(lambda: time_s)
+    for _ in range(STORM):
+        storms.count("course")
+    assert storms.origins() == frozenset()
+    for number in range(10_000):
+        time_s = number / 5000
+        storms.count("loop")
+    assert storms.origins() == {"loop"}
+    time_s += STORM / STORM_A_S
+    assert storms.origins() == frozenset()
+
+
+def test_what_is_remembered_is_bounded() -> None:
+    """However many origins there are."""
+    storms = Storms(lambda: 0.0)
+    for number in range(5000):
+        storms.count(str(number))
+    assert len(storms._levels) <= 1024

@@ -1,0 +1,173 @@
+"""Limits outside of a match: a standstill of the referee is nobody's fault there, either."""
+
+import pytest
+from twisted.internet.task import Clock
+
+from protocol.limits import PROTOCOL_VERSION
+from protocol.messages import Hello, Welcome
+from referee.match.timekeeper import MAX_EXTENSIONS
+from referee.net.links.crowd import STORM
+from referee.net.links.lobby import HELLO_S, Absence, SignUp, SignUpPolicy
+from referee.net.links.patience import Patience
+from referee.net.links.reserved_seats import ReservedSeats
+from referee.net.matches.lag import BEAT_S, LoopLag
+
+from ..in_memory import Sit
+from ..matches.test_stopwatch import Turns
+from ..wires import Peer, fired
+
+START_S = 30.0
+STANDSTILL_S = 32.0
+MARGIN_MS = 250.0
+
+
+class Loop:
+    """A beating loop that stands still when a test says so."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag.start()
+        self.patience = Patience(self.clock, self.lag, MARGIN_MS)
+
+    def run(self, seconds: float) -> None:
+        """Let the loop beat undisturbed."""
+        self.clock.pump([BEAT_S] * round(seconds / BEAT_S))
+
+    def stall(self, seconds: float) -> None:
+        """Let time pass within one turn of the loop."""
+        self.clock.advance(seconds)
+
+
+@pytest.fixture
+def loop() -> Loop:
+    """Return a loop that has beaten for a while."""
+    loop = Loop()
+    loop.run(0.1)
+    return loop
+
+
+def test_a_limit_that_nothing_disturbs(loop: Loop) -> None:
+    """It passes when it is due, once; one that is called off never does."""
+    passed: list[str] = []
+    loop.patience.wait(1.0, passed.append, "late")
+    called_off = loop.patience.wait(1.0, passed.append, "called off")
+    called_off.cancel()
+    called_off.cancel()
+    loop.run(0.99)
+    assert passed == []
+    loop.run(2.0)
+    assert passed == ["late"]
+
+
+def test_after_a_standstill_the_limit_is_given_again(loop: Loop) -> None:
+    """Twice at most, however often the referee stands still."""
+    passed: list[bool] = []
+    loop.patience.wait(1.0, passed.append, True)
+    for _ in range(MAX_EXTENSIONS):
+        loop.run(0.1)
+        loop.stall(1.5)
+        assert passed == []
+    loop.run(0.1)
+    loop.stall(1.5)
+    assert passed == [True]
+
+
+def test_a_standstill_up_to_the_margin_excuses_nobody(loop: Loop) -> None:
+    """It is no longer than what a deadline may be off by anyway."""
+    passed: list[bool] = []
+    loop.patience.wait(1.0, passed.append, True)
+    loop.run(0.5)
+    loop.stall(MARGIN_MS / 1000)
+    loop.run(0.3)
+    assert passed == [True]
+
+
+def test_no_standstill_excuses_who_storms(loop: Loop) -> None:
+    """Its own limit passes; another's is given again."""
+    passed: list[str] = []
+    for origin in ("rogue", "honest"):
+        loop.patience.wait(1.0, passed.append, origin, origin=origin)
+    for _ in range(2 * STORM):
+        loop.lag.storms.count("rogue")
+    loop.run(0.1)
+    loop.stall(1.0)
+    assert passed == ["rogue"]
+
+
+# --- at the door
+
+
+def test_a_standstill_while_programs_start_leaves_no_seat_vacant(loop: Loop) -> None:
+    """Whoever connected meanwhile is seated as soon as the referee looks."""
+    door = ReservedSeats(loop.clock, ["token-a", "token-b"], START_S, patience=loop.patience)
+    seated = fired(door.done)
+    loop.run(1.0)
+    loop.stall(STANDSTILL_S)
+    assert seated == []
+    peers = [Peer(door, loop.clock) for _ in range(2)]
+    for peer, token in zip(peers, ("token-a", "token-b"), strict=True):
+        peer.hello("p", token)
+    assert seated == [[peer.link for peer in peers]]
+    assert door.vacancies == {}
+
+
+def test_a_program_that_never_comes_is_missed_all_the_same(loop: Loop) -> None:
+    """A standstill gives it its limit once more, and that one counts."""
+    door = ReservedSeats(loop.clock, ["token-a"], START_S, patience=loop.patience)
+    seated = fired(door.done)
+    loop.stall(STANDSTILL_S)
+    loop.run(START_S - 0.1)
+    assert seated == []
+    loop.run(0.2)
+    assert seated == [[None]]
+    assert door.vacancies == {0: Absence(detail="not connected within 30 s")}
+
+
+def test_a_hello_that_lay_in_the_socket_is_heard(loop: Loop) -> None:
+    """Whoever said it while the referee stood still is no silent one."""
+    door = SignUp(loop.clock, SignUpPolicy(), patience=loop.patience)
+    peer = Peer(door, loop.clock)
+    loop.run(1.0)
+    loop.stall(HELLO_S)
+    assert peer.hello("ada") == [Welcome(version=PROTOCOL_VERSION, referee="referee")]
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+def test_sockets_are_read_before_anybody_is_turned_away(*, speaks: bool) -> None:
+    """However short the standstill in which the limit passed."""
+    clock = Turns()
+    door = SignUp(clock, SignUpPolicy())
+    peer = Peer(door, clock)
+    data = peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))
+    clock.advance(HELLO_S + 0.1)
+    if speaks:
+        peer.raw(data)  # it lay there
+    for _ in range(5):
+        clock.advance(0.001)
+    assert peer.is_open == speaks
+
+
+def test_a_standstill_ends_no_sign_up(loop: Loop) -> None:
+    """Who would have signed up meanwhile still can."""
+    door = SignUp(loop.clock, SignUpPolicy(wait_s=20.0, tries=1), patience=loop.patience)
+    done = fired(door.done)
+    loop.run(1.0)
+    loop.stall(STANDSTILL_S)
+    assert done == []
+    for name in ("ada", "bob"):
+        Peer(door, loop.clock).hello(name)
+    loop.run(20.1)
+    assert [[link.name for link in links] for links in done] == [["ada", "bob"]]
+
+
+def test_a_standstill_ends_no_absence(sit: Sit) -> None:
+    """Who lost its connection may come back for as long as it may be away, the referee's standstill not counted."""
+    sitting = sit(come_back_s=0.5)
+    sitting.ready()
+    sitting.peers[1].wire.drop()
+    sitting.run(0.1)
+    sitting.clock.advance(0.6)
+    assert sitting.fouls() == []
+    sitting.run(0.52)
+    assert [seat for seat, _ in sitting.fouls()] == [0, 1]

@@ -1,0 +1,149 @@
+"""A match in memory between honest players and rogues that do anything at all, by chance. Knows no verdicts.
+
+Honest ones answer at once and rightly. Between their answers chance lets rogues speak or garble, lose and open
+connections, and lets time pass: with the loop beating, or standing still.
+"""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from protocol import Role, State
+from protocol.messages import Ack, Hello, Message, Move, Offer, Ready, Turn
+from referee.match.commands import Result
+from referee.testing import JUNK
+from sample_players.python.q_simple import make_dag
+
+from ...peers.offences_made import POSITION
+from ...peers.rogues import NONCE, frame
+from ...protocol.fuzzing import Fuzzer
+from ..in_memory import LIMIT_S, PASS, Sitting
+from ..in_memory import token as resume
+from ..wires import Peer
+
+SEATS = 3
+_STEPS = 400
+"""After so many deeds of chance, time alone passes: whatever is open runs out."""
+
+
+class Fray:
+    """One match.
+
+    Args:
+        folder: for its record.
+        source: of all chance.
+    """
+
+    def __init__(self, folder: Path, source: Random) -> None:
+        self.source = source
+        self.sitting = Sitting(
+            folder,
+            SEATS,
+            come_back_s=source.choice((0.0, 0.0, 0.5)),
+            acknowledge=source.random() < 0.5,
+            position=POSITION,
+            start_ms=1000.0,
+            bank_ms=source.choice((None, 500.0)),
+        )
+        rogues = source.choice((1, 1, 2))
+        self.rogues = frozenset(source.sample(range(SEATS), rogues))
+        self._wildness = source.choice((0.0, 0.1, 0.7))
+        self._choose = make_dag()
+        self._strangers: list[Peer] = []
+        self._streams = Fuzzer(source)
+
+    @property
+    def honest(self) -> list[int]:
+        """The seats that do nothing wrong."""
+        return [seat for seat in range(SEATS) if seat not in self.rogues]
+
+    def play(self) -> Result:
+        """Play to the end, and return the result; its record is audited."""
+        for _ in range(_STEPS):
+            self._answer()
+            if self.sitting.result:
+                break
+            self._happen()
+        while not self.sitting.result:
+            self._answer()
+            self.sitting.run(LIMIT_S)
+        self.sitting.run(4.0)  # what still waits at the door is turned away
+        return self.sitting.end()
+
+    def _answer(self) -> None:
+        """Let the honest players answer everything that they are asked."""
+        while any(self._answer_all(self.sitting.peers[seat]) for seat in self.honest):
+            pass
+
+    def _answer_all(self, peer: Peer) -> bool:
+        heard = peer.heard()
+        for message in heard:
+            if isinstance(message, Offer):
+                peer.say(Ready(match=message.match, nonce=NONCE))
+            elif isinstance(message, Turn):
+                peer.say(Move(match=message.match, turn=message.turn, move=self._choose(message.view)))
+            if getattr(message, "ack", None) is not None:
+                peer.say(Ack(match="m1", ack=message.ack))  # type: ignore[attr-defined]  # it was looked at
+        return bool(heard)
+
+    def _happen(self) -> None:
+        """Let chance do something."""
+        wild = (self._garble, self._lose, self._come, self._pass, self._stand_still)
+        deed = self.source.choice(wild) if self.source.random() < self._wildness else self._speak
+        deed()
+
+    def _rogue(self) -> Peer:
+        return self.source.choice([*(self.sitting.peers[seat] for seat in self.rogues), *self._strangers])
+
+    def _speak(self) -> None:
+        """Say something that is right at some time; often at this one."""
+        match = self.sitting.match
+        turn = match.turn + (self.source.choice((-1, 1)) if self.source.random() < 0.05 else 0)
+        acks: list[Any] = [request.number for request in match.open_requests.values()]
+        moves = [PASS, {"action": "exchange"}, *([self.source.choice(JUNK)] if self.source.random() < 0.1 else [])]
+        said: tuple[Message, ...] = (
+            Ready(match="m1", nonce=NONCE),
+            Move(match="m1", turn=turn, move=self.source.choice(moves)),
+            Ack(match="m1", ack=self.source.choice([*acks, 1])),
+        )
+        peer = self._rogue()
+        speaks = {
+            State.OFFERED: said[0],
+            State.ASKED: said[1],
+            State.TO_CONFIRM: said[2],
+            State.TO_CONFIRM_END: said[2],
+        }
+        fitting = speaks.get(peer.link.connection.state)
+        if fitting is not None and self.source.random() < 0.95:
+            peer.raw(frame(fitting))
+        elif self.source.random() < self._wildness / 10:
+            peer.raw(frame(self.source.choice(said)))
+
+    def _garble(self) -> None:
+        """Send a hostile stream, or a part of one; not too often, or the match would have no middle."""
+        if self.source.random() < 0.15:
+            peer = self._rogue()
+            data = self._streams.stream(Role.PLAYER, peer.link.connection.state)
+            peer.raw(data[: self.source.choice((2, 20, len(data)))])
+
+    def _lose(self) -> None:
+        """Break a rogue's connection."""
+        if self.source.random() < 0.2:
+            self._rogue().wire.drop()
+
+    def _come(self) -> None:
+        """Open a connection, and perhaps say hello with some token."""
+        peer = Peer(self.sitting.door, self.sitting.clock)
+        self._strangers.append(peer)
+        seat = self.source.choice(sorted(self.rogues))
+        token = self.source.choice((None, "x", resume(seat), resume(SEATS)))
+        if self.source.random() < 0.8:
+            peer.raw(frame(Hello(version=self.source.choice((1, 1, 1, 2)), name="p0", token=token)))
+
+    def _pass(self) -> None:
+        """Let time pass, the loop beating."""
+        self.sitting.run(self.source.choice((0.005, 0.02, LIMIT_S / 2, LIMIT_S)))
+
+    def _stand_still(self) -> None:
+        """Let time pass while the loop sees none of it."""
+        self.sitting.clock.advance(self.source.choice((0.02, 0.1, 0.3, 0.7)))

@@ -1,0 +1,265 @@
+"""Connections in the middle of a match: players that come back, a referee that stops, a player that does not read."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.task import Clock
+
+from protocol.frames import encode_frame
+from protocol.limits import MAX_UNREAD_BYTES
+from protocol.messages import Expelled, Move, Paused, Ready, Refused, Resumed, Turn, encode
+from referee.games.q.game import QGame
+from referee.match.fouls import Cause
+from referee.net.links.lobby import KnownPlayers, SignUpPolicy
+from referee.net.matches.runner import MAX_RETURNS, MatchPaused
+from referee.record.resume import reopen
+
+from ..in_memory import LIMIT_S, NONCE, PASS, Sit, Sitting, token
+from ..wires import Peer, kinds
+
+
+@pytest.fixture
+def patient(sit: Sit) -> Sitting:
+    """Return a match of two that waits for a lost player, and has just asked seat 0."""
+    sitting = sit(come_back_s=5.0)
+    sitting.ready()
+    return sitting
+
+
+def test_who_comes_back_in_time_plays_on(patient: Sitting) -> None:
+    """The open turn is asked again, with what is left of its time; the record tells how long the player was away."""
+    patient.peers[0].heard()
+    patient.peers[0].wire.drop()
+    patient.run(0.05)
+    assert patient.fouls() == []
+    peer = Peer(patient.door, patient.clock)
+    welcome, resumed, turn = peer.hello("p0", token(0))
+    assert (kinds([welcome]), type(resumed), type(turn)) == (["Welcome"], Resumed, Turn)
+    assert isinstance(turn, Turn)
+    assert turn.left_ms == pytest.approx(LIMIT_S * 1000 - 50.0)
+    assert patient.last_step()["event"]["gone_ms"] == pytest.approx(50.0)
+    peer.say(Move(match="m1", turn=turn.turn, move=PASS))
+    patient.answer(1)
+    assert patient.end().winners == (0, 1)
+
+
+def test_the_clock_runs_on_while_a_player_is_away(patient: Sitting) -> None:
+    """Who is away at its deadline is late, however long it might be waited for."""
+    patient.peers[0].wire.drop()
+    patient.run(LIMIT_S + 0.02)
+    assert patient.fouls() == [(0, Cause.TIMEOUT)]
+    peer = Peer(patient.door, patient.clock)
+    assert peer.hello("p0", token(0)) == [Refused(code="closed", reason="sign-up is over")]
+
+
+def test_who_stays_away_is_late_when_it_is_asked(patient: Sitting) -> None:
+    """A seat that is asked nothing is waited for; then its time counts as everybody's does."""
+    patient.peers[1].wire.drop()
+    patient.answer(0)
+    patient.run(LIMIT_S - 0.01)
+    assert patient.fouls() == []
+    patient.run(0.03)
+    assert patient.fouls() == [(1, Cause.TIMEOUT)]
+
+
+def test_patience_ends(sit: Sit) -> None:
+    """A player is waited for so long and no longer, though it is not its turn."""
+    sitting = sit(come_back_s=0.05)
+    sitting.ready()
+    sitting.peers[1].wire.drop()
+    sitting.run(0.04)
+    assert sitting.fouls() == []
+    sitting.run(0.02)
+    assert sitting.fouls() == [(1, Cause.DISCONNECTED)]
+
+
+def test_an_answer_that_broke_off_is_sent_again(patient: Sitting) -> None:
+    """Half a frame is a foul only where nobody may come back."""
+    turn = patient.asked(0)
+    data = patient.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
+    patient.peers[0].raw(data[:-3])
+    patient.peers[0].wire.drop()
+    assert patient.fouls() == []
+    peer = Peer(patient.door, patient.clock)
+    asked = peer.hello("p0", token(0))[-1]
+    assert isinstance(asked, Turn)
+    peer.say(Move(match="m1", turn=asked.turn, move=PASS))
+    assert patient.match.open_requests.keys() == {1}
+
+
+def test_a_dead_connection_makes_way(patient: Sitting) -> None:
+    """Whoever has the token takes the seat, though the referee still holds the old connection for alive."""
+    old = patient.peers[0]
+    old.heard()
+    peer = Peer(patient.door, patient.clock)
+    assert kinds(peer.hello("p0", token(0))) == ["Welcome", "Resumed", "Turn"]
+    assert not old.is_open
+    assert patient.fouls() == []
+
+
+def test_before_the_deal_the_offer_comes_again(sit: Sit) -> None:
+    """Who was lost before its ready says it on the new connection."""
+    sitting = sit(come_back_s=5.0)
+    sitting.peers[0].heard()
+    sitting.peers[0].wire.drop()
+    peer = Peer(sitting.door, sitting.clock)
+    assert kinds(peer.hello("p0", token(0))) == ["Welcome", "Offer"]
+    peer.say(Ready(match="m1", nonce=NONCE))
+    assert sitting.match.open_requests.keys() == {1}
+
+
+@pytest.mark.parametrize("given", ["", "x", token(2), token(0)[:-1], token(0) + "0"])
+def test_no_other_token_opens_a_seat(patient: Sitting, given: str) -> None:
+    """Names count for nothing, and other matches' tokens neither."""
+    patient.peers[0].wire.drop()
+    assert Peer(patient.door, patient.clock).hello("p0", given) == [Refused(code="closed", reason="sign-up is over")]
+
+
+def test_without_patience_nobody_comes_back(sitting: Sitting) -> None:
+    """The foul is at once, and the token opens nothing."""
+    sitting.peers[0].wire.drop()
+    assert sitting.fouls() == [(0, Cause.DISCONNECTED)]
+    assert kinds(Peer(sitting.door, sitting.clock).hello("p0", token(0))) == ["Refused"]
+
+
+def test_a_program_that_was_started_anew_has_its_own_token_only(patient: Sitting) -> None:
+    """Where players are known by tokens, that one is enough to come back."""
+    hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
+    door = KnownPlayers(patient.clock, SignUpPolicy(), hashes)
+    door.close()
+    door.returns = patient.runner
+    patient.peers[0].wire.drop()
+    assert kinds(Peer(door, patient.clock).hello("x", "secret")) == ["Welcome", "Resumed", "Turn"]
+    assert kinds(Peer(door, patient.clock).hello("p1", "guessed")) == ["Refused"]
+    assert kinds(Peer(door, patient.clock).hello("p1", token(1))) == ["Welcome", "Resumed"]
+
+
+def test_who_is_out_does_not_come_back(patient: Sitting) -> None:
+    """A token opens nothing once its seat has fouled, and the match goes on."""
+    patient.peers[0].raw(b"\0\0\0\x01\xc1")
+    assert patient.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
+    assert kinds(Peer(patient.door, patient.clock).hello("p0", token(0))) == ["Refused"]
+    patient.answer(1)
+    assert patient.end().ranking == ((1,), (0,))
+
+
+def test_a_seat_comes_back_so_often_and_no_more(patient: Sitting) -> None:
+    """Each return costs lines of the record: whoever comes and goes without end is left out at last."""
+    for _ in range(MAX_RETURNS):
+        assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1)))[0] == "Welcome"
+    assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1))) == ["Refused"]
+
+
+def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: Sitting) -> None:
+    """What the loop stood still in between is not taken off the limit; over the margin, the limit begins anew."""
+    patient.run(0.05)
+    patient.clock.advance(0.1)
+    *_, turn = Peer(patient.door, patient.clock).hello("p0", token(0))
+    assert isinstance(turn, Turn)
+    assert turn.left_ms == pytest.approx(LIMIT_S * 1000 - 50.0, abs=15.0)
+    patient.clock.advance(0.3)
+    *_, turn = Peer(patient.door, patient.clock).hello("p0", token(0))
+    assert isinstance(turn, Turn)
+    assert turn.left_ms >= LIMIT_S * 1000 - 70.0
+    assert patient.fouls() == []
+
+
+# --- a referee that stops
+
+
+def test_a_referee_that_stops_leaves_a_match_to_go_on_with(sitting: Sitting) -> None:
+    """The players are told, nothing is anybody's fault, and the record can be taken up."""
+    failures: list[Any] = []
+    sitting.runner.done.addErrback(failures.append)
+    sitting.runner.pause("the organiser stopped the referee")
+    for peer in sitting.peers:
+        assert peer.heard()[-1] == Paused(match="m1", reason="the organiser stopped the referee")
+        assert not peer.is_open
+    assert isinstance(failures[0].value, MatchPaused)
+    assert str(sitting.path) == str(failures[0].value)
+    resumed = reopen(sitting.path, lambda _name: QGame(), sitting.sealer)
+    assert resumed.match.turn == 1
+    resumed.writer.close()
+
+
+# --- a player that does not read
+
+
+def test_a_player_that_does_not_read_is_expelled(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sent piles up to a limit; the others play on."""
+    monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 100)
+    sitting.peers[1].link.pauseProducing()
+    sitting.answer(0)
+    assert sitting.fouls() == [(1, Cause.NOT_READING)]
+    assert sitting.match.fouls[0].detail == "more than 100 bytes of what was sent are unread"
+    assert MAX_UNREAD_BYTES > 100
+
+
+def test_what_is_unread_adds_up(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twisted tells again at every write that the player reads too slowly: that is no new beginning."""
+    sitting = sit(seats=3)
+    sitting.ready()
+    peer = sitting.peers[1]
+    peer.heard()
+    peer.link.pauseProducing()
+    sitting.answer(0)
+    sent_bytes = len(peer.wire.written)
+    monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", sent_bytes)
+    peer.link.pauseProducing()
+    sitting.answer(1)
+    assert sitting.fouls() == [(1, Cause.NOT_READING)]
+
+
+def test_who_catches_up_is_forgiven(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow reader is no foul as long as it reads."""
+    monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 2000)
+    link = sitting.peers[1].link
+    link.pauseProducing()
+    sitting.answer(0)
+    link.resumeProducing()
+    link.pauseProducing()
+    sitting.answer(1)
+    assert sitting.fouls() == []
+
+
+def test_an_expulsion_says_which_bytes_were_refused(sitting: Sitting, tmp_path: Path) -> None:
+    """An illegal move stands in the record with the bytes that it came in; a legal one without them."""
+    sitting.answer(0)
+    assert "frame" not in sitting.last_step()["event"]
+    turn = sitting.asked(1)
+    data = sitting.peers[1].connection.send(Move(match="m1", turn=turn.turn, move={"action": "place", "tiles": []}))
+    sitting.peers[1].raw(data)
+    assert sitting.fouls() == [(1, Cause.ILLEGAL_MOVE)]
+    assert sitting.match.fouls[0].evidence == data[4:].hex()
+    expelled = sitting.peers[1].heard()[-1]
+    assert isinstance(expelled, Expelled)
+    assert expelled.evidence == data[4:].hex()
+    assert sitting.end().ranking == ((0,), (1,))
+
+
+# --- several frames in one piece
+
+
+class TickingClock(Clock):
+    """A clock that goes on a little whenever somebody looks at it, as real ones do."""
+
+    def seconds(self) -> float:
+        self.rightNow += 1e-6
+        return super().seconds()
+
+
+def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
+    """Whoever sends its next answer ahead, in the same packet, is judged like everybody; nothing is void."""
+    sitting = Sitting(tmp_path, clock=TickingClock())
+    for peer in sitting.peers:
+        peer.heard()
+    sitting.peers[1].say(Ready(match="m1", nonce=NONCE))
+    ready = sitting.peers[0].connection.send(Ready(match="m1", nonce=NONCE))
+    move = encode_frame(encode(Move(match="m1", turn=1, move=PASS)), 1000)
+    sitting.peers[0].raw(ready + move)
+    assert sitting.match.turn == 2
+    sitting.answer(1)
+    assert sitting.result[0].void is None
+    sitting.lag.stop()

@@ -1,0 +1,170 @@
+"""The loop's beat: a stall is found, and charged to nobody; a player's thinking time is no lag."""
+
+import pytest
+from twisted.internet.task import Clock
+
+from referee.net.links.crowd import STORM
+from referee.net.matches.lag import BEAT_S, LoopLag
+
+
+class Watch:
+    """A beating loop whose stalls are chosen by the test: time passes, and the loop sees none of it."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.lag = LoopLag(self.clock, self.clock.seconds)
+        self.lag.start()
+
+    def run(self, seconds: float) -> None:
+        """Let the loop beat undisturbed."""
+        self.clock.pump([BEAT_S] * round(seconds / BEAT_S))
+
+    def stall(self, seconds: float) -> None:
+        """Let the loop be busy, then beat late."""
+        self.clock.advance(seconds)
+
+    def freeze(self, seconds: float) -> None:
+        """Let time pass within one turn of the loop: no beat yet."""
+        self.clock.rightNow += seconds
+
+
+def test_a_beating_loop_has_no_lag() -> None:
+    """While every beat is in time, neither sending nor reading is late."""
+    watch = Watch()
+    watch.run(1.0)
+    assert (watch.lag.of_sending(0.5), watch.lag.of_reading(0.5, 1.0)) == (0.0, 0.0)
+
+
+def test_an_answer_read_after_a_stall_may_have_lain_there_all_the_time() -> None:
+    """The lag of reading reaches back to the beat before the stall."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.15)
+    assert pytest.approx(0.15) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
+def test_a_stall_within_the_same_turn_of_the_loop_counts() -> None:
+    """The loop need not have beaten again for its stall to be known."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(0.2)
+    assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
+def test_a_lag_begins_with_the_request_at_the_earliest() -> None:
+    """What the loop did before it sent the request is not granted."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(0.05)
+    sent = watch.clock.seconds()
+    watch.freeze(0.15)
+    assert pytest.approx(0.15) == watch.lag.of_reading(sent, watch.clock.seconds())
+
+
+def test_a_stall_while_the_player_was_thinking_is_no_lag() -> None:
+    """A stall that was over before the answer came gives the player nothing."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.1)
+    watch.run(0.1)
+    assert watch.lag.of_reading(0.0, watch.clock.seconds()) == 0.0
+
+
+def test_a_request_written_into_a_stall_waits_for_its_end() -> None:
+    """The lag of sending is the rest of the stall in which the request was written."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(0.05)
+    sent = watch.clock.seconds()
+    watch.stall(0.1)
+    watch.run(0.5)
+    assert pytest.approx(0.1) == watch.lag.of_sending(sent)
+    assert watch.lag.of_sending(watch.clock.seconds()) == 0.0
+
+
+def test_a_request_written_before_a_beat_may_wait_for_the_stall_behind_it() -> None:
+    """Between two beats the loop need not have sent anything: the stall of the next gap counts, one after that not."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(BEAT_S / 2)
+    sent = watch.clock.seconds()
+    watch.clock.advance(BEAT_S / 2)
+    watch.stall(0.1)
+    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.of_sending(sent)
+    watch.run(0.02)
+    watch.stall(0.1)
+    assert pytest.approx(0.1 + BEAT_S / 2) == watch.lag.of_sending(sent)
+
+
+def test_a_stall_two_beats_after_a_request_is_no_lag_of_sending() -> None:
+    """Between the beats, the loop has sent what there was."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.freeze(BEAT_S / 2)
+    sent = watch.clock.seconds()
+    watch.clock.advance(BEAT_S / 2)
+    watch.run(BEAT_S)
+    watch.stall(0.1)
+    assert watch.lag.of_sending(sent) == 0.0
+
+
+def test_an_answer_may_have_lain_there_through_two_stalls() -> None:
+    """What a loop reads that is busy again may have come when it was busy before."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.15)
+    watch.freeze(0.05)
+    assert pytest.approx(0.2) == watch.lag.of_reading(0.0, watch.clock.seconds())
+
+
+def test_a_stopped_beat_leaves_no_timer() -> None:
+    """Nothing keeps the loop awake after the last match."""
+    watch = Watch()
+    watch.lag.stop()
+    watch.lag.stop()
+    assert watch.clock.getDelayedCalls() == []
+
+
+# --- storms
+
+
+def test_no_standstill_excuses_who_storms_the_door() -> None:
+    """Neither a past one nor the present one; everybody else it does excuse, and those that are over, too."""
+    watch = Watch()
+    watch.run(0.1)
+    watch.stall(0.3)
+    for _ in range(2 * STORM):
+        watch.lag.storms.count("rogue")
+    watch.stall(0.4)
+    now = watch.clock.seconds()
+    assert watch.lag.longest(0.0, now, "rogue") == pytest.approx(0.3)
+    assert watch.lag.longest(0.0, now, "honest") == pytest.approx(0.4)
+    assert watch.lag.of_sending(0.38, "rogue") == pytest.approx(0.02)
+    assert watch.lag.of_reading(0.0, now, "rogue") == 0.0
+    assert watch.lag.of_reading(0.0, now, "honest") == pytest.approx(0.4)
+    for _ in range(2 * STORM):
+        watch.lag.storms.count("rogue")
+    watch.freeze(0.5)
+    now = watch.clock.seconds()
+    assert watch.lag.longest(0.75, now, "rogue") == watch.lag.of_reading(0.75, now, "rogue") == 0.0
+    assert watch.lag.longest(0.75, now, "honest") == pytest.approx(0.5)
+
+
+def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
+    """Nobody is excused by a loop that nobody watches."""
+    clock = Clock()
+    lag = LoopLag(clock, clock.seconds)
+    clock.advance(9.0)
+    assert lag.longest(0.0, 9.0) == lag.of_reading(0.0, 9.0) == 0.0
+
+
+def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
+    """Who finds it beating leaves it so."""
+    clock = Clock()
+    lag = LoopLag(clock, clock.seconds)
+    with lag.beating():
+        with lag.beating():
+            clock.advance(1.0)
+        clock.advance(0.5)
+        assert lag.longest(0.0, 1.5) == pytest.approx(1.0)
+    assert clock.getDelayedCalls() == []

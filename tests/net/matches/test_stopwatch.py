@@ -1,0 +1,103 @@
+"""Deadlines on a busy loop: an answer that reached the socket in time counts, however the loop's turns fall."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from twisted.internet.interfaces import IDelayedCall
+from twisted.internet.task import Clock
+
+from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.net.matches.stopwatch import Stopwatch
+
+LIMIT_S = 0.1
+UNSEEN_S = BEAT_S * 1.4
+"""A turn of the loop that is too short for the beat to be missed."""
+_AT_ONCE_S = 1e-9
+
+
+class Turns(Clock):
+    """A clock on which what is due at once waits for the loop's next turn, as it does in a reactor."""
+
+    def callLater(
+        self,
+        delay: float,
+        callable: Callable[..., object],  # noqa: A002  # Twisted's name
+        *args: object,
+        **kw: object,
+    ) -> IDelayedCall:
+        """Call a function after a delay, but never in this turn."""
+        return super().callLater(max(delay, _AT_ONCE_S), callable, *args, **kw)
+
+
+class Desk:
+    """A loop with one player's socket and one open request; a turn runs timers, looks, works for others, and reads.
+
+    Args:
+        arrives_s: when the answer reaches the socket, after the request.
+    """
+
+    def __init__(self, arrives_s: float) -> None:
+        self.clock = Turns()
+        self.answer: dict[str, Any] | None = None
+        self.passed: Mapping[str, Any] | None = None
+        self._bytes = 0
+        lag = LoopLag(self.clock, self.clock.seconds)
+        lag.start()
+        self._watch = Stopwatch(
+            self.clock, self.clock.seconds, lag, last_ms=0.0, bytes_of=lambda _: self._bytes, passed=self._pass
+        )
+        self._arrives_s = arrives_s
+        self._watch.begin(0, LIMIT_S * 1000)
+
+    def _pass(self, _seat: int, instants: Mapping[str, Any]) -> None:
+        self.passed = instants
+
+    def turn(self, work_s: float) -> None:
+        """Take one turn of the loop, in which the others' events take so long."""
+        self.clock.advance(0)
+        is_there = self._arrives_s <= self.clock.seconds()
+        self.clock.rightNow += work_s
+        if is_there and self.answer is None and self.passed is None:
+            self._bytes += 1
+            self.answer = self._watch.end(0, self.clock.seconds(), self.clock.seconds())
+
+    def run(self, works_s: Sequence[float]) -> None:
+        """Repeat turns until there is a verdict."""
+        while self.answer is None and self.passed is None:
+            for work_s in works_s:
+                self.turn(work_s)
+
+
+WORKS_S = st.lists(st.floats(0.0005, UNSEEN_S), min_size=1, max_size=8)
+
+
+@settings(deadline=None)
+@given(st.floats(0.0, LIMIT_S), WORKS_S)
+@example(LIMIT_S - 0.0001, [UNSEEN_S])
+@example(LIMIT_S, [0.003, UNSEEN_S])
+def test_what_reached_the_socket_in_time_is_in_time(arrives_s: float, works_s: list[float]) -> None:
+    """No turn of the loop is long enough to be seen as a standstill, and yet none of them is the player's."""
+    desk = Desk(arrives_s)
+    desk.run(works_s)
+    assert desk.answer is not None
+    assert desk.answer["at_ms"] - desk.answer["sent_ms"] - desk.answer["lag_ms"] <= LIMIT_S * 1000
+
+
+@pytest.mark.parametrize("work_s", [0.0001, 0.001, 0.003, UNSEEN_S])
+def test_what_comes_after_the_first_look_is_late(work_s: float) -> None:
+    """An answer gains two turns of the loop at most: then the referee has looked, and found nothing."""
+    desk = Desk(LIMIT_S + 2 * work_s + 0.0001)
+    desk.run([work_s])
+    assert desk.answer is None
+    assert desk.passed is not None
+
+
+def test_an_answer_in_time_keeps_its_time() -> None:
+    """Nothing is taken off where nothing need be."""
+    desk = Desk(LIMIT_S / 2)
+    desk.run([0.001])
+    assert desk.answer is not None
+    assert desk.answer["lag_ms"] == 0.0

@@ -1,0 +1,78 @@
+"""Causes in lists: short, without the organiser's folders, and once in full."""
+
+import pytest
+
+from referee.match.fouls import Cause, Foul
+from referee.pages.causes import SHORT_CHARS, Causes, placeless, short_cause, why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("red-star is not in the hand", "red-star is not in the hand"),
+        ("1/2 of a move, and/or none", "1/2 of a move, and/or none"),
+        ("its last words are in /srv/cup/logs/m.seat0.ada.stderr", "its last words are in m.seat0.ada.stderr"),
+        ("its last words are in logs/m.stderr", "its last words are in logs/m.stderr"),
+        ("/srv/ada/player.js:3 (all of it is in /srv/cup/ada.log)", "player.js:3 (all of it is in ada.log)"),
+        ('File "/srv/ada/main.py", line 3', 'File "main.py", line 3'),
+        ("at file:///srv/ada/x.mjs:1", "at x.mjs:1"),
+        ("see https://example.org/a/b", "see https://example.org/a/b"),
+        ("cmd:/srv/ada/player", "cmd:player"),
+    ],
+)
+def test_paths_are_cut_down(text: str, expected: str) -> None:
+    """Of an absolute path the last part is left; what is none stays as it is."""
+    assert expected == placeless(text)
+
+
+def test_a_cause_is_told_in_full_once() -> None:
+    """The same cause of the same player comes in short from the second time on, another player's or cause in full."""
+    causes, long = Causes(), f"exit status 1 in /srv/cup/x: {'y' * 200}"
+    assert causes.tell("ada", long) == long
+    again = causes.tell("ada", long.replace("/srv/cup/x", "/srv/cup2/x"))
+    assert again == short_cause(long)
+    assert (len(again), again[-4:]) == (SHORT_CHARS, "y...")
+    assert causes.tell("bob", long) == long
+    assert causes.tell("ada", f"other: {long}") == f"other: {long}"
+
+
+@pytest.mark.parametrize(
+    ("foul", "expected"),
+    [
+        (
+            Foul(seat=0, cause=Cause.OVERSIZE, at_ms=1.0, turn=0, code="oversize", detail="in place of its hello"),
+            "in place of its hello",
+        ),
+        (
+            Foul(seat=0, cause=Cause.MALFORMED_MESSAGE, at_ms=1.0, turn=0, code="empty", detail="nothing in it"),
+            "empty nothing in it",
+        ),
+        (
+            Foul(
+                seat=0,
+                cause=Cause.OUT_OF_TURN,
+                at_ms=1.0,
+                turn=3,
+                code="out-of-turn",
+                detail="answers number 1, number 3 was asked",
+                evidence="80",
+            ),
+            "the move has `turn` 1; `turn` 3 was asked",
+        ),
+        (
+            Foul(
+                seat=0,
+                cause=Cause.OUT_OF_TURN,
+                at_ms=1.0,
+                turn=3,
+                code="out-of-turn",
+                detail="answers number 1, number 3 was asked",
+            ),
+            "the ack has `ack` 1; `ack` 3 was asked",
+        ),
+    ],
+)
+def test_no_word_is_said_twice(foul: Foul, expected: str) -> None:
+    """A code that is the cause's own name is left out; a wrong number is told by its key."""
+    assert why(foul) == expected

@@ -1,0 +1,125 @@
+"""What is told of a tournament for other programs: tables, one object, moves in short, time."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.pages.digest import digest_of
+from referee.pages.exports import everything
+from referee.pages.notation import short
+from referee.record.reader import read_record
+from referee.tournament.history import chronicled
+from referee.tournament.machine import NotOpen
+from referee.tournament.placing import placed
+from referee.tournament.spec import Charter
+
+from .reports import page, report, rows
+from .tournaments import REGISTRY, SALT, Cast, Stage, charter
+
+
+def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
+    """Standings as they are, each pair both ways in the crosstable, a line for each seat of a match, each foul."""
+    table, lines = cup.tournament.table, placed(cup.tournament)
+    names = [cup.charter.entrants[line.entrant].name for line in lines]
+    assert [(row["place"], row["name"]) for row in rows(cup, "standings")] == [
+        (str(line.place), name) for line, name in zip(lines, names, strict=True)
+    ]
+    crossed = {row["name"]: row for row in rows(cup, "crosstable")}
+    for line, name in zip(lines, names, strict=True):
+        for other, opponent in zip(lines, names, strict=True):
+            versus = table.head_to_head(line.entrant, other.entrant)
+            wanted = f"{versus.wins}-{versus.draws}-{versus.losses}" if versus.played else ""
+            assert crossed[name][opponent] == wanted
+    assert len(rows(cup, "matches")) == sum(len(entry.names) for entry in cup.entries)
+    counted = [(entry.match, foul.cause) for entry in cup.entries if entry.void is None for foul in entry.fouls]
+    assert [(row["match"], row["cause"]) for row in rows(cup, "fouls")] == counted
+
+
+def test_no_cell_is_a_formula(hostile_cup: Stage) -> None:
+    """What a player wrote is a text to a spreadsheet, and has no control characters."""
+    details = [row["detail"] for row in rows(hostile_cup, "fouls")]
+    assert details != []
+    assert all(detail.startswith("'=1+1") for detail in details)
+    assert "\x1b" not in "".join(details)
+
+
+def test_the_whole_object_can_be_folded_again(cup: Stage) -> None:
+    """tournament.json holds all entries in their order: the same charter and the same entries give the same object."""
+    found = json.loads((cup.folder / "tournament.json").read_text(encoding="utf-8"))
+    again = msgspec.convert(found["charter"], Charter)
+    assert again == cup.charter
+    assert [one["match"] for one in found["entries"]] == [entry.match for entry in cup.entries]
+    assert found["state"] == "over"
+    assert found["void"] == 1
+
+
+def test_entries_out_of_order_are_refused(cup: Stage) -> None:
+    """A report is made of one course of results: an entry twice is none."""
+    twice = [cup.entries[0], cup.entries[0]]
+    with pytest.raises(NotOpen):
+        chronicled(cup.charter, REGISTRY.format("swiss"), SALT, twice)
+
+
+def test_matches_as_text(cup: Stage) -> None:
+    """Tags and moves of every match in order; an expulsion stands behind its move."""
+    text = (cup.folder / "matches.txt").read_text(encoding="utf-8")
+    assert re.findall(r'\[Match "([^"]*)"\]', text) == [entry.match for entry in cup.entries]
+    assert '[Void "the disk is full"]' in text
+    assert re.search(r"place:99,99,red-star\? \{seat \d\s+expelled: illegal-move\s+q\.place\.\w+\}", text)
+    assert all(len(line) <= 700 for line in text.splitlines())
+    assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    ("move", "word"),
+    [
+        ({"action": "pass"}, "pass"),
+        ({"action": "place", "tiles": [[0, -1, "red-star"], [2, 3, "b"]]}, "place:0,-1,red-star;2,3,b"),
+        ({"action": "leg", "start": [1, 2], "end": [3, 4]}, "leg:1,2;3,4"),
+        ({"action": "lay", "row": 1, "column": 2, "tile": "0-1-2-3"}, "lay:1,2,0-1-2-3"),
+        ({"action": "lay", "tile": None, "is": True, "at": 1.5}, "lay:null,true,1.5"),
+        ({"action": "a b"}, '{"action":"a\\u0020b"}'),
+        ({"action": "say", "text": "a;b"}, '{"action":"say","text":"a;b"}'),
+        ({"action": "deep", "in": [[[1]]]}, '{"action":"deep","in":[[[1]]]}'),
+        ({"action": "map", "in": {}}, '{"action":"map","in":{}}'),
+        ([1, "x y"], '[1,"x\\u0020y"]'),
+        (None, "null"),
+        ("\x1b[2J", '"\\u001b[2J"'),
+    ],
+)
+def test_moves_are_single_words(move: Any, word: str) -> None:
+    """Whatever a player sent is one word: short where it has a short form, JSON elsewhere."""
+    assert short(move) == word
+    assert not re.search(r"\s", short(move))
+
+
+def test_too_deep_a_move_is_told_as_such() -> None:
+    """A move that is nested beyond reason has no text."""
+    move: Any = []
+    for _ in range(100_000):
+        move = [move]
+    assert short({"action": "x", "y": move}) == "(too-deep)"
+
+
+def test_time_is_that_of_the_record(cup: Stage) -> None:
+    """The moves of a match, their sum and the longest are those of the record's events."""
+    entry = next(entry for entry in cup.entries if entry.turns > 4 and not entry.fouls and entry.void is None)
+    digest = digest_of(read_record(cup.folder / f"{entry.match}.jsonl"))
+    assert sum(time.answers for time in digest.times) == entry.turns == len(digest.moves)
+    for time, used_ms in zip(digest.times, entry.used_ms, strict=True):
+        assert 0 < time.most_ms <= time.total_ms < used_ms  # the answer to the offer is none of them
+        assert time.most_share == pytest.approx(time.most_ms / 1000.0)
+
+
+def test_records_that_are_gone_leave_the_rest(tmp_path: Path) -> None:
+    """Without its records a tournament is told from its entries: no time, no moves, no replays, no error."""
+    stage = Stage(charter(4, "roundrobin"), tmp_path, Cast(cheats={0: 1})).play()
+    for path in tmp_path.glob("*.jsonl"):
+        path.unlink()
+    assert report(stage).replays == 0
+    assert 'id="time"' not in page(stage)
+    assert everything(report(stage).summary)["played"] == 6

@@ -1,0 +1,146 @@
+"""The page as text: what stands in it, what can't, and how large it is. What a browser makes of it: test_browser.py."""
+
+import base64
+import configparser
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.pages.drawing import pooled, with_names
+from referee.pages.replay_page import replay_page
+from referee.plugins import load
+from referee.record.reader import read_record
+
+from ..record.records import Story
+from .matches import HOSTILE_NAMES, IMAGE, SCRIPT, hostile, ordinary, stepped
+
+ROOT = Path(__file__).parents[2]
+
+
+def page(told: Story, folder: Path) -> str:
+    """Return the page of a story's record."""
+    return replay_page(read_record(told.write(folder / "match.jsonl")), load().game)
+
+
+def data_of(text: str) -> Any:
+    """Return the data that a page's script reads."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_a_page_tells_all_of_the_match(tmp_path: Path) -> None:
+    """Ranking and facts stand in the page itself, readable without its script."""
+    told = ordinary(3)
+    text = unescape(re.sub(r"<[^>]*>", " ", page(told, tmp_path)))
+    result = told.match.result
+    assert result is not None
+    for fact in ("ada · bob · cleo · dan", told.match.setup.commitment, told.match.seed.hex(), "The Q game", "holds"):
+        assert fact in text
+    assert "q.end.idle-round: The game ends after a round" in text
+    places = [seat for level in result.ranking for seat in level]
+    rows = [told.match.setup.names[seat] + f" {result.scores[seat]}" for seat in places]
+    ranking = " ".join(text.partition("Final ranking")[2].split())
+    assert sorted(rows, key=ranking.index) == rows
+
+
+@pytest.mark.parametrize(("tell", "has_steps"), [(ordinary, False), (stepped, True)])
+def test_turns_of_several_steps_are_told(tell: Callable[[], Story], tmp_path: Path, *, has_steps: bool) -> None:
+    """A page knows whether each turn that it counts is a step of a player's turn."""
+    assert data_of(page(tell(), tmp_path))["hasSteps"] is has_steps
+
+
+def test_nothing_in_a_page_comes_from_elsewhere(tmp_path: Path) -> None:
+    """No address but SVG's name of itself; and the policy lets exactly this script and this style be."""
+    text = page(ordinary(1), tmp_path)
+    assert set(re.findall(r"\w+://[^\s\"'<>\\]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert re.findall(r"<(?:link|img|iframe|object|embed|base|form)\b|@import|\bsrc=|\burl\(", text) == []
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    rules = dict(rule.strip().split(" ", 1) for rule in policy[1].split(";"))
+    for tag, rule in (("script", "script-src"), ("style", "style-src")):
+        inside = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert inside is not None
+        assert rules.pop(rule) == f"'sha256-{base64.b64encode(hashlib.sha256(inside[1].encode()).digest()).decode()}'"
+    assert rules == {"default-src": "'none'", "base-uri": "'none'", "form-action": "'none'"}
+
+
+def test_hostile_text_is_never_markup(tmp_path: Path) -> None:
+    """What players wrote stands in the page escaped or in its data, where no element can begin or end."""
+    text = page(hostile(), tmp_path)
+    assert SCRIPT not in text
+    assert IMAGE not in text
+    assert "\x1b" not in text
+    assert len(re.findall("<script", text)) == len(re.findall("</script", text)) == 2
+    found = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    assert re.findall(r"[<>&]|[^ -~]", found[1]) == []
+    assert data_of(text)["names"][:3] == list(HOSTILE_NAMES[:3])
+    assert text.count("{{data}}") == unescape(text).count("{{data}}")  # a name that looks like a slot stays a name
+
+
+def test_a_long_match_makes_a_small_page(tmp_path: Path) -> None:
+    """A hundred turns of four players stay far below 3 MB, and each definition is there once."""
+    text = page(ordinary(100), tmp_path)
+    data = data_of(text)
+    assert len(data["frames"]) > 100
+    assert len(text) < 400_000
+    assert sum('id="q-red-star"' in line for line in data["lines"]) == 1
+
+
+def test_boards_come_back_whole(tmp_path: Path) -> None:
+    """The lines that a frame names are its drawing, with the names in it."""
+    told = ordinary(4)
+    data = data_of(page(told, tmp_path))
+    runs = data["frames"][-1]["board"]
+    lines = [line for at in range(0, len(runs), 2) for line in data["lines"][runs[at] : runs[at] + runs[at + 1]]]
+    assert "\n".join(lines) == with_names(told.match.game.draw_svg(told.match.state), told.match.setup.names)
+
+
+@pytest.mark.parametrize(
+    ("texts", "lines", "runs"),
+    [
+        ([], [], []),
+        ([None, "a"], ["a"], [None, [0, 1]]),
+        (["a\nb\nc", "a\nb\nd\nc"], ["a", "b", "c", "d"], [[0, 3], [0, 2, 3, 1, 2, 1]]),
+        (["a\na\na"], ["a"], [[0, 1, 0, 1, 0, 1]]),
+        ([""], [""], [[0, 1]]),
+    ],
+)
+def test_lines_are_kept_once(texts: list[str | None], lines: list[str], runs: list[list[int] | None]) -> None:
+    """Equal lines share one place, and following ones one run."""
+    assert pooled(texts) == (lines, runs)
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (("ada", "bob"), "ada"),
+        (("<script>'\"&",), "&lt;script&gt;&#x27;&quot;&amp;"),
+        (("\\1\\g<0>",), "\\1\\g&lt;0&gt;"),
+        (("\x1b[2J\x00",), "\\x1b[2J\\x00"),
+        (("x" * 21,), "x" * 19 + "…"),
+        ((), "?"),
+    ],
+)
+def test_names_in_drawings_are_escaped(names: tuple[str, ...], shown: str) -> None:
+    """A stand-in becomes its seat's name, as text; everything else stays."""
+    svg = '<svg><text x="1" data-seat="0" y="2">seat 0</text><text>seat 0</text></svg>'
+    assert with_names(svg, names) == f'<svg><text x="1" data-seat="0" y="2">{shown}</text><text>seat 0</text></svg>'
+
+
+def test_the_pages_parts_are_installed() -> None:
+    """The package lists every kind of file that a page is made of."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    patterns = setup["options.package_data"]["referee"].replace(",", " ").split()
+    package = ROOT / "referee"
+    listed = {path for pattern in patterns for path in package.glob(pattern)}
+    parts = {path for path in (package / "web").iterdir() if path.is_file() and path.suffix != ".py"}
+    assert parts <= listed

@@ -1,0 +1,182 @@
+"""A tournament's report as text: what stands in the page, what can't, and what lies beside it."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from referee.games.base import counted
+from referee.pages.causes import placeless, short_cause
+from referee.pages.markup import Markup, joined, tag
+from referee.pages.report_files import Replays
+from referee.pages.words import number
+from referee.tournament.placing import placed
+
+from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
+from .reports import SWISS, page, report, rows, section
+from .tournaments import START_DETAIL, Cast, Stage, charter
+
+
+def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
+    """Standings, ratings, fouls, suspensions, byes and void matches stand in the page itself, without its script."""
+    text = page(cup)
+    lines = placed(cup.tournament)
+    names = [cup.charter.entrants[line.entrant].name for line in lines]
+    told = section(text, "standings")
+    assert sorted(names, key=told.index) == names
+    assert f"{names[0]} {number(lines[0].points)}" in told
+    assert all(f"{name} " in section(text, "ratings") for name in names)
+    assert "malformed-message" in section(text, "fouls")
+    assert f"bot08 {short_cause(f'failed to start in 2 matches: {START_DETAIL}')}" in section(text, "suspended")
+    assert section(text, "void").endswith("the disk is full")
+    assert [name for name in names if name in section(text, "byes")] != []
+    assert '<span class="badge">over</span>' in text
+
+
+def test_a_cause_stands_in_full_once(cup: Stage) -> None:
+    """The page has the whole of a cause at its first foul, its beginning at others, and no path of the organiser's."""
+    text = page(cup)
+    fouls = [one.detail for entry in cup.entries for one in entry.fouls if one.detail == START_DETAIL]
+    assert len(fouls) > 1
+    assert text.count(json.dumps(placeless(START_DETAIL))[1:-1]) == 1
+    assert text.count(json.dumps(short_cause(START_DETAIL))[1:-1]) >= 1
+    assert "/srv/" not in text
+
+
+def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
+    """Before the first match and in the middle the page tells what there is, and that it goes on."""
+    stage = Stage(charter(6, "knockout", tie_breaks=()), tmp_path)
+    report(stage)
+    assert 'class="badge running"' in page(stage)
+    assert section(page(stage), "bracket").count("to be played") == 2
+    assert 'id="matches"' not in page(stage)
+    stage.play(3)
+    report(stage)
+    assert 'class="badge running"' in page(stage)
+    assert 'id="matches"' in page(stage)
+    stage.play()
+    report(stage)
+    assert '<span class="badge">over</span>' in page(stage)
+
+
+def test_the_format_decides_the_places(tmp_path: Path) -> None:
+    """In a knockout the winner of the final is first and its loser second, whoever has more points."""
+    stage = Stage(charter(6, "knockout", tie_breaks=()), tmp_path).play()
+    report(stage)
+    final = next(entry for entry in stage.entries[::-1] if entry.occasion.table == "final")
+    finalists = [final.names[seat] for group in final.ranking for seat in group]
+    assert [row["name"] for row in rows(stage, "standings")[:2]] == finalists
+    assert [row["place"] for row in rows(stage, "standings")] == ["1", "2", "3", "3", "5", "5"]
+
+
+def test_more_than_two_at_a_table(tmp_path: Path) -> None:
+    """A tournament of four seats has ratings by another model, and every part of the page."""
+    stage = Stage(charter(8, "swiss", 4, **SWISS), tmp_path, Cast(void=frozenset({1}))).play()
+    report(stage)
+    text = page(stage)
+    assert "Plackett-Luce" in section(text, "ratings")
+    for part in ("standings", "crosstable", "progress", "time", "void", "matches"):
+        assert section(text, part) != ""
+
+
+def test_nothing_in_the_page_comes_from_elsewhere(cup: Stage) -> None:
+    """No address at all, no element that could load one, and a policy that forbids every one."""
+    text = re.sub(r'(id="data">).*?</script>', r"\1</script>", page(cup), flags=re.DOTALL)
+    assert re.findall(r"\w+://[^\s\"'<>\\]+", text) == []
+    assert re.findall(r"<(?:link|img|iframe|object|embed|base|form)\b|@import|\bsrc=|\burl\(|\bstyle=", text) == []
+    assert "default-src 'none'" in text
+
+
+def test_hostile_text_is_never_markup(hostile_cup: Stage) -> None:
+    """Names and details stand in the page escaped or in its data, where no element can begin or end."""
+    text = page(hostile_cup)
+    assert SCRIPT not in text
+    assert IMAGE not in text
+    assert "\x1b" not in text
+    assert len(re.findall("<script", text)) == len(re.findall("</script", text)) == 2
+    found = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    assert re.findall(r"[<>&]|[^ -~]", found[1]) == []
+    assert json.loads(found[1])["names"][:3] == list(HOSTILE_NAMES[:3])
+    assert QUOTES in unescape(text)
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (tag("td", "<b>&"), "<td>&lt;b&gt;&amp;</td>"),
+        (tag("td", tag("b", "x"), "<"), "<td><b>x</b>&lt;</td>"),
+        (tag("td", title="\"'<>\x1b", class_=None), '<td title="&quot;&#x27;&lt;&gt;\\x1b"></td>'),
+        (tag("path", d=Markup("L" * 700)), f'<path d="{"L" * 700}"></path>'),
+        (tag("td", data_v=1.5), '<td data-v="1.5"></td>'),
+        (joined(["<", Markup("<i></i>")]), "&lt;<i></i>"),
+    ],
+)
+def test_markup_escapes_whatever_is_no_markup(made: Markup, text: str) -> None:
+    """Texts and attributes are escaped where they become part of an element; elements are not escaped twice."""
+    assert made == text
+
+
+def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage, tmp_path: Path) -> None:
+    """A page elsewhere finds the records and the replays of the tournament's folder, if there are any."""
+    elsewhere = tmp_path / "a b" / "page.html"
+    elsewhere.parent.mkdir()
+    report(cup, html=elsewhere, csv=tmp_path, pgn=tmp_path / "all.txt", replays=Replays.NONE)
+    found = re.search(r'id="data">(.*?)</script>', elsewhere.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    data = json.loads(found[1])
+    for match in data["matches"]:
+        assert (elsewhere.parent / unquote(data["records"]) / f"{match[0]}.jsonl").is_file()
+        assert match[9] == (elsewhere.parent / unquote(data["replays"]) / f"{match[0]}.html").is_file()
+    assert {match[9] for match in data["matches"]} == {0, 1}
+
+
+def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
+    """None, those with a foul and void ones, or all; what is there is left alone."""
+    stage = Stage(charter(4, "roundrobin"), tmp_path, Cast(cheats={0: 1}, void=frozenset({3}))).play()
+    replays = tmp_path / "replays"
+    assert report(stage, replays=Replays.NONE).replays == 0
+    assert not replays.exists()
+    worth = {one.match for one in stage.entries if one.fouls or one.void}
+    assert report(stage).replays == len(worth)
+    assert {path.stem for path in replays.iterdir()} == worth
+    kept = next(replays.iterdir())
+    kept.write_text("mine")
+    assert report(stage, replays=Replays.ALL).replays == len(stage.entries)
+    assert kept.read_text() == "mine"
+
+
+def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
+    """A leg that went on while its player was suspended is listed with the reason, and in no table."""
+    form = charter(3, "roundrobin", duplicate=True, suspend_after=1)
+    stage = Stage(form, tmp_path, Cast(dead=frozenset({0, 1, 2})))
+    for fixture in list(stage.tournament.fixtures())[:2]:
+        stage.play_one(fixture)
+    written = report(stage, replays=Replays.NONE)
+    given_up = stage.entries[1].match
+    assert [one.match for one in written.summary.chronicle.given_up] == [given_up]
+    assert f"{given_up} 1 " in section(page(stage), "void")
+    assert section(page(stage), "void").endswith("a player was suspended before it was over")
+    lines = [row for row in rows(stage, "matches") if row["match"] == given_up]
+    assert [(row["place"], row["void"]) for row in lines] == [("", "a player was suspended before it was over")] * 2
+    assert {row["match"] for row in rows(stage, "fouls")} == {stage.entries[0].match}
+    assert '[Void "a player was suspended before it was over"]' in (tmp_path / "matches.txt").read_text()
+
+
+def test_counts_and_nouns_agree(tmp_path: Path) -> None:
+    """What there is one of is not told in the plural."""
+    stage = Stage(charter(2, "roundrobin", tie_breaks=()), tmp_path).play()
+    report(stage)
+    facts = " ".join(re.sub(r"<[^>]*>", " ", page(stage).partition("<nav")[0]).split())
+    assert "2 entrants 1 round 1 match" in facts
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"), [(0, "0 matches"), (1, "1 match"), (2, "2 matches"), (-1, "-1 matches")]
+)
+def test_a_noun_follows_its_number(count: int, expected: str) -> None:
+    """One is singular, everything else is plural."""
+    assert expected == counted(count, "match", "matches")

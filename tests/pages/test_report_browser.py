@@ -1,0 +1,135 @@
+"""A tournament's report in a browser: it fits, sorts, searches, and hostile players do nothing."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.pages.report_files import Replays
+
+from .browser import Page, start_browser
+from .matches import IMAGE, QUOTES, SCRIPT
+from .reports import report, rows
+from .tournaments import Stage, charter
+
+MANY = 53
+"""Matches on more than one page of a list."""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """Give the module's tests a browser."""
+    driver = start_browser(tmp_path_factory.mktemp("profile"))
+    yield Page(driver)
+    driver.quit()
+
+
+def opened(browser: Page, stage: Stage, width: int = 1366, *, is_dark: bool = False) -> Page:
+    """Open a tournament's page anew."""
+    browser.emulate(width, 900, is_dark=is_dark)
+    browser.open(stage.folder / "report.html")
+    return browser
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+@pytest.mark.parametrize("width", [400, 1600])
+def test_the_page_fits_its_window(browser: Page, cup: Stage, width: int, is_dark: bool) -> None:  # noqa: FBT001  # a table
+    """On a phone and on a projector nothing sticks out of the page, and no text is as dark as its ground."""
+    page = opened(browser, cup, width, is_dark=is_dark)
+    assert page.run("return document.documentElement.scrollWidth") == width
+    outside = """
+        return [...document.querySelectorAll("section, .fact, h1, h2, p")]
+            .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent)"""
+    assert page.run(outside) == []
+    ink, ground = page.run("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
+    assert abs(brightness(ink) - brightness(ground)) > 120
+    assert page.complaints() == []
+
+
+def test_a_phone_shows_the_chart_and_who_is_suspended(browser: Page, cup: Stage) -> None:
+    """At 400 pixels nothing of the chart is to be scrolled for, its text can be read, and the mark is by the name."""
+    page = opened(browser, cup, 400)
+    chart = "[...document.querySelectorAll('.chart text')].filter((one) => one.getClientRects().length)"
+    outside = f"""
+        const frame = document.querySelector('.chart').getBoundingClientRect();
+        return {chart}.map((one) => [one.textContent, one.getBoundingClientRect()])
+            .filter(([_, box]) => box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
+            .map(([text, _]) => text)"""
+    assert page.run(outside) == []
+    assert page.run(f"return {chart}.length") > 8
+    assert page.run(f"return Math.min(...{chart}.map((one) => one.getBoundingClientRect().height))") >= 12
+    marks = page.run("return [...document.querySelectorAll('.mark')].map((one) => one.getBoundingClientRect().right)")
+    assert len(marks) == len(cup.tournament.suspended) > 0
+    assert max(marks) <= 400
+    assert page.run("return [...document.querySelectorAll('.mark')].every((one) => one.closest('th'))")
+
+
+def brightness(color: str) -> float:
+    """Return the mean of a colour's parts, 0 to 255."""
+    parts = [int(part) for part in re.findall(r"\d+", color)[:3]]
+    return sum(parts) / 3
+
+
+def column(page: Page, table: str, number: int) -> list[str]:
+    """Return a column of a table, from 1."""
+    return page.texts(f"{table} tbody tr > :nth-child({number})")
+
+
+def test_tables_sort(browser: Page, cup: Stage) -> None:
+    """A click on a head sorts by it, numbers from the most down, another click turns that; names from a to z."""
+    page = opened(browser, cup)
+    names = column(page, "#standings-table", 2)
+    page.run("document.querySelector('#times-table th:nth-child(2) button').click()")
+    moves = [int(text) for text in column(page, "#times-table", 2)]
+    assert moves == sorted(moves, reverse=True)
+    page.run("document.querySelector('#times-table th:nth-child(2) button').click()")
+    assert [int(text) for text in column(page, "#times-table", 2)] == moves[::-1]
+    page.run("document.querySelector('#standings-table th:nth-child(2) button').click()")
+    assert column(page, "#standings-table", 2) == sorted(names)
+    page.run("document.querySelector('#standings-table th:nth-child(1) button').click()")
+    assert column(page, "#standings-table", 2) == names
+    assert page.complaints() == []
+
+
+def test_the_list_of_matches_is_searched_and_paged(browser: Page, tmp_path: Path) -> None:
+    """A page of the list at a time, all of it if wanted; what is typed leaves the matches that have all the words."""
+    stage = Stage(charter(12, "roundrobin"), tmp_path).play(MANY)
+    report(stage, replays=Replays.NONE)
+    page = opened(browser, stage)
+    shown = [entry.match for entry in stage.entries]
+    assert column(page, "#match-list", 1) == shown[:50]
+    page.run("document.querySelectorAll('#match-list .tools button')[1].click()")
+    assert column(page, "#match-list", 1) == shown[50:]
+    page.run("document.querySelectorAll('#match-list .tools button')[2].click()")
+    assert column(page, "#match-list", 1) == shown
+    typed = """
+        const input = document.querySelector('#match-list input');
+        input.value = arguments[0];
+        input.dispatchEvent(new Event('input'))"""
+    page.run(typed, "bot03 BOT01")
+    both = [entry.match for entry in stage.entries if {"bot03", "bot01"} <= set(entry.names)]
+    assert column(page, "#match-list", 1) == both
+    page.run(typed, "nobody")
+    assert page.text("#match-list .tools .faint") == "none"
+
+
+def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:
+    """Each foul has its cause, its rule, its detail, and addresses of a record and a replay that are there."""
+    page = opened(browser, cup)
+    assert len(column(page, "#foul-list", 1)) == len(rows(cup, "fouls"))
+    addresses = page.run("return [...document.querySelectorAll('#foul-list a')].map((one) => one.href)")
+    files = {(cup.folder / f"{row['match']}.jsonl").as_uri() for row in rows(cup, "fouls")}
+    files |= {(cup.folder / "replays" / f"{row['match']}.html").as_uri() for row in rows(cup, "fouls")}
+    assert files == set(addresses)
+    assert all(Path(file.removeprefix("file://")).is_file() for file in files)
+
+
+def test_hostile_players_do_nothing(browser: Page, hostile_cup: Stage) -> None:
+    """Names and details act nowhere: not in a table, not in a list, not in a title; they are to be read."""
+    page = opened(browser, hostile_cup)
+    assert page.run("return window.broken") is None
+    assert {SCRIPT, IMAGE, QUOTES} <= set(column(page, "#standings-table", 2))
+    assert any(SCRIPT in text for text in column(page, "#foul-list", 5))
+    assert page.run("return document.querySelectorAll('img, [onload], [onerror]').length") == 0
+    assert page.complaints() == []

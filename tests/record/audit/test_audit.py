@@ -1,0 +1,371 @@
+"""Auditing: records of every kind hold, what an unfinished one has is folded, and other rules give another verdict."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee import chance
+from referee.games.base import IllegalMove
+from referee.games.q.game import Move, QGame, State
+from referee.match.fouls import Cause
+from referee.match.machine import Match, Phase
+from referee.plugins import PluginError
+from referee.record.audit.audit import audit, open_match, refold
+from referee.record.reader import RecordError, read_record
+from referee.record.schema import plain_commands
+
+from ...match.folding import PASS, SEED, fold, moved, opened, ready, setup_of
+from ..forging import (
+    FORGERS_KEY,
+    REGISTRY,
+    Keys,
+    audited,
+    changed,
+    hash_of,
+    is_accepted,
+    lines_of,
+    refused,
+    sealed,
+    unchained,
+    unsealed,
+)
+from ..records import SEALER, STORIES, Story, cut, record_of, tell
+
+CLEAN = lines_of(record_of("clean"))
+DEALT = lines_of(record_of("dealt"))
+OTHER = chance.seed_from_number(8)
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_record_of_any_match_holds(tmp_path: Path, name: str) -> None:
+    """Fouls of every cause, void matches, acknowledged or not, finished or not: what was written follows again."""
+    path = tell(name).write(tmp_path / "m.jsonl")
+    assert audit(path, REGISTRY.game, is_strict=tell(name).match.result is not None) == read_record(path)
+
+
+def test_the_records_have_every_cause() -> None:
+    """Each fault that there is stands in one of the records, and so does each way to void a match."""
+    results = [result for name in STORIES if (result := tell(name).match.result) is not None]
+    assert {foul.cause for result in results for foul in result.fouls} == set(Cause)
+    assert {result.void for result in results} == {None, "the disk is full"}
+    assert {result.reason for result in results} == {None, "q.end.idle-round", "q.end.finished", "q.end.deserted"}
+
+
+def test_a_record_is_folded_step_by_step(tmp_path: Path) -> None:
+    """Whoever shows a record gets after each event the match as it then was."""
+    story = tell("acknowledged")
+    record = read_record(story.write(tmp_path / "m.jsonl"))
+    match = open_match(record, REGISTRY.game)
+    assert match is not None
+    assert match.phase is Phase.NEW
+    twin = Match(story.match.game, story.match.setup, story.match.seed)
+    seen = 0
+    for step, state in refold(record, match):
+        assert step.commands == plain_commands(twin.handle(step.event))
+        assert (state.state, state.phase, state.turn, state.fouls) == (twin.state, twin.phase, twin.turn, twin.fouls)
+        seen += 1
+    assert seen == len(story.steps)
+
+
+# --- the beginning
+
+NO_Q = "a setup of q and its committed seed"
+HEADERS: tuple[tuple[str, tuple[str, ...], Any, str], ...] = (
+    ("an unknown option", ("setup", "options"), {"bonus": 1}, NO_Q),
+    ("an option of a wrong type", ("setup", "options"), {"q_bonus": "6"}, NO_Q),
+    ("an option of a wrong value", ("setup", "options"), {"q_bonus": -1}, NO_Q),
+    ("a huge option", ("setup", "options"), {"q_bonus": 10**30}, NO_Q),
+    ("a position of no form", ("setup", "position"), [], NO_Q),
+    ("a position of a wrong tile", ("setup", "position", "pile"), ["grey-cat"], NO_Q),
+    ("a position of fewer seats", ("setup", "names"), ["a", "b", "c", "d"], NO_Q),
+    ("a position of more seats", ("setup", "names"), ["a", "b"], NO_Q),
+    ("another commitment", ("setup", "commitment"), chance.commitment(OTHER), NO_Q),
+    ("another seed", ("seed",), OTHER.hex(), f"the seed of the result, {SEED.hex()}"),
+)
+
+
+@pytest.mark.parametrize(("_name", "keys", "value", "expected"), HEADERS, ids=[row[0] for row in HEADERS])
+def test_a_setup_that_is_none_of_the_game(
+    tmp_path: Path, _name: str, keys: tuple[str, ...], value: Any, expected: str
+) -> None:
+    """Options, position and seed are checked before the first event: line 1 is named."""
+    error = refused(tmp_path / "m", sealed(changed(CLEAN, 0, keys, value)))
+    assert (error.line, error.expected) == (1, expected)
+
+
+def test_a_deal_for_too_many(tmp_path: Path) -> None:
+    """Without a position, the game says how many may play."""
+    error = refused(tmp_path / "m", sealed(changed(DEALT, 0, ("setup", "names"), list("abcdefgh"))))
+    assert (error.line, error.found) == (1, "q is played by 2 to 4, not by 8")
+
+
+def test_another_seed_than_the_committed_one(tmp_path: Path) -> None:
+    """A seed that was secret until the end, or stands in an unfinished record, must be the one committed to."""
+    for lines in (
+        changed(DEALT, len(DEALT) - 2, ("seed",), OTHER.hex()),
+        changed(CLEAN[:6], 0, ("seed",), OTHER.hex()),
+    ):
+        error = refused(tmp_path / "m", sealed(lines), is_strict=False)
+        assert (error.line, error.expected) == (1, NO_Q)
+
+
+@pytest.mark.parametrize("seed", [SEED.hex()[:-2], SEED.hex()[:-1], SEED.hex() + "00", "", "x" * 64, "\u0661" * 64])
+def test_what_is_no_seed(tmp_path: Path, seed: str) -> None:
+    """A seed of no form is refused where it stands or where it is used, fixed or secret, finished or not."""
+    last = len(DEALT) - 2
+    assert refused(tmp_path / "m", sealed(changed(CLEAN, 0, ("seed",), seed))).line == 1
+    assert refused(tmp_path / "m", sealed(changed(CLEAN[:6], 0, ("seed",), seed)), is_strict=False).line == 1
+    assert refused(tmp_path / "m", sealed(changed(DEALT, last, ("seed",), seed))).line in (1, last + 1)
+
+
+def test_a_game_that_is_not_installed(tmp_path: Path) -> None:
+    """Whoever looks games up says so: a record of an unknown game is neither good nor bad."""
+    (tmp_path / "m").write_bytes(sealed(changed(CLEAN, 0, ("setup", "game"), "chess")))
+    with pytest.raises(PluginError, match="there is no game 'chess'; there are: q"):
+        audit(tmp_path / "m", REGISTRY.game)
+
+
+# --- the end
+
+
+@pytest.mark.parametrize("name", ["clean", "late move", "acknowledged", "all gone", "void", "duplicate deal"])
+def test_an_unfinished_record_is_folded(tmp_path: Path, name: str) -> None:
+    """With a fixed seed, what there is of a record holds wherever it ends, and a forged command in it is found."""
+    lines = lines_of(record_of(name))
+    for count in range(1, len(lines) - 1):
+        record = audited(tmp_path / "m", sealed(lines[:count]), is_strict=False)
+        assert (len(record.steps), record.result, record.state) == (count - 1, None, "unfinished")
+        given = lines[count].get("commands")
+        if given is None:
+            continue
+        forged = changed(lines[: count + 1], count, ("commands",), [*given, {"command": "none"}])
+        assert refused(tmp_path / "m", sealed(forged), is_strict=False).line == count + 1
+
+
+@pytest.mark.parametrize("name", ["clean", "void", "dealt, acknowledged", "unfinished"])
+def test_only_a_sealed_record_is_a_whole_one(tmp_path: Path, name: str) -> None:
+    """Wherever it ends before its seal, a strict audit misses result and seal, and says how far the record goes."""
+    lines = lines_of(record_of(name))
+    for count in range(1, len(lines) + (lines[-1]["kind"] != "seal")):
+        error = refused(tmp_path / "m", unchained(lines[:count]))
+        assert (error.line, error.expected) == (count + 1, "a result and its seal")
+        assert error.found == "the end of a record that is unfinished"
+        error = refused(tmp_path / "m", unchained(lines[:count]) + b"{")
+        assert error.found == "the end of a record that is unfinished, its last line torn"
+
+
+@pytest.mark.parametrize(("name", "stride"), [("finished", 7), ("dealt, unfinished", 11), ("late move", 17)])
+def test_cut_at_any_byte_a_record_is_a_valid_part_or_none(tmp_path: Path, name: str, stride: int) -> None:
+    """Whatever its referee had written when it died: the complete lines hold, or a RecordError says that none is."""
+    data, path = record_of(name), tmp_path / "m"
+    whole = audited(path, data, is_strict=False)
+    hashes = [line.hash for line in whole.chain.lines]
+    ends = [place for place, byte in enumerate(data) if byte == 0x0A]
+    around_ends = {end + beside for end in ends for beside in (-1, 0, 1, 2) if end + beside < len(data)}
+    for size in sorted({*range(0, len(data), stride), *around_ends}):
+        lines, is_torn = data[:size].count(b"\n"), size > 0 and data[size - 1] != 0x0A
+        if lines == 0:
+            assert refused(path, data[:size], is_strict=False).line == 1
+            continue
+        record = audited(path, data[:size], is_strict=False)
+        assert [line.hash for line in record.chain.lines] == hashes[:lines]
+        assert (record.is_torn, record.state, size) == (is_torn, "unfinished", size)
+
+
+def test_an_unfinished_record_with_a_secret_seed_is_read_only(tmp_path: Path) -> None:
+    """Without its seed nothing of a match can be folded: its chain and its time book are all that is checked."""
+    lines = lines_of(record_of("dealt, unfinished"))
+    forged = changed(lines, 5, ("commands", 0, "what"), {"any": "thing"})
+    record = audited(tmp_path / "m", sealed(forged), is_strict=False)
+    assert record.steps[4].commands[0]["what"] == {"any": "thing"}
+    assert open_match(read_record(tmp_path / "m"), REGISTRY.game) is None
+    assert refused(tmp_path / "m", unchained(forged), is_strict=False).line == 7
+    later = changed(lines, 5, ("event", "at_ms"), 1e6)
+    assert refused(tmp_path / "m", sealed(later), is_strict=False).expected.startswith("an expulsion for time")
+
+
+def test_a_torn_result_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
+    """A match that was over when its referee died holds, as far as it stands there."""
+    data = b"".join(record_of("clean").splitlines(keepends=True)[:-1])
+    for size in (1, 2, 100):
+        record = audited(tmp_path / "m", data[:-size], is_strict=False)
+        assert (record.result, record.is_torn, len(record.steps)) == (None, True, len(CLEAN) - 3)
+
+
+def test_a_torn_seal_is_that_of_an_unfinished_match(tmp_path: Path) -> None:
+    """A result without its seal holds in an audit that is not strict."""
+    data = record_of("clean")
+    for size in (1, 2, 100):
+        record = audited(tmp_path / "m", data[:-size], is_strict=False)
+        assert (record.state, record.is_torn, len(record.steps)) == ("unfinished", True, len(CLEAN) - 3)
+        assert record.result is not None
+
+
+def test_a_match_that_is_over_needs_its_result(tmp_path: Path) -> None:
+    """Where the last lines were taken away whole, a strict audit misses them; else the rest is an unfinished record."""
+    error = refused(tmp_path / "m", unsealed(CLEAN[:-2]))
+    assert (error.line, error.expected) == (len(CLEAN) - 1, "a result and its seal")
+    assert audited(tmp_path / "m", unsealed(CLEAN[:-2]), is_strict=False).state == "unfinished"
+
+
+def test_a_match_that_goes_on_has_none(tmp_path: Path) -> None:
+    """A result that comes too early is refused, at whatever event."""
+    for count in range(1, len(CLEAN) - 3):
+        error = refused(tmp_path / "m", sealed([*CLEAN[:count], *CLEAN[-2:]]))
+        assert (error.line, error.found) == (count + 1, "a result")
+        assert error.expected.startswith("more events (the match is ")
+
+
+def test_nothing_happens_after_the_end(tmp_path: Path) -> None:
+    """An event after the last one is refused, whatever it is."""
+    for extra in CLEAN[1:-2]:
+        error = refused(tmp_path / "m", sealed([*CLEAN[:-2], {**extra, "commands": []}, *CLEAN[-2:]]))
+        assert (error.line, error.expected) == (len(CLEAN) - 1, "the result, for the match is over")
+
+
+# --- who sealed it, and what players were told
+
+
+def test_a_record_is_of_one_of_the_keys(tmp_path: Path) -> None:
+    """Keys are those of referees that the auditor knows; without any, the record's own counts."""
+    path, data = tmp_path / "m", record_of("clean")
+    for keys in ([], [SEALER.public], [FORGERS_KEY, SEALER.public]):
+        assert audited(path, data, keys=keys).header.key == SEALER.public
+    error = refused(path, data, keys=[FORGERS_KEY])
+    assert (error.line, error.expected) == (1, f"key {FORGERS_KEY}")
+    assert audited(path, sealed(CLEAN)).header.key == FORGERS_KEY
+    assert refused(path, sealed(CLEAN), keys=[SEALER.public]).line == 1
+
+
+def test_a_record_has_the_heads_that_players_were_sent(tmp_path: Path) -> None:
+    """Any line's hash is found; that of a record sealed anew is another one, from the header on."""
+    path = tmp_path / "m"
+    path.write_bytes(record_of("clean"))
+    heads = [hash_of(line) for line in CLEAN]
+    assert audit(path, REGISTRY.game, heads=heads) == read_record(path)
+    path.write_bytes(sealed(CLEAN))
+    for head in heads:
+        with pytest.raises(RecordError, match=f"m: expected a line with the hash {head}; found none"):
+            audit(path, REGISTRY.game, heads=[head])
+
+
+# --- the rules
+
+
+class Sterner(QGame):
+    """Q without exchanges."""
+
+    def play(self, state: State, move: Move) -> State:
+        """Refuse what Q allows."""
+        if type(move).__name__ == "Exchange":
+            raise IllegalMove("q.exchange.pile", "not today")
+        return super().play(state, move)
+
+
+class Generous(QGame):
+    """Q with a point for everybody."""
+
+    def restore(self, options: Any, position: Any) -> State:
+        """Begin with a point."""
+        given = {**position, "players": [{**player, "score": 1} for player in position["players"]]}
+        return super().restore(options, given)
+
+
+class Broken(QGame):
+    """Q with a mistake in it."""
+
+    def play(self, state: State, move: Move) -> State:
+        """Fail."""
+        raise ZeroDivisionError("a mistake")
+
+
+@pytest.mark.parametrize(("game", "line"), [(Sterner(), 7), (Generous(), 5), (Broken(), 6)])
+def test_other_rules_give_another_verdict(tmp_path: Path, game: QGame, line: int) -> None:
+    """An audit trusts the rules, not the record: the first line that does not follow from them is named."""
+    path = tell("clean").write(tmp_path / "m.jsonl")
+    with pytest.raises(RecordError) as caught:
+        audit(path, lambda _name: game)
+    assert caught.value.line == line
+
+
+@pytest.mark.forges
+def test_a_match_voided_by_a_mistake_in_the_rules(tmp_path: Path) -> None:
+    """A fault of the game's own is found again by the same rules; rules without it refuse the record."""
+    match = Match(Broken(), setup_of(2), SEED)
+    events = (opened(), ready(0), ready(1), moved(0, 1, PASS, 3.0))
+    story = Story(match, tuple((event, match.handle(event)) for event in events))
+    path = story.write(tmp_path / "m.jsonl")
+    record = audit(path, lambda _name: Broken())
+    assert record.result is not None
+    assert record.result.result.void == "ZeroDivisionError: a mistake"
+    assert refused(path, path.read_bytes()).line == 5
+
+
+def test_an_audit_shows_what_it_expected(tmp_path: Path) -> None:
+    """The first command that differs stands in the error, and what was found in its place."""
+    forged = changed(CLEAN, 5, ("commands", 1, "what", "points"), 4)
+    error = refused(tmp_path / "m", sealed(forged))
+    assert error.line == 6
+    assert error.expected.startswith('command 2: {"command":"tell-seat"')
+    assert '"points":3' in error.expected
+    assert '"points":4' in error.found
+
+
+@pytest.mark.parametrize(
+    ("count", "expected", "found"),
+    [(0, "command 1: ", "no such command"), (3, "command 4: ", "no such command"), (5, "4 commands", "5 commands")],
+)
+def test_an_audit_counts_commands(tmp_path: Path, count: int, expected: str, found: str) -> None:
+    """A command too few is named, one too many counted."""
+    commands = [*CLEAN[5]["commands"], CLEAN[5]["commands"][0]][:count]
+    error = refused(tmp_path / "m", sealed(changed(CLEAN, 5, ("commands",), commands)))
+    assert (error.line, error.found) == (6, found)
+    assert error.expected.startswith(expected)
+
+
+HUGE = 10**400
+COMMANDS: tuple[tuple[str, str, int, Keys, Any], ...] = (
+    ("a limit beyond all", "deadline", 5, ("commands", 3, "limit_ms"), HUGE),
+    ("a limit of no number", "deadline", 5, ("commands", 3, "limit_ms"), "x"),
+    ("no limit", "deadline", 5, ("commands", 3, "limit_ms"), None),
+    ("a request to nobody", "deadline", 5, ("commands", 3, "seat"), []),
+    ("a foul of nothing", "disconnected", 6, ("commands", 0, "foul"), {}),
+    ("a foul of no form", "disconnected", 6, ("commands", 0, "foul"), "x"),
+    ("a foul of no cause", "deadline", 6, ("commands", 0, "foul", "cause"), {}),
+    ("a view of no seat", "dealt", 3, ("commands", 0, "seat"), "x"),
+    ("a view of a seat beyond the last", "dealt", 3, ("commands", 0, "seat"), 99),
+    ("a view of nothing", "dealt", 3, ("commands", 0, "view"), {}),
+    ("a start without a view", "dealt", 3, ("commands", 0), {"command": "start-seat", "seat": 0}),
+    ("a command without a name", "dealt", 3, ("commands", 0), {}),
+    ("a command of no name", "dealt", 3, ("commands", 0, "command"), []),
+    ("an offer to no seat", "dealt", 1, ("commands", 0, "seat"), HUGE),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "keys", "value"), [row[1:] for row in COMMANDS], ids=[row[0] for row in COMMANDS]
+)
+def test_commands_of_any_form_are_refused(tmp_path: Path, name: str, number: int, keys: Keys, value: Any) -> None:
+    """Whatever a forger writes as a command, its line is named, and nothing but a RecordError is raised.
+
+    Without its seed, the record of an unfinished match tells less; it is refused, or accepted as unfinished.
+    """
+    lines = changed(lines_of(record_of(name)), number, keys, value)
+    assert refused(tmp_path / "m", sealed(lines)).line == number + 1
+    assert refused(tmp_path / "m", unsealed(lines), is_strict=False).line == number + 1
+    without_seed = changed(lines[:-2], 0, ("seed",), None)
+    is_accepted(tmp_path / "m", sealed(without_seed), is_strict=False)
+
+
+def test_a_long_difference_is_cut(tmp_path: Path) -> None:
+    """However much a forger writes, what is shown stays short."""
+    error = refused(tmp_path / "m", sealed(changed(CLEAN, 5, ("commands", 0, "what"), {"x": "y" * 10_000})))
+    assert len(error.found) < 400
+
+
+def test_folding_again_changes_no_story() -> None:
+    """The stories of these tests are as fresh as when they were told."""
+    whole = tell("clean")
+    assert cut(whole, len(whole.steps)).steps == whole.steps
+    assert fold(Match(QGame(), whole.match.setup, SEED), *(event for event, _ in whole.steps)) == whole.steps[-1][1]

@@ -1,0 +1,242 @@
+"""The checks that don't fold: deadlines, time used, fouls, ranking and shuffle, each against a record that lies."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee import chance
+from referee.games.q.game import QGame
+from referee.match import events as e
+from referee.record import schema
+from referee.record.audit import checks
+from referee.record.audit import times as time_book
+from referee.record.audit.audit import audit
+from referee.record.audit.checks import Redealer, check_ranking, check_shuffle
+from referee.record.audit.times import check_book
+from referee.record.reader import Record, RecordError, read_record
+
+from ..records import STORIES, record_of
+
+NAMES = tuple(name for name in STORIES if name != "not begun")
+
+
+def read(folder: Path, name: str) -> Record:
+    """Return a story's record."""
+    path = folder / "m.jsonl"
+    path.write_bytes(record_of(name))
+    return read_record(path)
+
+
+def with_event(record: Record, kind: type[e.Event], nth: int = 0, **changes: Any) -> tuple[Record, int]:
+    """Return a record with the n-th event of a kind changed, and its line."""
+    index = [index for index, step in enumerate(record.steps) if isinstance(step.event, kind)][nth]
+    step = record.steps[index]
+    event = msgspec.structs.replace(step.event, **changes)
+    steps = (*record.steps[:index], msgspec.structs.replace(step, event=event), *record.steps[index + 1 :])
+    return replace(record, steps=steps), index + 2
+
+
+def with_result(record: Record, **changes: Any) -> Record:
+    """Return a record with another result."""
+    assert record.result is not None
+    result = msgspec.structs.replace(record.result.result, **changes)
+    return replace(record, result=msgspec.structs.replace(record.result, result=result))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_true_record_passes(tmp_path: Path, name: str) -> None:
+    """Whatever happened in a match, its record holds without the fold, too."""
+    record = read(tmp_path, name)
+    check_book(record)
+    check_ranking(record)
+    check_shuffle(record, QGame())
+
+
+# --- time
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "nth", "changes", "expected"),
+    [
+        ("clean", e.MoveReceived, 0, {"sent_ms": 0.0}, "a request sent after"),
+        ("clean", e.MoveReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
+        ("late move", e.MoveReceived, 1, {"lag_ms": 5.0}, "no expulsion for time"),
+        ("clean", e.MoveReceived, 0, {"seat": 1}, "an answer to a request"),
+        ("deadline", e.DeadlinePassed, 0, {"lag_ms": 500.0}, "no expulsion for time"),
+        ("silent offer", e.DeadlinePassed, 0, {"sent_ms": 4000.0}, "no expulsion for time"),
+        ("late ready", e.ReadyReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
+    ],
+)
+def test_a_verdict_against_the_instants_is_found(
+    tmp_path: Path, name: str, kind: type[e.Event], nth: int, changes: dict[str, Any], expected: str
+) -> None:
+    """The line is named whose verdict its own instants do not give."""
+    record, _ = with_event(read(tmp_path, name), kind, nth, **changes)
+    with pytest.raises(RecordError, match=expected):
+        check_book(record)
+
+
+def test_time_that_nobody_used_is_found(tmp_path: Path) -> None:
+    """The sums of the result are those of the lines."""
+    record = read(tmp_path, "clean")
+    assert record.result is not None
+    used_ms = list(record.result.result.used_ms)
+    for changed in ([used_ms[0] + 0.001, *used_ms[1:]], used_ms[::-1][:2], [0.0] * 3):
+        with pytest.raises(RecordError, match="expected used_ms") as caught:
+            check_book(with_result(record, used_ms=tuple(changed)))
+        assert caught.value.line == len(record.steps) + 2
+
+
+def test_a_foul_that_did_not_happen_is_found(tmp_path: Path) -> None:
+    """The result lists the fouls of the lines, in their order: none more, none less, none of another cause."""
+    record = read(tmp_path, "all gone")
+    assert record.result is not None
+    fouls = record.result.result.fouls
+    other = msgspec.structs.replace(fouls[0], cause="timeout")
+    for changed in (fouls[1:], fouls[::-1], (*fouls, fouls[0]), (other, *fouls[1:])):
+        with pytest.raises(RecordError, match="expected fouls"):
+            check_book(with_result(record, fouls=changed))
+
+
+# --- ranking
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "problem"),
+    [
+        ("clean", {"ranking": ((0,), (1,))}, "one rank for every seat"),
+        ("clean", {"ranking": ((0, 1), (1, 2))}, "one rank for every seat"),
+        ("clean", {"ranking": ()}, "one rank for every seat"),
+        ("clean", {"winners": ()}, "the seats of the best rank"),
+        ("clean", {"winners": (1,)}, "the seats of the best rank"),
+        ("illegal move", {"ranking": ((1,), (0,), (2,)), "winners": (1,)}, "the expelled seats"),
+        ("illegal move", {"ranking": ((0, 1, 2),), "winners": (0, 1, 2)}, "the expelled seats"),
+        ("all gone", {"winners": (0, 1, 2)}, "the seats of the best rank"),
+        ("void", {"winners": (0,)}, "no ranking of a void match"),
+        ("void", {"ranking": ((0, 1, 2),)}, "no ranking of a void match"),
+    ],
+)
+def test_a_ranking_that_contradicts_itself_is_found(
+    tmp_path: Path, name: str, changes: dict[str, Any], problem: str
+) -> None:
+    """Ranks, winners and fouls must fit together."""
+    with pytest.raises(RecordError, match=problem):
+        check_ranking(with_result(read(tmp_path, name), **changes))
+
+
+def test_a_winner_that_fails_at_the_end_leaves_none(tmp_path: Path) -> None:
+    """Who fouls when told that it has won has not; nobody else has then. Only the fold knows whether it was so."""
+    check_ranking(with_result(read(tmp_path, "lost at the end, acknowledged"), winners=()))
+
+
+# --- the shuffle
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 36, 1080])
+def test_both_shuffles_agree(size: int) -> None:
+    """Two pieces of code that share nothing give the same order, of the first deal and of a later one."""
+    source = Random(size)
+    for nonces in ([None, None], ["00" * 16, None], [source.randbytes(16).hex() for _ in range(4)]):
+        seed = source.randbytes(32)
+        first, second = chance.Dealer(chance.shuffle_key(seed, nonces)), Redealer.of_match(seed, nonces)
+        for _ in range(2):
+            assert first(range(size)) == second(range(size))
+            assert first.later(1)(range(size)) == second.later(1)(range(size))
+
+
+def _other_seed(record: Record) -> Record:
+    assert record.result is not None
+    return replace(record, result=msgspec.structs.replace(record.result, seed="00" * 32))
+
+
+def _other_nonce(record: Record) -> Record:
+    return with_event(record, e.ReadyReceived, nonce="ff" * 16)[0]
+
+
+def _other_nonces(record: Record) -> Record:
+    assert record.result is not None
+    return replace(record, result=msgspec.structs.replace(record.result, nonces=[None, None]))
+
+
+def _other_view(record: Record) -> Record:
+    index, step = next(
+        (index, step)
+        for index, step in enumerate(record.steps)
+        if any(one["command"] == "start-seat" for one in step.commands)
+    )
+    commands = [{**one, "view": "0" * 64} if one["command"] == "start-seat" else one for one in step.commands]
+    changed = msgspec.structs.replace(step, commands=commands)
+    return replace(record, steps=(*record.steps[:index], changed, *record.steps[index + 1 :]))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (_other_seed, "expected commitment"),
+        (_other_nonce, "expected nonces"),
+        (_other_nonces, "expected nonces"),
+        (_other_view, "expected first view"),
+    ],
+)
+@pytest.mark.parametrize("name", ["dealt", "dealt, acknowledged"])
+def test_another_deal_is_found(tmp_path: Path, name: str, change: Callable[[Record], Record], expected: str) -> None:
+    """Seed, nonces and the first views must fit the commitment and one another."""
+    with pytest.raises(RecordError, match=expected):
+        check_shuffle(change(read(tmp_path, name)), QGame())
+
+
+@pytest.mark.parametrize("error", [AttributeError, IndexError, KeyError, OverflowError, TypeError])
+@pytest.mark.parametrize("place", [(time_book._Book, "_charge"), (schema, "places")], ids=["time", "form"])
+def test_a_fault_of_the_auditor_accuses_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str], error: type[Exception]
+) -> None:
+    """Where the checks themselves go wrong over a record that holds, that is what is raised."""
+
+    def fail(*_args: object) -> None:
+        raise error("a mistake")
+
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(record_of("clean"))
+    monkeypatch.setattr(*place, fail)
+    with pytest.raises(error, match="a mistake"):
+        audit(path, lambda _name: QGame())
+
+
+def test_commands_without_their_fields_are_told(tmp_path: Path) -> None:
+    """A command that lacks what it must have is an error of its line, not of this program."""
+    record = read(tmp_path, "clean")
+    for command in (
+        {},
+        {"command": "expel-seat"},
+        {"command": "expel-seat", "seat": 0},
+        {"command": 1, "limit_ms": 1.0},
+        {"command": "ask-move", "limit_ms": 1.0},
+        {"command": "ask-move", "seat": 99, "limit_ms": 1.0},
+        {"command": "ask-move", "seat": -1, "limit_ms": 1.0},
+        {"command": "ask-move", "seat": 0, "limit_ms": 10**400},
+        {"command": "ask-move", "seat": 0, "limit_ms": "1"},
+    ):
+        step = msgspec.structs.replace(record.steps[0], commands=[command])
+        with pytest.raises(RecordError, match="commands with all their fields") as caught:
+            check_book(replace(record, steps=(step, *record.steps[1:])))
+        assert caught.value.line == 2
+
+
+NEARLY_ALL = st.integers(0, 2**64 - 1) | st.integers(2**64 - 8, 2**64 - 1)
+
+
+@given(st.lists(NEARLY_ALL, min_size=200, max_size=200), st.integers(0, 40))
+def test_both_shuffles_throw_the_same_words_away(words: list[int], size: int) -> None:
+    """Words beyond the last whole multiple, which no key that anybody could find gives, lead to one order in both."""
+    stream = chance.Stream(bytes(32))
+    stream._words = words[::-1]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(checks, "_words", lambda key: iter(words))
+        assert stream.shuffled(range(size)) == Redealer(bytes(32))(range(size))
