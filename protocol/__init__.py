@@ -5,7 +5,7 @@ SPEC.md says it in words, independent of any language; vectors.json pairs messag
 the referee to, `client` a ready client: `run(choose)`.
 """
 
-from .connection import Connection, Need, Role, State
+from .connection import Connection, ConnectionState, Need, Role
 from .errors import Code, LocalProtocolError, RemoteProtocolError
 
-__all__ = ["Code", "Connection", "LocalProtocolError", "Need", "RemoteProtocolError", "Role", "State"]
+__all__ = ["Code", "Connection", "ConnectionState", "LocalProtocolError", "Need", "RemoteProtocolError", "Role"]

@@ -9,7 +9,7 @@ class AddressError(ValueError):
     """A text that is no address; it says what one looks like."""
 
 
-class Kind(StrEnum):
+class AddressKind(StrEnum):
     """How to connect."""
 
     TCP = "tcp"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 class Address(Struct, frozen=True, kw_only=True):
     """Where a referee listens."""
 
-    kind: Kind
+    kind: AddressKind
     host: str = ""
     """Name or number of the machine; empty for `unix`."""
     port: int = 0
@@ -47,16 +47,16 @@ def parse_address(text: str) -> Address:
         AddressError: it has another form, a port that there is not, or a path that is too long.
     """
     kind, _, rest = text.partition(":")
-    if kind not in set(Kind) or not rest:
+    if kind not in set(AddressKind) or not rest:
         raise AddressError(f"{_FORMS}, not {text!r}")
-    if kind == Kind.UNIX:
+    if kind == AddressKind.UNIX:
         if len(rest.encode()) > MAX_PATH_BYTES:
             raise AddressError(f"the path of a socket has at most {MAX_PATH_BYTES} bytes, not as many as {text!r}")
-        return Address(kind=Kind.UNIX, path=rest)
+        return Address(kind=AddressKind.UNIX, path=rest)
     host, _, port = rest.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not host:
         raise AddressError(f"{_FORMS}, not {text!r}")
     if not (port.isascii() and port.isdecimal() and len(port) <= len(str(MAX_PORT)) and 0 < int(port) <= MAX_PORT):
         raise AddressError(f"the port is a number from 1 to {MAX_PORT}, not {port!r} as in {text!r}")
-    return Address(kind=Kind(kind), host=host, port=int(port))
+    return Address(kind=AddressKind(kind), host=host, port=int(port))

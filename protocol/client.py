@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from .address import Address, AddressError, Kind, parse_address
+from .address import Address, AddressError, AddressKind, parse_address
 from .connection import Connection, Need, Role
 from .errors import ProtocolError
-from .fairness import Finding, Verdict, Witness
+from .fairness import DealFinding, DealVerdict, Witness
 from .limits import PROTOCOL_VERSION
 from .messages import Ack, End, Expelled, Hello, Message, Move, Offer, Ready, Refused, Resumed, Terms, Told, Turn
 
@@ -43,7 +43,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     match: str
     message: End | Expelled | None
     """The referee's last word; None if none came before the connection ended or `choose` raised."""
-    verdict: Verdict | None
+    verdict: DealVerdict | None
     """Whether the referee kept its commitment; None if it never revealed its seed to this player."""
     head: str | None
     """The last head of the match's record that was told: SHA-256 of a line, in hex; None if none was told."""
@@ -63,12 +63,12 @@ class Ended(Struct, frozen=True, kw_only=True):
         return line if line.isprintable() else ascii(line)[1:-1]
 
 
-def _judged(verdict: Verdict | None) -> list[str]:
+def _judged(verdict: DealVerdict | None) -> list[str]:
     if verdict is None:
         return ["the seed was not revealed"]
     if not verdict.is_kept:
         return [f"THE REFEREE BROKE ITS COMMITMENT: {verdict.text}"]
-    note = [] if verdict.finding is Finding.KEPT else [verdict.text]
+    note = [] if verdict.finding is DealFinding.KEPT else [verdict.text]
     return ["the referee kept its commitment", *note]
 
 
@@ -149,11 +149,11 @@ def connect(address: str, *, wait_s: float = 10.0) -> Client:
             if time.monotonic() >= give_up:
                 raise ClientError(f"no referee at {address}: {error}; is it running?") from None
             time.sleep(RETRY_S)
-    return Client(_secured(sock, where) if where.kind is Kind.TLS else sock)
+    return Client(_secured(sock, where) if where.kind is AddressKind.TLS else sock)
 
 
 def _connected(where: Address) -> socket.socket:
-    if where.kind is Kind.UNIX:
+    if where.kind is AddressKind.UNIX:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             sock.connect(where.path)

@@ -20,7 +20,7 @@ class Role(StrEnum):
     REFEREE = "referee"
 
 
-class State(StrEnum):
+class ConnectionState(StrEnum):
     """What the conversation is waiting for."""
 
     NEW = "new"
@@ -55,43 +55,43 @@ class Need(Enum):
 # (state, message type) -> next state. "+" behind a type means: it carries an `ack` number. Rows are the whole protocol:
 # what has no row is out of turn. The table in SPEC.md is made from this one. A match can be void after its end was
 # told, and a seat be expelled for a late `ack` that is on its way: so `end` and `expelled` may come when idle, too.
-TRANSITIONS: dict[tuple[State, str], State] = {
-    (State.NEW, "hello"): State.GREETED,
-    (State.GREETED, "welcome"): State.IDLE,
-    (State.NEW, "refused"): State.CLOSED,
-    (State.GREETED, "refused"): State.CLOSED,
-    (State.IDLE, "refused"): State.CLOSED,
-    (State.IDLE, "offer"): State.OFFERED,
-    (State.IDLE, "resumed"): State.SEATED,
-    (State.IDLE, "end"): State.IDLE,
-    (State.IDLE, "expelled"): State.CLOSED,
-    (State.OFFERED, "ready"): State.SEATED,
-    (State.OFFERED, "end"): State.IDLE,
-    (State.OFFERED, "paused"): State.CLOSED,
-    (State.OFFERED, "expelled"): State.CLOSED,
-    (State.SEATED, "start"): State.SEATED,
-    (State.SEATED, "start+"): State.TO_CONFIRM,
-    (State.SEATED, "turn"): State.ASKED,
-    (State.SEATED, "told"): State.SEATED,
-    (State.SEATED, "told+"): State.TO_CONFIRM,
-    (State.SEATED, "end"): State.IDLE,
-    (State.SEATED, "end+"): State.TO_CONFIRM_END,
-    (State.SEATED, "paused"): State.CLOSED,
-    (State.SEATED, "expelled"): State.CLOSED,
-    (State.ASKED, "move"): State.SEATED,
-    (State.ASKED, "told"): State.ASKED,
-    (State.ASKED, "end"): State.IDLE,
-    (State.ASKED, "paused"): State.CLOSED,
-    (State.ASKED, "expelled"): State.CLOSED,
-    (State.TO_CONFIRM, "ack"): State.SEATED,
-    (State.TO_CONFIRM, "told"): State.TO_CONFIRM,
-    (State.TO_CONFIRM, "end"): State.IDLE,
-    (State.TO_CONFIRM, "paused"): State.CLOSED,
-    (State.TO_CONFIRM, "expelled"): State.CLOSED,
-    (State.TO_CONFIRM_END, "ack"): State.IDLE,
-    (State.TO_CONFIRM_END, "end"): State.IDLE,
-    (State.TO_CONFIRM_END, "paused"): State.CLOSED,
-    (State.TO_CONFIRM_END, "expelled"): State.CLOSED,
+TRANSITIONS: dict[tuple[ConnectionState, str], ConnectionState] = {
+    (ConnectionState.NEW, "hello"): ConnectionState.GREETED,
+    (ConnectionState.GREETED, "welcome"): ConnectionState.IDLE,
+    (ConnectionState.NEW, "refused"): ConnectionState.CLOSED,
+    (ConnectionState.GREETED, "refused"): ConnectionState.CLOSED,
+    (ConnectionState.IDLE, "refused"): ConnectionState.CLOSED,
+    (ConnectionState.IDLE, "offer"): ConnectionState.OFFERED,
+    (ConnectionState.IDLE, "resumed"): ConnectionState.SEATED,
+    (ConnectionState.IDLE, "end"): ConnectionState.IDLE,
+    (ConnectionState.IDLE, "expelled"): ConnectionState.CLOSED,
+    (ConnectionState.OFFERED, "ready"): ConnectionState.SEATED,
+    (ConnectionState.OFFERED, "end"): ConnectionState.IDLE,
+    (ConnectionState.OFFERED, "paused"): ConnectionState.CLOSED,
+    (ConnectionState.OFFERED, "expelled"): ConnectionState.CLOSED,
+    (ConnectionState.SEATED, "start"): ConnectionState.SEATED,
+    (ConnectionState.SEATED, "start+"): ConnectionState.TO_CONFIRM,
+    (ConnectionState.SEATED, "turn"): ConnectionState.ASKED,
+    (ConnectionState.SEATED, "told"): ConnectionState.SEATED,
+    (ConnectionState.SEATED, "told+"): ConnectionState.TO_CONFIRM,
+    (ConnectionState.SEATED, "end"): ConnectionState.IDLE,
+    (ConnectionState.SEATED, "end+"): ConnectionState.TO_CONFIRM_END,
+    (ConnectionState.SEATED, "paused"): ConnectionState.CLOSED,
+    (ConnectionState.SEATED, "expelled"): ConnectionState.CLOSED,
+    (ConnectionState.ASKED, "move"): ConnectionState.SEATED,
+    (ConnectionState.ASKED, "told"): ConnectionState.ASKED,
+    (ConnectionState.ASKED, "end"): ConnectionState.IDLE,
+    (ConnectionState.ASKED, "paused"): ConnectionState.CLOSED,
+    (ConnectionState.ASKED, "expelled"): ConnectionState.CLOSED,
+    (ConnectionState.TO_CONFIRM, "ack"): ConnectionState.SEATED,
+    (ConnectionState.TO_CONFIRM, "told"): ConnectionState.TO_CONFIRM,
+    (ConnectionState.TO_CONFIRM, "end"): ConnectionState.IDLE,
+    (ConnectionState.TO_CONFIRM, "paused"): ConnectionState.CLOSED,
+    (ConnectionState.TO_CONFIRM, "expelled"): ConnectionState.CLOSED,
+    (ConnectionState.TO_CONFIRM_END, "ack"): ConnectionState.IDLE,
+    (ConnectionState.TO_CONFIRM_END, "end"): ConnectionState.IDLE,
+    (ConnectionState.TO_CONFIRM_END, "paused"): ConnectionState.CLOSED,
+    (ConnectionState.TO_CONFIRM_END, "expelled"): ConnectionState.CLOSED,
 }
 
 
@@ -113,7 +113,7 @@ class Connection:
         self.last_body = b""
         """The body of the frame that was read last."""
         self.role = role
-        self.state = State.NEW
+        self.state = ConnectionState.NEW
 
     @property
     def pending(self) -> bytes:
@@ -127,7 +127,7 @@ class Connection:
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the peer; next_event tells what they were."""
-        if self.state is not State.CLOSED:
+        if self.state is not ConnectionState.CLOSED:
             self._reader.receive_data(data)
 
     def receive_end(self) -> None:
@@ -137,7 +137,7 @@ class Connection:
             RemoteProtocolError: TRUNCATED if a frame was begun and not finished.
         """
         pending = self.pending
-        if self.state is not State.CLOSED and pending:
+        if self.state is not ConnectionState.CLOSED and pending:
             raise RemoteProtocolError(Code.TRUNCATED, "the connection ended in the middle of a frame", pending)
 
     def next_event(self) -> Message | Need:
@@ -149,7 +149,7 @@ class Connection:
         Raises:
             RemoteProtocolError: the peer broke the protocol; the conversation is closed then.
         """
-        while self.state is not State.CLOSED:
+        while self.state is not ConnectionState.CLOSED:
             try:
                 self._check_flood()
                 body = self._reader.next_frame()
@@ -161,7 +161,7 @@ class Connection:
                     continue
                 self._advance_remote(message, body)
             except RemoteProtocolError:
-                self.state = State.CLOSED
+                self.state = ConnectionState.CLOSED
                 raise
             return message
         return Need.DATA
@@ -193,7 +193,7 @@ class Connection:
         """
         if type_of(message) not in _LAST_WORDS:
             raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
-        self.state = State.CLOSED
+        self.state = ConnectionState.CLOSED
         return encode_frame(encode(message), self._limit_bytes)
 
     def _check_flood(self) -> None:
@@ -227,12 +227,12 @@ class Connection:
         """Tell whether a message names the match being played; between matches, the last one."""
         if match is None or match == self._match or name in _BEGINNINGS:
             return True
-        return self.state is State.IDLE and match == self._past_match
+        return self.state is ConnectionState.IDLE and match == self._past_match
 
-    def _enter(self, state: State, match: str | None) -> None:
-        if self.state is State.IDLE and state in (State.OFFERED, State.SEATED):
+    def _enter(self, state: ConnectionState, match: str | None) -> None:
+        if self.state is ConnectionState.IDLE and state in (ConnectionState.OFFERED, ConnectionState.SEATED):
             self._match = match
-        elif state is State.IDLE and self._match is not None:
+        elif state is ConnectionState.IDLE and self._match is not None:
             self._past_match, self._match = self._match, None
         self.state = state
 
@@ -244,7 +244,7 @@ def _encoded(message: Message) -> bytes:
         raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
 
-_UNASKED = frozenset((State.GREETED, State.IDLE, State.SEATED))
+_UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.SEATED))
 """In these the player has been asked nothing; between matches, a last short answer may still be under way."""
 _BEGINNINGS = frozenset(("offer", "resumed"))
 _LAST_WORDS = frozenset(("refused", "expelled"))

@@ -12,7 +12,7 @@ from msgspec import Struct
 from .messages import End, Message, Offer, Ready, Resumed, Terms, Turn
 
 
-class Finding(StrEnum):
+class DealFinding(StrEnum):
     """What a comparison of promise and reveal can come to."""
 
     KEPT = "kept"
@@ -35,26 +35,26 @@ class Finding(StrEnum):
     """No nonce was to enter the shuffle, and one did."""
 
 
-KEPT = frozenset((Finding.KEPT, Finding.FIXED_DEAL, Finding.NOT_KNOWN, Finding.NOT_USED))
+KEPT = frozenset((DealFinding.KEPT, DealFinding.FIXED_DEAL, DealFinding.NOT_KNOWN, DealFinding.NOT_USED))
 """The findings that are no breach."""
 
 _TEXTS = {
-    Finding.KEPT: "your nonce entered the shuffle",
-    Finding.FIXED_DEAL: "fixed deal: your nonce was not used",
-    Finding.NOT_KNOWN: "your nonce is not known to this program",
-    Finding.NOT_USED: "the match is void before your nonce was used",
-    Finding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
-    Finding.WRONG_SEATS: "it offered {expected}, and revealed {found}",
-    Finding.WRONG_NONCE: "your nonce is {expected}, and at your seat stands {found}",
-    Finding.NONCE_LEFT_OUT: "your nonce {expected} was left out",
-    Finding.NONCE_USED: "it offered {expected}, and revealed {found}",
+    DealFinding.KEPT: "your nonce entered the shuffle",
+    DealFinding.FIXED_DEAL: "fixed deal: your nonce was not used",
+    DealFinding.NOT_KNOWN: "your nonce is not known to this program",
+    DealFinding.NOT_USED: "the match is void before your nonce was used",
+    DealFinding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
+    DealFinding.WRONG_SEATS: "it offered {expected}, and revealed {found}",
+    DealFinding.WRONG_NONCE: "your nonce is {expected}, and at your seat stands {found}",
+    DealFinding.NONCE_LEFT_OUT: "your nonce {expected} was left out",
+    DealFinding.NONCE_USED: "it offered {expected}, and revealed {found}",
 }
 
 
-class Verdict(Struct, frozen=True):
+class DealVerdict(Struct, frozen=True):
     """Whether the referee kept its commitment, with the evidence."""
 
-    finding: Finding
+    finding: DealFinding
     expected: str = ""
     """What had to stand there, if it does not."""
     found: str = ""
@@ -71,7 +71,7 @@ class Verdict(Struct, frozen=True):
         return _TEXTS[self.finding].format(expected=self.expected, found=self.found)
 
 
-def check_reveal(offer: Terms, nonce: str | None, end: End) -> Verdict:
+def check_reveal(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
     """Compare what the referee reveals with what it promised and with what the player gave.
 
     A null at the own seat is no breach in a void match, which may have ended before the `ready` was read.
@@ -86,20 +86,24 @@ def check_reveal(offer: Terms, nonce: str | None, end: End) -> Verdict:
     """
     digest = hashlib.sha256(bytes.fromhex(end.seed)).hexdigest()
     if digest != offer.commitment:
-        return Verdict(Finding.WRONG_SEED, offer.commitment, digest)
+        return DealVerdict(DealFinding.WRONG_SEED, offer.commitment, digest)
     seats = len(offer.names)
     if not offer.seat < seats == len(end.nonces):
-        return Verdict(Finding.WRONG_SEATS, f"seat {offer.seat} of {seats}", f"{len(end.nonces)} nonces")
+        return DealVerdict(DealFinding.WRONG_SEATS, f"seat {offer.seat} of {seats}", f"{len(end.nonces)} nonces")
     if not offer.nonces:
-        used = Verdict(Finding.NONCE_USED, "a fixed deal without nonces", "a nonce")
-        return used if any(end.nonces) else Verdict(Finding.FIXED_DEAL)
+        used = DealVerdict(DealFinding.NONCE_USED, "a fixed deal without nonces", "a nonce")
+        return used if any(end.nonces) else DealVerdict(DealFinding.FIXED_DEAL)
     is_unknown = nonce is None and isinstance(offer, Resumed)
     own, given = end.nonces[offer.seat], nonce or ("(not known)" if is_unknown else "(none given)")
     if own is None:
-        return Verdict(Finding.NOT_USED) if end.void is not None else Verdict(Finding.NONCE_LEFT_OUT, given, "null")
+        return (
+            DealVerdict(DealFinding.NOT_USED)
+            if end.void is not None
+            else DealVerdict(DealFinding.NONCE_LEFT_OUT, given, "null")
+        )
     if is_unknown:
-        return Verdict(Finding.NOT_KNOWN)
-    return Verdict(Finding.KEPT) if own == nonce else Verdict(Finding.WRONG_NONCE, given, own)
+        return DealVerdict(DealFinding.NOT_KNOWN)
+    return DealVerdict(DealFinding.KEPT) if own == nonce else DealVerdict(DealFinding.WRONG_NONCE, given, own)
 
 
 class Witness:
@@ -114,7 +118,7 @@ class Witness:
         """What the player gave in `ready`."""
         self.head: str | None = None
         """The head of the record that was told last: SHA-256 of a line, in hex."""
-        self.verdict: Verdict | None = None
+        self.verdict: DealVerdict | None = None
         """None until an `end` came. A breach stays: no second `end` of the match mends it."""
 
     def see(self, message: Message) -> None:

@@ -21,7 +21,7 @@ MAX_CHARS = 40
 """Of a tournament's name."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class ComparisonFolder(Struct, frozen=True, kw_only=True):
     """Where a comparison is played."""
 
     charter: Charter
@@ -31,7 +31,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """Why it is begun anew though the two were compared before; empty: it is not."""
 
 
-def find_place(charter: Charter, logs: Path) -> Place:
+def find_place(charter: Charter, logs: Path) -> ComparisonFolder:
     """Return where a comparison goes on, or is begun.
 
     Args:
@@ -54,10 +54,10 @@ def find_place(charter: Charter, logs: Path) -> Place:
         wanted = _as_wide(wanted, founding.charter)
         why = _otherwise(founding.charter, wanted) or _changed(folder, digests)
         if not why:
-            return Place(charter=wanted, folder=folder)
+            return ComparisonFolder(charter=wanted, folder=folder)
         before = folder, why
     notice = "" if before is None else f"{before[1]} (see {before[0]}); a new comparison is begun in {folder}"
-    return Place(charter=wanted, folder=folder, notice=notice)
+    return ComparisonFolder(charter=wanted, folder=folder, notice=notice)
 
 
 def _as_wide(charter: Charter, kept: Charter) -> Charter:

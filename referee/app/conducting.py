@@ -19,12 +19,12 @@ from twisted.internet.defer import CancelledError
 from .. import chance
 from ..cli.commands.play import BUILDS
 from ..cli.common import console, find_game, monotonic, registry
-from ..cli.options.monitoring import Watched
+from ..cli.options.monitoring import Monitoring
 from ..cli.options.players import find_launch
 from ..launch import Builds, Confinement, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, LedgerError, url_of
 from ..net.links.addresses import stopped
-from ..net.tournaments.observers import Watches
+from ..net.tournaments.observers import Observers
 from ..net.tournaments.recorder import Bookkeeper, wall_clock
 from ..net.tournaments.run_settings import Venue
 from ..net.tournaments.runner import TournamentRunner, TournamentStopped
@@ -38,7 +38,7 @@ from ..record.recovery import TakenUp, take_up
 from ..record.seal import Sealer
 from ..record.spec_file import Founding, read_founding, write_founding
 from ..tournament.machine import NotOpen, Tournament
-from ..tournament.match_context import Entry
+from ..tournament.match_context import MatchEntry
 from ..tournament.spec import REMOTE, Charter, differences
 from .program_changes import at_end, at_start
 from .running import clear_errors, run_reactor
@@ -67,8 +67,8 @@ def conduct(
     total: int | None,
     sealer: Sealer,
     confinement: Confinement,
-    watch: Watches,
-    watched: Watched,
+    watch: Observers,
+    watched: Monitoring,
 ) -> Conducted:
     """Run a tournament, or go on with it, until it is over or stopped.
 
@@ -120,19 +120,19 @@ def conduct(
         return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
 
 
-def _note(watch: Watches, warnings: Iterable[str]) -> None:
+def _note(watch: Observers, warnings: Iterable[str]) -> None:
     for warning in warnings:
         watch.noted(warning)
 
 
-def _recalled(entries: Iterable[Entry], watch: Watches) -> Iterator[Entry]:
+def _recalled(entries: Iterable[MatchEntry], watch: Observers) -> Iterator[MatchEntry]:
     """Yield what is in the ledger, and let a watcher see it go by."""
     for entry in entries:
         watch.match_recalled(entry)
         yield entry
 
 
-def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Watched) -> bool:
+def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, watched: Monitoring) -> bool:
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:

@@ -9,12 +9,12 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ..cli.common import FAILED, find_game, monotonic, out
-from ..cli.options.monitoring import Watched
+from ..cli.options.monitoring import Monitoring
 from ..cli.views.match import Moves, Watcher
 from ..games.base import Game
 from ..launch import Confinement, Launch
 from ..net.links.addresses import stopped
-from ..net.matches.host import Played, Table
+from ..net.matches.host import MatchHost, MatchReport
 from ..net.matches.settings import TableSettings
 from ..net.telemetry import Several
 from ..record.reader import RecordError
@@ -30,7 +30,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
 
     sealer: Sealer
     """Seals the record."""
-    watched: Watched
+    watched: Monitoring
     """Where the referee tells of itself."""
     is_quiet: bool
     """Whether nothing is shown."""
@@ -42,7 +42,7 @@ def run_table(
     rules: Game[Any, Any, Any],
     settings: TableSettings,
     around: Surroundings,
-    play: Callable[[Table], Coroutine[Deferred[Any], Any, T]],
+    play: Callable[[MatchHost], Coroutine[Deferred[Any], Any, T]],
 ) -> tuple[T, list[dict[str, Any]]]:
     """Set up a table, run the reactor, and show what happens until it is over.
 
@@ -63,7 +63,7 @@ def run_table(
     with Several(watched.telemetry, moves, Watcher(is_quiet=around.is_quiet)) as telemetry:
 
         async def _main(reactor: Any) -> T:
-            table = Table(
+            table = MatchHost(
                 reactor,
                 monotonic,
                 rules,
@@ -100,7 +100,7 @@ def reopened(path: Path, sealer: Sealer) -> Resumption:
 
 def play_on(
     resumed: Resumption, around: Surroundings, launches: Sequence[Launch], address: str, *, come_back_s: float = 0.0
-) -> tuple[Played, list[dict[str, Any]]]:
+) -> tuple[MatchReport, list[dict[str, Any]]]:
     """Play a match that was taken up to its end.
 
     Args:

@@ -15,7 +15,7 @@ from ..cli.common import FAILED, console
 from ..cli.interrupts import asked_by, take_signals
 from ..games.base import BadSetup
 from ..launch import PlayerError
-from ..net.links.addresses import AddressError
+from ..net.links.addresses import EndpointError
 from ..net.matches.runner import MatchPaused
 from ..record.writer import NotWritten
 
@@ -34,7 +34,7 @@ def clear_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (BadSetup, AddressError) as error:
+    except (BadSetup, EndpointError) as error:
         raise click.UsageError(str(error)) from None
     except PlayerError as error:  # the command is right; a program does not start
         raise click.ClickException(str(error)) from None

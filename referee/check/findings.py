@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 """Names of matches have one, too."""
 
 
-class Verdict(StrEnum):
+class StepVerdict(StrEnum):
     """How a step went."""
 
     OK = "ok"
@@ -63,7 +63,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     number: int
     key: str
     title: str
-    verdict: Verdict
+    verdict: StepVerdict
     seconds: float
     note: str = ""
     """Of a step that went well, what was measured; of a skipped one, why."""
@@ -118,7 +118,7 @@ class Failed(Exception):
         )
 
 
-class Watch:
+class StepWatch:
     """The time of one step, and what comes of it.
 
     Args:
@@ -135,17 +135,17 @@ class Watch:
 
     def passed(self, note: str) -> Finding:
         """Return the finding of a step that went well."""
-        return self._found(Verdict.OK, note, None)
+        return self._found(StepVerdict.OK, note, None)
 
     def skipped(self, reason: Skipped) -> Finding:
         """Return the finding of a step that does not apply."""
-        return self._found(Verdict.SKIPPED, str(reason), None)
+        return self._found(StepVerdict.SKIPPED, str(reason), None)
 
     def failed(self, failure: Failed) -> Finding:
         """Return the finding of a step that the program does not pass."""
-        return self._found(Verdict.FAILED, "", failure.trouble)
+        return self._found(StepVerdict.FAILED, "", failure.trouble)
 
-    def _found(self, verdict: Verdict, note: str, trouble: Trouble | None) -> Finding:
+    def _found(self, verdict: StepVerdict, note: str, trouble: Trouble | None) -> Finding:
         return Finding(
             number=self._number,
             key=self._key,

@@ -12,7 +12,7 @@ from protocol.messages import Ready
 
 from .context import Bench
 from .findings import Failed
-from .scripted_match import AnyGame, Sitting, Terms
+from .scripted_match import AnyGame, ScriptedTerms, Sitting
 from .session import Session
 
 QUIET_S = 0.15
@@ -87,7 +87,7 @@ def offered(bench: Bench) -> Offered:
     """Welcome the program and offer it a match."""
     with bench.session() as session:
         session.greet()
-        sitting = Sitting(session, Terms(game=bench.game, seats=bench.game.seats[0], nonces=True))
+        sitting = Sitting(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], nonces=True))
         sitting.open()
         frame = session.frame(bench.times.start_s, "a ready")
         return Offered(match=sitting.match.setup.match, asked=session.asked, frame=frame)
@@ -98,7 +98,7 @@ def first_turn(bench: Bench) -> FirstTurn:
     game = bench.game
     with bench.session() as session:
         session.greet()
-        sitting = Sitting(session, Terms(game=game, seats=game.seats[0], nonces=True))
+        sitting = Sitting(session, ScriptedTerms(game=game, seats=game.seats[0], nonces=True))
         sitting.open()
         ready = session.hear(bench.times.start_s, "a ready")
         assert isinstance(ready, Ready), "the connection lets nothing else come"

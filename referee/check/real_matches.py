@@ -14,10 +14,10 @@ from ..files.removal import temporary_folder
 from ..games.base import counted
 from ..launch import Launch, PlayerError, house_launch
 from ..match.fouls import Foul
-from ..net.matches.host import Table
+from ..net.matches.host import MatchHost
 from ..net.matches.settings import TableSettings
 from .context import Bench, unready
-from .findings import Failed, Finding, Skipped, Watch
+from .findings import Failed, Finding, Skipped, StepWatch
 from .positions import SHORT_OPTIONS, short_of_q
 from .scripted_match import AnyGame, fouled
 
@@ -47,7 +47,7 @@ async def matches(
     """
     for number, name in numbered:
         ((key, title),) = titles((name,))
-        watch = Watch(number, key, title)
+        watch = StepWatch(number, key, title)
         try:
             tell(watch.passed(await _played(reactor, bench, name)))
         except Skipped as skipped:
@@ -61,7 +61,7 @@ async def _played(reactor: Any, bench: Bench, name: str) -> str:
         raise Skipped(f"it does not play {name}")
     game = bench.known[name]
     with temporary_folder("match-", bench.folder) as folder:
-        table = Table(reactor, time.monotonic, game, _settings(bench, game, folder), confinement=bench.confinement)
+        table = MatchHost(reactor, time.monotonic, game, _settings(bench, game, folder), confinement=bench.confinement)
         try:
             bench.builds.build(bench.launch)
             played = await table.play_programs(_launches(bench, game))

@@ -32,7 +32,7 @@ _SEED = chance.seed_from_number(1)
 END_OF_CHECK = "the check of the player ends here"
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class ScriptedTerms(Struct, frozen=True, kw_only=True):
     """What is played, and how."""
 
     game: AnyGame
@@ -76,7 +76,7 @@ class Sitting:
         terms: of the match.
     """
 
-    def __init__(self, session: Session, terms: Terms) -> None:
+    def __init__(self, session: Session, terms: ScriptedTerms) -> None:
         session.matches += 1
         self.name = f"check-{session.matches}"
         self.moves = 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from protocol import Connection, RemoteProtocolError, Role, State
+from protocol import Connection, ConnectionState, RemoteProtocolError, Role
 from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
@@ -321,7 +321,7 @@ class Session:
     def is_idle(self) -> bool:
         """Whether another match can be offered."""
         is_open = self._wire is not None and not self._wire.is_ended and not self._wire.received
-        return is_open and self.connection.state is State.IDLE
+        return is_open and self.connection.state is ConnectionState.IDLE
 
     @property
     def _mark(self) -> str:

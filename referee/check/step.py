@@ -10,7 +10,7 @@ Run = Callable[[Bench], str]
 """Raises Failed or Skipped, or returns what is worth a note: perhaps nothing."""
 
 
-class Step(Struct, frozen=True):
+class CheckStep(Struct, frozen=True):
     """One step of the table."""
 
     key: str

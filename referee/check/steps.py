@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 from . import steps_ends, steps_games, steps_start, steps_wire
 from .context import Bench
-from .findings import Failed, Finding, Skipped, Verdict, Watch
-from .step import Step
+from .findings import Failed, Finding, Skipped, StepVerdict, StepWatch
+from .step import CheckStep
 
 
-def all_steps(games: Sequence[str]) -> tuple[Step, ...]:
+def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
     """Return the steps; their numbers are their places, from 1.
 
     Args:
@@ -23,7 +23,7 @@ def all_steps(games: Sequence[str]) -> tuple[Step, ...]:
     )
 
 
-def walk(steps: Sequence[Step], bench: Bench, only: Collection[int] = ()) -> Iterator[Finding]:
+def walk(steps: Sequence[CheckStep], bench: Bench, only: Collection[int] = ()) -> Iterator[Finding]:
     """Run the steps one after the other.
 
     Args:
@@ -38,17 +38,17 @@ def walk(steps: Sequence[Step], bench: Bench, only: Collection[int] = ()) -> Ite
     for number, step in enumerate(steps, 1):
         if only and number not in only:
             continue
-        watch = Watch(number, step.key, step.title)
+        watch = StepWatch(number, step.key, step.title)
         found = _found(step, bench, watch) if barred is None else watch.skipped(barred)
         if is_bar(found, steps) and not only:
             barred = behind(found)
         yield found
 
 
-def is_bar(found: Finding, steps: Sequence[Step]) -> bool:
+def is_bar(found: Finding, steps: Sequence[CheckStep]) -> bool:
     """Tell whether nothing behind a step makes sense any more."""
     is_basic = found.number <= len(steps) and steps[found.number - 1].is_basic
-    return is_basic and found.verdict is Verdict.FAILED
+    return is_basic and found.verdict is StepVerdict.FAILED
 
 
 def behind(found: Finding) -> Skipped:
@@ -56,7 +56,7 @@ def behind(found: Finding) -> Skipped:
     return Skipped(f"step {found.number} failed: mend that first")
 
 
-def _found(step: Step, bench: Bench, watch: Watch) -> Finding:
+def _found(step: CheckStep, bench: Bench, watch: StepWatch) -> Finding:
     bench.has_reused = False
     try:
         return watch.passed(_run(step, bench))
@@ -66,7 +66,7 @@ def _found(step: Step, bench: Bench, watch: Watch) -> Finding:
         return watch.failed(failure)
 
 
-def _run(step: Step, bench: Bench) -> str:
+def _run(step: CheckStep, bench: Bench) -> str:
     """Run a step; if it fails in a program that had played before, what counts is whether a new one passes."""
     try:
         return step.run(bench)

@@ -4,9 +4,9 @@ from protocol.messages import Refused
 
 from .context import Bench
 from .findings import Failed, Skipped
-from .scripted_match import Sitting, Terms
+from .scripted_match import ScriptedTerms, Sitting
 from .session import Session
-from .step import Step
+from .step import CheckStep
 
 _BACK_S = 3.0
 """How long a program that lost its connection is given to come back by itself."""
@@ -14,7 +14,7 @@ _ENDED = "after the referee closed the connection"
 
 
 def _seated(bench: Bench, session: Session) -> Sitting:
-    return Sitting(session, Terms(game=bench.game, seats=bench.game.seats[0]))
+    return Sitting(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0]))
 
 
 def _greeted(bench: Bench, session: Session) -> Sitting:
@@ -171,19 +171,19 @@ def _comes_back(bench: Bench) -> str:
 
 
 OF_MATCHES = (
-    Step("two-matches", "it plays two matches one after the other", _two_matches),
-    Step("early-end", "it survives a match that ends at once, and plays the next", _early_end),
-    Step("crossed", "it survives an end in its turn, and plays the next match", _crossed),
+    CheckStep("two-matches", "it plays two matches one after the other", _two_matches),
+    CheckStep("early-end", "it survives a match that ends at once, and plays the next", _early_end),
+    CheckStep("crossed", "it survives an end in its turn, and plays the next match", _crossed),
 )
 OF_CONNECTIONS = (
-    Step("leaves", "it ends by itself once the referee has closed", _leaves),
-    Step("expelled", "it ends by itself once it is expelled", _expelled),
-    Step("refused", "it ends by itself once it is refused", _refused),
-    Step("no-match", "it ends by itself if there is no match", _no_match),
-    Step("lost", "it ends by itself once its connection is lost", _lost),
-    Step("torn", "it ends by itself if its connection breaks within a message", _torn),
-    Step("paused", "it ends by itself once the match is paused", _paused),
-    Step("resumed", "started again, it plays on in the middle of a match", _started_again),
-    Step("resumed-early", "started again before the deal, it plays", _started_again_early),
-    Step("comes-back", "if it comes back by itself, it does so with its token", _comes_back),
+    CheckStep("leaves", "it ends by itself once the referee has closed", _leaves),
+    CheckStep("expelled", "it ends by itself once it is expelled", _expelled),
+    CheckStep("refused", "it ends by itself once it is refused", _refused),
+    CheckStep("no-match", "it ends by itself if there is no match", _no_match),
+    CheckStep("lost", "it ends by itself once its connection is lost", _lost),
+    CheckStep("torn", "it ends by itself if its connection breaks within a message", _torn),
+    CheckStep("paused", "it ends by itself once the match is paused", _paused),
+    CheckStep("resumed", "started again, it plays on in the middle of a match", _started_again),
+    CheckStep("resumed-early", "started again before the deal, it plays", _started_again_early),
+    CheckStep("comes-back", "if it comes back by itself, it does so with its token", _comes_back),
 )

@@ -10,8 +10,8 @@ from ..games.base import counted, seats_text
 from .context import Bench
 from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end
-from .scripted_match import AnyGame, Sitting, Terms
-from .step import Step
+from .scripted_match import AnyGame, ScriptedTerms, Sitting
+from .step import CheckStep
 
 _OPENING_MOVES = 5
 _TIGHT_S = 1.0
@@ -28,7 +28,7 @@ def _game(bench: Bench, name: str) -> AnyGame:
     return bench.known[name]
 
 
-def _played(bench: Bench, terms: Terms, moves: int | None) -> str:
+def _played(bench: Bench, terms: ScriptedTerms, moves: int | None) -> str:
     """Play so many moves, or to the end."""
     with bench.welcomed() as session:
         sitting = Sitting(session, terms)
@@ -40,7 +40,7 @@ def _played(bench: Bench, terms: Terms, moves: int | None) -> str:
 def _opening(name: str, bench: Bench) -> str:
     game = _game(bench, name)
     try:
-        return _played(bench, Terms(game=game, seats=game.seats[0]), _OPENING_MOVES)
+        return _played(bench, ScriptedTerms(game=game, seats=game.seats[0]), _OPENING_MOVES)
     except Failed as failure:
         if not bench.says_its_games:
             failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
@@ -62,7 +62,7 @@ def _most_seats(name: str, bench: Bench) -> str:
     if len(game.seats) == 1:
         raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
     seats = game.seats[-1]
-    note = _played(bench, Terms(game=game, seats=seats, seat=seats - 1), 2)
+    note = _played(bench, ScriptedTerms(game=game, seats=seats, seat=seats - 1), 2)
     return f"{seats} seats, {note}"
 
 
@@ -71,17 +71,19 @@ def _leaver(name: str, bench: Bench) -> str:
     seats = next((seats for seats in game.seats if seats > 2), None)
     if seats is None:
         raise Skipped(f"{name} has {seats_text(game.seats)} seats: when another is expelled, the match is over")
-    return _played(bench, Terms(game=game, seats=seats, leaver=1), 3)
+    return _played(bench, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
 
 
-def _beginning(game: AnyGame, prepared: Prepared) -> Terms:
-    return Terms(game=game, seats=prepared.seats, seat=prepared.seat, options=prepared.options, state=prepared.state)
+def _beginning(game: AnyGame, prepared: Prepared) -> ScriptedTerms:
+    return ScriptedTerms(
+        game=game, seats=prepared.seats, seat=prepared.seat, options=prepared.options, state=prepared.state
+    )
 
 
-def _first(bench: Bench, **changes: Any) -> Terms:
+def _first(bench: Bench, **changes: Any) -> ScriptedTerms:
     """Return the terms of a match of the program's first game."""
     game = bench.game
-    return Terms(game=game, seats=game.seats[0], options=SHORT_OPTIONS.get(game.name, {}), **changes)
+    return ScriptedTerms(game=game, seats=game.seats[0], options=SHORT_OPTIONS.get(game.name, {}), **changes)
 
 
 def _tight(bench: Bench) -> str:
@@ -92,7 +94,7 @@ def _bank(bench: Bench) -> str:
     return _played(bench, _first(bench, bank_s=_BANK_S, increment_s=_INCREMENT_S), _TIGHT_MOVES)
 
 
-def steps(games: tuple[str, ...]) -> tuple[Step, ...]:
+def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
     """Return the steps of some games.
 
     Args:
@@ -107,10 +109,10 @@ def steps(games: tuple[str, ...]) -> tuple[Step, ...]:
     )
     return (
         *(
-            Step(f"{key}-{name}", f"{name}: it {title}", partial(run, name))
+            CheckStep(f"{key}-{name}", f"{name}: it {title}", partial(run, name))
             for name in games
             for key, title, run in kinds
         ),
-        Step("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", _tight),
-        Step("bank-clock", f"it keeps a bank of {_BANK_S:g} s for {_TIGHT_MOVES} moves", _bank),
+        CheckStep("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", _tight),
+        CheckStep("bank-clock", f"it keeps a bank of {_BANK_S:g} s for {_TIGHT_MOVES} moves", _bank),
     )

@@ -26,7 +26,7 @@ from .context import Bench, unready
 from .findings import Failed
 from .probes import FirstTurn, FirstWords, first_turn, first_words, offered
 from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
-from .step import Step
+from .step import CheckStep
 
 _MANY_S = 10.0
 """A start that takes longer is told: a tournament starts programs many times."""
@@ -317,29 +317,29 @@ def _breach(error: RemoteProtocolError, frame: bytes, asked: tuple[bytes, ...] =
 
 
 STEPS = (
-    Step("links", "no link leads out of the folder", _links, is_basic=True),
-    Step("toml", "player.toml is there and right", _toml, is_basic=True),
-    Step("named", "its name and its games are such as a tournament takes", _named, is_basic=True),
-    Step("build", "it builds", _build, is_basic=True),
-    Step("command", "the program that `run` names is there", _command, is_basic=True),
-    Step("connects", "it starts, and connects in time", _connects, is_basic=True),
-    Step("prefix", "its first bytes are the prefix of a frame", _prefix, is_basic=True),
-    Step("body", "the frame holds one msgpack map", _body, is_basic=True),
-    Step("hello", "the map is a hello", _hello, is_basic=True),
-    Step("version", "the hello has version 1", _version, is_basic=True),
-    Step("name", "the hello has a name", _name, is_basic=True),
-    Step("token", "the hello has the token", _token, is_basic=True),
-    Step("waits", "after its hello it waits", _waits, is_basic=True),
-    Step("ready", "it answers an offer with ready", _ready, is_basic=True),
-    Step("nonce", "the ready has a nonce", _nonce, is_basic=True),
-    Step("new-nonce", "the nonce is another one in each match", _new_nonce),
-    Step("quiet", "it says nothing while nothing is asked", _quiet, is_basic=True),
-    Step("answers", "it answers its first turn in time", _answers, is_basic=True),
-    Step("move", "the answer is a move", _move_form, is_basic=True),
-    Step("move-match", "the move names the match", _move_match, is_basic=True),
-    Step("move-turn", "the move has the number of the turn", _move_number, is_basic=True),
-    Step("move-form", "the move has the form of the game's", _move_shape, is_basic=True),
-    Step("move-rules", "the move is legal", _move_rules, is_basic=True),
-    Step("move-once", "it moves once", _move_once, is_basic=True),
+    CheckStep("links", "no link leads out of the folder", _links, is_basic=True),
+    CheckStep("toml", "player.toml is there and right", _toml, is_basic=True),
+    CheckStep("named", "its name and its games are such as a tournament takes", _named, is_basic=True),
+    CheckStep("build", "it builds", _build, is_basic=True),
+    CheckStep("command", "the program that `run` names is there", _command, is_basic=True),
+    CheckStep("connects", "it starts, and connects in time", _connects, is_basic=True),
+    CheckStep("prefix", "its first bytes are the prefix of a frame", _prefix, is_basic=True),
+    CheckStep("body", "the frame holds one msgpack map", _body, is_basic=True),
+    CheckStep("hello", "the map is a hello", _hello, is_basic=True),
+    CheckStep("version", "the hello has version 1", _version, is_basic=True),
+    CheckStep("name", "the hello has a name", _name, is_basic=True),
+    CheckStep("token", "the hello has the token", _token, is_basic=True),
+    CheckStep("waits", "after its hello it waits", _waits, is_basic=True),
+    CheckStep("ready", "it answers an offer with ready", _ready, is_basic=True),
+    CheckStep("nonce", "the ready has a nonce", _nonce, is_basic=True),
+    CheckStep("new-nonce", "the nonce is another one in each match", _new_nonce),
+    CheckStep("quiet", "it says nothing while nothing is asked", _quiet, is_basic=True),
+    CheckStep("answers", "it answers its first turn in time", _answers, is_basic=True),
+    CheckStep("move", "the answer is a move", _move_form, is_basic=True),
+    CheckStep("move-match", "the move names the match", _move_match, is_basic=True),
+    CheckStep("move-turn", "the move has the number of the turn", _move_number, is_basic=True),
+    CheckStep("move-form", "the move has the form of the game's", _move_shape, is_basic=True),
+    CheckStep("move-rules", "the move is legal", _move_rules, is_basic=True),
+    CheckStep("move-once", "it moves once", _move_once, is_basic=True),
 )
 """In the order in which a program comes to them."""

@@ -14,8 +14,8 @@ from .context import Bench
 from .encodings import longest, reordered
 from .findings import Failed, Skipped
 from .positions import near_end
-from .scripted_match import Sitting, Terms
-from .step import Step
+from .scripted_match import ScriptedTerms, Sitting
+from .step import CheckStep
 from .wire import Delivery
 
 _MOVES = 2
@@ -25,8 +25,8 @@ _TOLD = 12_000
 """Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 
 
-def _terms(bench: Bench) -> Terms:
-    return Terms(game=bench.game, seats=bench.game.seats[0])
+def _terms(bench: Bench) -> ScriptedTerms:
+    return ScriptedTerms(game=bench.game, seats=bench.game.seats[0])
 
 
 # --- confirmations
@@ -34,7 +34,7 @@ def _terms(bench: Bench) -> Terms:
 
 def _ack_start(bench: Bench) -> str:
     with bench.welcomed() as session:
-        terms = Terms(game=bench.game, seats=bench.game.seats[0], acknowledge=True)
+        terms = ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True)
         sitting = Sitting(session, terms)
         sitting.deal()
         sitting.void()
@@ -43,7 +43,7 @@ def _ack_start(bench: Bench) -> str:
 
 def _ack_told(bench: Bench) -> str:
     with bench.welcomed() as session:
-        sitting = Sitting(session, Terms(game=bench.game, seats=bench.game.seats[0], acknowledge=True))
+        sitting = Sitting(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True))
         for moves in range(1, _MOVES_THAT_DRAW + 1):
             sitting.play(moves)
             sitting.deal()
@@ -55,7 +55,7 @@ def _ack_told(bench: Bench) -> str:
 
 def _ack_end(bench: Bench) -> str:
     prepared = near_end(bench.game)
-    terms = Terms(
+    terms = ScriptedTerms(
         game=bench.game,
         seats=prepared.seats,
         seat=prepared.seat,
@@ -137,17 +137,17 @@ def _memory(bench: Bench) -> str:
 
 
 STEPS = (
-    Step("ack-start", "it confirms `start`, where that is demanded", _ack_start),
-    Step("ack-told", "it confirms what it was handed, where that is demanded", _ack_told),
-    Step("ack-end", "it confirms `end`, where that is demanded", _ack_end),
-    Step("bytewise", "it reads messages that come byte by byte", partial(_delivered, Delivery.BYTEWISE)),
-    Step("split", "it reads messages that come in pieces", partial(_delivered, Delivery.SPLIT)),
-    Step("packed", "it reads several messages that come at once", partial(_delivered, Delivery.PACKED)),
-    Step(
+    CheckStep("ack-start", "it confirms `start`, where that is demanded", _ack_start),
+    CheckStep("ack-told", "it confirms what it was handed, where that is demanded", _ack_told),
+    CheckStep("ack-end", "it confirms `end`, where that is demanded", _ack_end),
+    CheckStep("bytewise", "it reads messages that come byte by byte", partial(_delivered, Delivery.BYTEWISE)),
+    CheckStep("split", "it reads messages that come in pieces", partial(_delivered, Delivery.SPLIT)),
+    CheckStep("packed", "it reads several messages that come at once", partial(_delivered, Delivery.PACKED)),
+    CheckStep(
         "long-forms", "it reads every form of msgpack's numbers, strings, arrays and maps", partial(_encoded, longest)
     ),
-    Step("any-order", "it reads keys in any order, optional ones left out", partial(_encoded, reordered)),
-    Step("reads", "it reads what it is told, however much that is", _reads),
-    Step("prints", "it prints no more than is kept", _prints),
-    Step("memory", "it keeps its memory within the limit", _memory),
+    CheckStep("any-order", "it reads keys in any order, optional ones left out", partial(_encoded, reordered)),
+    CheckStep("reads", "it reads what it is told, however much that is", _reads),
+    CheckStep("prints", "it prints no more than is kept", _prints),
+    CheckStep("memory", "it keeps its memory within the limit", _memory),
 )

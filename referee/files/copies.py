@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .tree import Node, open_folder, walk
+from .tree import TreeNode, open_folder, walk
 
 _MODE, _EXECUTABLE = 0o644, 0o755
 _PARTIAL = ".referee-partial"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
-LeftOut = Callable[[Node], bool]
+LeftOut = Callable[[TreeNode], bool]
 Marks = Mapping[str, tuple[object, ...]]
 """Path of everything in a folder -> what is another once it was changed."""
 
 
-def _nothing(_: Node) -> bool:
+def _nothing(_: TreeNode) -> bool:
     return False
 
 
@@ -68,7 +68,7 @@ def marks(folder: int) -> Marks:
     return {node.path: _mark(node) for node in walk(folder)}
 
 
-def _mark(node: Node) -> tuple[object, ...]:
+def _mark(node: TreeNode) -> tuple[object, ...]:
     """Return what changes with a file, without its reading: nobody can set the instant of the last change."""
     status = node.status
     if node.is_folder:
@@ -117,7 +117,7 @@ def _above(top: int, path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _make(node: Node, above: int, owner: int | None) -> None:
+def _make(node: TreeNode, above: int, owner: int | None) -> None:
     """Make one thing anew."""
     if node.is_folder:
         with suppress(FileExistsError):
@@ -132,7 +132,7 @@ def _make(node: Node, above: int, owner: int | None) -> None:
         os.chown(node.name, owner, owner, dir_fd=above, follow_symlinks=False)
 
 
-def _write(node: Node, above: int, name: str) -> None:
+def _write(node: TreeNode, above: int, name: str) -> None:
     descriptor = os.open(name, _NEW, 0o600, dir_fd=above)
     with os.fdopen(descriptor, "wb") as file:
         for piece in node.pieces():
@@ -142,7 +142,7 @@ def _write(node: Node, above: int, name: str) -> None:
         os.utime(descriptor, ns=(node.status.st_atime_ns, node.status.st_mtime_ns))
 
 
-def _replace(node: Node, above: int) -> None:
+def _replace(node: TreeNode, above: int) -> None:
     """Put one thing in the place of what is there: a file or link by one step, so that nobody finds half of it."""
     is_folder = _is_folder(above, node.name)
     if node.is_folder:

@@ -12,7 +12,7 @@ class TangledLinksError(Exception):
     """Links that would take too long to tell where they lead."""
 
 
-class Links:
+class SymbolicLinks:
     """The links of one folder.
 
     Args:

@@ -39,7 +39,7 @@ class BadTree(Exception):
     """A folder that can't be worked with; the text says what is wrong in it and what to do."""
 
 
-class Node(Struct, frozen=True):
+class TreeNode(Struct, frozen=True):
     """One thing in a folder, as long as the walk stands at it."""
 
     path: str
@@ -150,8 +150,8 @@ def open_folder(path: Path | str, within: int | None = None) -> int:
 
 
 def walk(
-    folder: Path | int, bounds: Bounds = _USUAL, *, left_out: Callable[[Node], bool] = lambda node: False
-) -> Iterator[Node]:
+    folder: Path | int, bounds: Bounds = _USUAL, *, left_out: Callable[[TreeNode], bool] = lambda node: False
+) -> Iterator[TreeNode]:
     """Yield everything in a folder: all that is in one folder in the order of the names, then what is in its folders.
 
     Args:
@@ -174,12 +174,12 @@ def walk(
         yield from _walked(top, counted, left_out)
 
 
-def _walked(top: int, counted: "_Counted", left_out: Callable[[Node], bool]) -> Iterator[Node]:
+def _walked(top: int, counted: "_Counted", left_out: Callable[[TreeNode], bool]) -> Iterator[TreeNode]:
     """Yield what is below a folder; the folders that are gone into are closed behind."""
     nodes = counted.listed(top, "", left_out)
     yield from nodes
     open_: list[int] = []
-    waiting: list[list[Node]] = [_folders(nodes)]
+    waiting: list[list[TreeNode]] = [_folders(nodes)]
     try:
         while waiting:
             if not waiting[-1]:
@@ -199,7 +199,7 @@ def _walked(top: int, counted: "_Counted", left_out: Callable[[Node], bool]) -> 
             os.close(descriptor)
 
 
-def _folders(nodes: list[Node]) -> list[Node]:
+def _folders(nodes: list[TreeNode]) -> list[TreeNode]:
     return [node for node in reversed(nodes) if node.is_folder]
 
 
@@ -211,18 +211,18 @@ class _Counted:
         self._entries = 0
         self._bytes = 0
 
-    def listed(self, folder: int, prefix: str, left_out: Callable[[Node], bool]) -> list[Node]:
+    def listed(self, folder: int, prefix: str, left_out: Callable[[TreeNode], bool]) -> list[TreeNode]:
         """Return what is in one folder, in order."""
         found = []
         with _readable(prefix or "the folder"), os.scandir(folder) as inner:
             for entry in inner:
-                node = Node(prefix + entry.name, folder, entry.stat(follow_symlinks=False))
+                node = TreeNode(prefix + entry.name, folder, entry.stat(follow_symlinks=False))
                 if not left_out(node):
                     self._count(node)
                     found.append(node)
         return sorted(found, key=lambda node: node.name)
 
-    def _count(self, node: Node) -> None:
+    def _count(self, node: TreeNode) -> None:
         self._entries += 1
         self._bytes += node.status.st_size if node.is_file else 0
         if self._entries > self.bounds.entries:

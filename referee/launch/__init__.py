@@ -6,18 +6,18 @@ from .limits import MEMORY_MIB, ProgramLimits
 from .player_spec import Launch, PlayerError, command_launch, house_launch, no_folder, read_folder, resolved
 from .program import Confinement, Program
 from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
-from .starting import Command, start
+from .starting import ProcessCommand, start
 
 __all__ = [
     "MEMORY_MIB",
     "SOCKET",
     "Builds",
-    "Command",
     "Confinement",
     "Ground",
     "Launch",
     "NoSandboxError",
     "PlayerError",
+    "ProcessCommand",
     "Program",
     "ProgramLimits",
     "Sandbox",

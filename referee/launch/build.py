@@ -22,7 +22,7 @@ from pathlib import Path
 import msgspec
 
 from ..files.copies import LeftOut, carry_over, copied, marks
-from ..files.tree import Node, is_of_the_machine, walk
+from ..files.tree import TreeNode, is_of_the_machine, walk
 from ..record.record_files import besides_records, record_folders
 from .build_folder import Job, Workshop
 from .limits import BUILD_LIMITS
@@ -57,7 +57,7 @@ def content_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _entry_hash(node: Node) -> bytes:
+def _entry_hash(node: TreeNode) -> bytes:
     if node.is_link:
         return hashlib.sha256(b"link " + os.fsencode(node.target())).digest()
     if not node.is_file:

@@ -20,11 +20,11 @@ from msgspec import Struct
 from ..files.removal import remove
 from ..files.tree import MAX_BYTES, MAX_ENTRIES, open_folder
 from .control_groups import Group
-from .file_view import View, Workspace
+from .file_view import FileView, Workspace
 from .player_spec import Launch, PlayerError, resolved, starting, telling_whose
 from .program import Confinement
 from .sandbox import HOME
-from .starting import Command, start
+from .starting import ProcessCommand, start
 from .visible_paths import own_runtime, runtimes
 
 NOBODY = 65_533
@@ -101,7 +101,7 @@ class Workshop(Struct, frozen=True, kw_only=True):
         told, telling = os.pipe()
         held.callback(os.close, told)
         workspace = Workspace(size_bytes=_SIZE_BYTES, told=telling, users=users)
-        view = View(where=launch.where, shown=tuple(shown), hidden=self.confinement.hidden, workspace=workspace)
+        view = FileView(where=launch.where, shown=tuple(shown), hidden=self.confinement.hidden, workspace=workspace)
         handed_on = (telling,) if users is None else (telling, users)
         process, gate = self._started(launch, [*drop, *argv], group, held, view, handed_on)
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
@@ -125,7 +125,7 @@ class Workshop(Struct, frozen=True, kw_only=True):
             first = work / first.relative_to(launch.where)
         folder = open_folder(work)
         held.callback(os.close, folder)
-        view = View(where=work, shown=())  # nobody looks: there is no sandbox
+        view = FileView(where=work, shown=())  # nobody looks: there is no sandbox
         process, gate = self._started(launch, [str(first), *argv[1:]], group, held, view)
         return Job(process=process, folder=folder, owner=None, gate=gate, group=group)
 
@@ -135,7 +135,7 @@ class Workshop(Struct, frozen=True, kw_only=True):
         argv: Sequence[str],
         group: Group | None,
         held: ExitStack,
-        view: View,
+        view: FileView,
         handed_on: tuple[int, ...] = (),
     ) -> tuple["subprocess.Popen[bytes]", int]:
         """Start what waits at a gate, and return when it does: its sandbox is complete then.
@@ -151,8 +151,11 @@ class Workshop(Struct, frozen=True, kw_only=True):
         gate, opener = os.pipe()
         held.callback(os.close, opener)
         waiting = ["/bin/sh", "-c", _WAIT, "sh", f"/proc/self/fd/{gate}", *argv]
-        with Command((), (gate, *handed_on)) as passed, self.confinement.command(waiting, lambda: view, group) as inner:
-            command = Command(inner.argv, (*passed.pass_fds, *inner.pass_fds))
+        with (
+            ProcessCommand((), (gate, *handed_on)) as passed,
+            self.confinement.command(waiting, lambda: view, group) as inner,
+        ):
+            command = ProcessCommand(inner.argv, (*passed.pass_fds, *inner.pass_fds))
             env = self.confinement.environment({})
             process = start(command, cwd=view.where, env=env, output=subprocess.PIPE)
         held.callback(_ended, process)

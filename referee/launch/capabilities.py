@@ -29,7 +29,7 @@ CLOCK_S = 0.001
 """Time limits are told in milliseconds."""
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Capability(Struct, frozen=True, kw_only=True):
     """One thing that a referee may want of its machine."""
 
     name: str
@@ -40,7 +40,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """What it means that it is not fine, and how to get it; empty if it is."""
 
 
-def examine(logs: Path) -> list[Finding]:
+def examine(logs: Path) -> list[Capability]:
     """Find out what this machine can enforce.
 
     Args:
@@ -63,11 +63,11 @@ def examine(logs: Path) -> list[Finding]:
     ]
 
 
-def _finding(name: str, is_fine: bool, detail: str, remedy: str) -> Finding:  # noqa: FBT001  # four columns of a table
-    return Finding(name=name, is_fine=is_fine, detail=detail, remedy="" if is_fine else remedy)
+def _finding(name: str, is_fine: bool, detail: str, remedy: str) -> Capability:  # noqa: FBT001  # four columns of a table
+    return Capability(name=name, is_fine=is_fine, detail=detail, remedy="" if is_fine else remedy)
 
 
-def _namespaces() -> Finding:
+def _namespaces() -> Capability:
     found = {name: text for name in _WRONG if (text := _setting(name)) is not None}
     asked = [name for name in found if name.startswith("user/") or os.geteuid() != 0]  # root is let by the others
     bad = [name for name in asked if found[name] == _WRONG[name][0]]
@@ -91,7 +91,7 @@ def _setting(name: str) -> str | None:
         return None
 
 
-def _sandbox() -> tuple[Finding, Finding]:
+def _sandbox() -> tuple[Capability, Capability]:
     """Return what there is of a sandbox, and of a filter in it."""
     begun = time.monotonic()
     uncalled = "programs in a sandbox can make every call of the kernel, and leave keys for others"
@@ -111,7 +111,7 @@ def _sandbox() -> tuple[Finding, Finding]:
     return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")
 
 
-def _keyrings() -> Finding:
+def _keyrings() -> Capability:
     trouble = join_new_keyring()
     detail = trouble or "each program has a session keyring of its own"
     return _finding("keyrings", trouble is None, detail, f"programs could read what is in yours; {MORE_KEYS}")
@@ -124,7 +124,7 @@ _UNHELD = {
 }
 
 
-def _groups() -> list[Finding]:
+def _groups() -> list[Capability]:
     ground = find_ground()
     get_it = "run the referee as root, or with systemd as `systemd-run --user --scope referee ...`"
     get_it += "; in a container, let it write to /sys/fs/cgroup"
@@ -137,7 +137,7 @@ def _groups() -> list[Finding]:
     return findings
 
 
-def _process_limits(*, counted: bool) -> Finding:
+def _process_limits(*, counted: bool) -> Capability:
     limits = ProgramLimits()
     memory = f"{limits.memory_mib} MiB of memory (--memory)"
     detail = f"{memory}, {limits.cpu_s} s of CPU, {limits.file_mib} MiB a file, {limits.open_files} open files"
@@ -148,7 +148,7 @@ def _process_limits(*, counted: bool) -> Finding:
     return _finding("process limits", not uncounted, detail, remedy)
 
 
-def _leftovers(*, is_held: bool) -> Finding:
+def _leftovers(*, is_held: bool) -> Capability:
     name = "nothing is left behind"
     if not is_held:
         remedy = "a process that changes it can outlive its match; get the sandbox or a control group"
@@ -158,13 +158,13 @@ def _leftovers(*, is_held: bool) -> Finding:
     return _finding(name, ends_with_this_process(), detail, remedy)
 
 
-def _clock() -> Finding:
+def _clock() -> Capability:
     found_s = time.get_clock_info("monotonic").resolution
     remedy = "time limits are only as fine as the clock; use another machine for short ones"
     return _finding("clock", found_s <= CLOCK_S, f"ticks every {found_s * 1e9:.0f} ns", remedy)
 
 
-def _open_files() -> Finding:
+def _open_files() -> Capability:
     allowed, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     is_endless = allowed == resource.RLIM_INFINITY
     players = PLAYERS if is_endless else max(0, (allowed - OWN_FILES) // FILES_A_PLAYER)
@@ -173,7 +173,7 @@ def _open_files() -> Finding:
     return _finding("open files", players >= PLAYERS, detail, remedy)
 
 
-def _disk(logs: Path) -> Finding:
+def _disk(logs: Path) -> Capability:
     folder = next(path for path in (logs.absolute(), *logs.absolute().parents) if path.is_dir())
     free_mib = shutil.disk_usage(folder).free // MIB
     is_writable = os.access(folder, os.W_OK)

@@ -35,7 +35,7 @@ class Workspace(Struct, frozen=True, kw_only=True):
     """Descriptor of a user namespace for it, in which it may change its user; None: it has the referee's."""
 
 
-class View(Struct, frozen=True, kw_only=True):
+class FileView(Struct, frozen=True, kw_only=True):
     """What one program is shown."""
 
     where: Path
@@ -54,7 +54,7 @@ class View(Struct, frozen=True, kw_only=True):
 
 def view_of(
     launch: Launch, argv: Sequence[str], *, hidden: Sequence[Path], others: Sequence[Path], socket: Path | None
-) -> View:
+) -> FileView:
     """Return what a program is to be shown.
 
     Args:
@@ -80,7 +80,7 @@ def view_of(
     away, sifted = _covered_and_sifted(records, places)
     sifted |= {folder for folder in _to_be_written(covered) if is_within(folder, places) and folder not in away}
     shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
-    return View(
+    return FileView(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(path.resolve(), covered))),
         hidden=(*hidden, *theirs, *_outermost(away, sifted)),

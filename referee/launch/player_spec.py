@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..files.links import Links, TangledLinksError
+from ..files.links import SymbolicLinks, TangledLinksError
 from ..files.small import BadFile, read_small
 from ..files.tree import BadTree, is_of_the_machine, shown, walk
 
@@ -143,7 +143,7 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
     with telling_whose(folder):
         targets = {node.path: node.target() for node in walk(folder if content is None else content) if node.is_link}
     try:
-        path = Links(targets, (str(folder.absolute()), os.path.realpath(folder))).escaping()
+        path = SymbolicLinks(targets, (str(folder.absolute()), os.path.realpath(folder))).escaping()
     except TangledLinksError:
         raise PlayerError(f"{folder}: its links are too tangled to follow; put copies in their place") from None
     if path is not None:

@@ -16,14 +16,14 @@ from twisted.internet.defer import Deferred
 from ..clock import Timer
 from .control_groups import Ground, Group
 from .exit_watch import POLL_S, when_ended
-from .file_view import View, view_of
+from .file_view import FileView, view_of
 from .limits import ProgramLimits, limited
 from .orphans import strays
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .reasons import reason_of_end
 from .sandbox import HOME, Sandbox
-from .starting import Command, if_alive, start
+from .starting import ProcessCommand, if_alive, start
 from .visible_paths import rustup_home
 
 PATIENCE_S = 2.0
@@ -56,7 +56,7 @@ class Confinement(Struct, frozen=True, kw_only=True):
         """What control groups hold."""
         return frozenset(self.ground.folders) if self.ground is not None else frozenset()
 
-    def command(self, argv: Sequence[str], view: Callable[[], View], group: Group | None) -> Command:
+    def command(self, argv: Sequence[str], view: Callable[[], FileView], group: Group | None) -> ProcessCommand:
         """Return a command line that runs a program within its bounds, for `start`.
 
         Args:
@@ -72,7 +72,9 @@ class Confinement(Struct, frozen=True, kw_only=True):
             counts_processes=boxed and "pids" not in self.controllers,
         )
         inner = if_alive(inner)
-        command = Command(tuple(inner)) if self.sandbox is None else self.sandbox.around(inner, view(), self.limits)
+        command = (
+            ProcessCommand(tuple(inner)) if self.sandbox is None else self.sandbox.around(inner, view(), self.limits)
+        )
         return command if group is None else command.within(group.joining())
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
@@ -144,7 +146,7 @@ class Program:
         self._push: Timer | None = None
         argv = resolved(launch)
 
-        def _view() -> View:
+        def _view() -> FileView:
             return view_of(launch, argv, hidden=[*confinement.hidden, *hidden], others=others, socket=socket)
 
         self._group = confinement.group()

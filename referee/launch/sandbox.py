@@ -17,9 +17,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .file_view import View, Workspace
+from .file_view import FileView, Workspace
 from .limits import MIB, ProgramLimits
-from .starting import Command, in_memory, join_new_keyring, keyctl_number
+from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
 from .system_calls import ABSENT, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime
 
@@ -61,7 +61,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     lacks: str = ""
     """Why programs are held to less than they should be, and how to get the rest; empty: nothing is missing."""
 
-    def around(self, argv: Sequence[str], view: View, limits: ProgramLimits) -> Command:
+    def around(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
         """Return a command line that runs a program inside.
 
         Only that program stands there for the program to see: what is shown and hidden stays in a descriptor.
@@ -77,9 +77,9 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             descriptors.append(in_memory(self.filter))
             options += ["--seccomp", str(descriptors[-1])]
         descriptors.append(in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
-        return Command((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
+        return ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
 
-    def _options(self, view: View, limits: ProgramLimits) -> list[str]:
+    def _options(self, view: FileView, limits: ProgramLimits) -> list[str]:
         return [
             *_namespaces(view.workspace),
             *("--die-with-parent", "--new-session", "--hostname", "player"),
@@ -133,7 +133,7 @@ def _own_places(limits: ProgramLimits) -> Iterator[str]:
     yield from ("--size", size, "--tmpfs", _TMP, "--size", size, "--tmpfs", HOME, "--dir", "/run")
 
 
-def _places(view: View) -> Iterator[str]:
+def _places(view: FileView) -> Iterator[str]:
     """Show and hide, an outer folder before what is in it; what is covered is closed last: something may lie inside.
 
     What a program is not shown needs no cover, and gets none: covers need a place.
@@ -215,7 +215,7 @@ def _tried(sandbox: Sandbox) -> str:
     Raises:
         NoSandboxError: it can't be run.
     """
-    view = View(where=Path(_TMP), shown=own_runtime())
+    view = FileView(where=Path(_TMP), shown=own_runtime())
     argv = [sys.executable, "-I", "-S", "-c", _TRIAL, str(keyctl_number())]
     try:
         with sandbox.around(argv, view, ProgramLimits()) as command:

@@ -36,15 +36,15 @@ _REFUSED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 _TRIAL_S = 5.0
 
 
-class Command(Struct, frozen=True):
+class ProcessCommand(Struct, frozen=True):
     """A command line with the descriptors that it reads from; closes them behind."""
 
     argv: tuple[str, ...]
     pass_fds: tuple[int, ...] = ()
 
-    def within(self, argv: Sequence[str]) -> "Command":
+    def within(self, argv: Sequence[str]) -> "ProcessCommand":
         """Return a command line that ends with this one, and starts with another."""
-        return Command((*argv, *self.argv), self.pass_fds)
+        return ProcessCommand((*argv, *self.argv), self.pass_fds)
 
     def __enter__(self) -> Self:
         """Return it."""
@@ -59,7 +59,7 @@ class Command(Struct, frozen=True):
 
 
 def start(
-    command: Command,
+    command: ProcessCommand,
     *,
     cwd: Path | None,
     env: Mapping[str, str],

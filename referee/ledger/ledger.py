@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import URL, BindParameter, Connection, Table, bindparam, func, insert, inspect, select, text
 
-from ..tournament.match_context import Entry, Occasion
+from ..tournament.match_context import MatchEntry, Occasion
 from ..tournament.spec import Charter
 from .engine import LedgerError, clear_errors, engine_of, set_journal, shown
 from .rows import (
@@ -174,7 +174,7 @@ class Ledger:
             self._lock(connection, occasion.tournament)
             self._open(connection, match, occasion, at)
 
-    def take(self, entry: Entry, at: str) -> int:
+    def take(self, entry: MatchEntry, at: str) -> int:
         """Keep what came of a match; that it was opened is kept as well, if it is not known.
 
         Args:
@@ -269,7 +269,7 @@ class Ledger:
         with self._reading() as connection:
             return self._charter(connection, name)
 
-    def entries(self, tournament: str) -> Iterator[Entry]:
+    def entries(self, tournament: str) -> Iterator[MatchEntry]:
         """Yield what came of every match in the order in which it was taken, superseded ones included.
 
         They are read by and by: at no time are more than some hundred in memory, or is a transaction open between two.

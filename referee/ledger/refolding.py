@@ -14,7 +14,7 @@ from .. import chance
 from ..cli.common import registry
 from ..games.base import BadSetup
 from ..match.setup import MatchSetup
-from ..net.tournaments.observers import Watches
+from ..net.tournaments.observers import Observers
 from ..net.tournaments.recorder import Bookkeeper
 from ..pairing.base import PairingFormat
 from ..plugins import PluginError
@@ -24,12 +24,12 @@ from ..record.reader import RecordError, check_key, read_record
 from ..record.spec_file import Founding
 from ..record.tournament_folder import has_line
 from ..tournament.machine import GivenUp, NotOpen, Tournament
-from ..tournament.match_context import Entry, Occasion
+from ..tournament.match_context import MatchEntry, Occasion
 from ..tournament.spec import Charter, TimeControl
 from .ledger import Ledger
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Refolded(Struct, frozen=True, kw_only=True):
     """What a record says of its tournament."""
 
     path: Path
@@ -37,11 +37,11 @@ class Finding(Struct, frozen=True, kw_only=True):
     """The time of day, for people."""
     setup: MatchSetup
     occasion: Occasion
-    entry: Entry | None
+    entry: MatchEntry | None
     """None if the match is not over."""
 
 
-def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: bool) -> Finding | None:
+def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: bool) -> Refolded | None:
     """Read a record.
 
     Args:
@@ -70,10 +70,10 @@ def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: 
     if header.setup.match != path.stem:
         raise RecordError(path, 1, f"the match {path.stem}, after which the file is called", header.setup.match)
     entry = None if record.state == "unfinished" else entry_of(record)
-    return Finding(path=path, opened=header.opened, setup=header.setup, occasion=header.occasion, entry=entry)
+    return Refolded(path=path, opened=header.opened, setup=header.setup, occasion=header.occasion, entry=entry)
 
 
-def in_order(findings: Sequence[Finding]) -> list[Finding]:
+def in_order(findings: Sequence[Refolded]) -> list[Refolded]:
     """Return the matches that are over, in the order in which their results were taken.
 
     Raises:
@@ -88,8 +88,8 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
 def refold(
     founding: Founding,
     format_: PairingFormat[Any],
-    findings: Sequence[Finding],
-    results: Sequence[Finding],
+    findings: Sequence[Refolded],
+    results: Sequence[Refolded],
     ledger: Ledger,
 ) -> Tournament:
     """Play a tournament through, and write it into a ledger.
@@ -118,7 +118,7 @@ def refold(
     return tournament
 
 
-def _take(one: Finding, tournament: Tournament, ledger: Ledger) -> None:
+def _take(one: Refolded, tournament: Tournament, ledger: Ledger) -> None:
     """Take a result as the referee took it.
 
     Raises:
@@ -131,10 +131,10 @@ def _take(one: Finding, tournament: Tournament, ledger: Ledger) -> None:
         pass  # it came too late, and is kept as such
     except NotOpen as error:
         raise RecordError(one.path, 1, "a match that was to be played then", str(error)) from None
-    Bookkeeper(tournament, ledger, Watches(), at=lambda: one.opened).take(one.entry)
+    Bookkeeper(tournament, ledger, Observers(), at=lambda: one.opened).take(one.entry)
 
 
-def _check_setup(one: Finding, charter: Charter) -> None:
+def _check_setup(one: Refolded, charter: Charter) -> None:
     """Check that a match was played as the charter has it.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Column, Connection, Row, Table, insert, select
 
-from ..tournament.match_context import Entry, FoulEntry, Occasion
+from ..tournament.match_context import FoulEntry, MatchEntry, Occasion
 from ..tournament.spec import Charter, differences
 from .tables import fouls, openings, placings, results, tournaments
 
@@ -30,7 +30,7 @@ def occasion_row(occasion: Occasion) -> dict[str, Any]:
     }
 
 
-def placing_rows(entry: Entry) -> list[dict[str, Any]]:
+def placing_rows(entry: MatchEntry) -> list[dict[str, Any]]:
     """Return what stands in `placings` of a match: a row for each seat."""
     place: dict[int, int] = {}
     for group in entry.ranking:
@@ -49,12 +49,12 @@ def placing_rows(entry: Entry) -> list[dict[str, Any]]:
     ]
 
 
-def foul_rows(entry: Entry) -> list[dict[str, Any]]:
+def foul_rows(entry: MatchEntry) -> list[dict[str, Any]]:
     """Return what stands in `fouls` of a match, numbered in the order in which they happened."""
     return [{"number": number, **msgspec.structs.asdict(foul)} for number, foul in enumerate(entry.fouls)]
 
 
-def read_chunk(connection: Connection, tournament: str, after: int) -> list[tuple[int, Entry]]:
+def read_chunk(connection: Connection, tournament: str, after: int) -> list[tuple[int, MatchEntry]]:
     """Read the next entries of a tournament, with their places in its order.
 
     Args:
@@ -109,9 +109,9 @@ def _by_sequence(
     return found
 
 
-def _entry(row: Row[Any], opened: Row[Any], seats: Sequence[Row[Any]], expelled: Sequence[Row[Any]]) -> Entry:
+def _entry(row: Row[Any], opened: Row[Any], seats: Sequence[Row[Any]], expelled: Sequence[Row[Any]]) -> MatchEntry:
     places = sorted({seat.place for seat in seats if seat.place is not None})
-    return Entry(
+    return MatchEntry(
         match=row.match,
         occasion=_occasion(opened),
         names=tuple(seat.name for seat in seats),

@@ -39,7 +39,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     content_type: str = JSON
 
 
-class Service(Protocol):
+class HttpService(Protocol):
     """Who answers."""
 
     def announced(self, head: Head) -> str | Reply:

@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from twisted.web import http
 
 from ..clock import Timer
-from .http_messages import Head, Inquiry, Reply, Service, refusal
+from .http_messages import Head, HttpService, Inquiry, Reply, refusal
 from .links.addresses import origin_of
 from .links.crowd import Crowd
 from .telemetry import Note
@@ -201,7 +201,7 @@ class HttpServer(http.HTTPFactory):
     protocol: Any = _Channel
     noisy = False
 
-    def __init__(self, service: Service, limits: Limits, note: Note, reactor: Any) -> None:
+    def __init__(self, service: HttpService, limits: Limits, note: Note, reactor: Any) -> None:
         super().__init__(timeout=limits.silence_s, reactor=reactor)
         self.service = service
         self.limits = limits

@@ -10,7 +10,7 @@ from ..match.fouls import Cause
 from ..record.fairness import Timing, timings
 from ..record.match_entries import entry_of
 from ..record.reader import Record
-from ..tournament.match_context import Entry
+from ..tournament.match_context import MatchEntry
 from .notation import expulsion, short
 
 
@@ -37,7 +37,7 @@ class SeatTime(Struct, frozen=True):
 class Digest(Struct, frozen=True, kw_only=True):
     """One match in short."""
 
-    entry: Entry
+    entry: MatchEntry
     opened: str
     """Wall-clock time, ISO 8601 in UTC."""
     times: tuple[SeatTime, ...]

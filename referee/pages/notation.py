@@ -11,7 +11,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from ..text import printable
-from ..tournament.match_context import Entry
+from ..tournament.match_context import MatchEntry
 
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
@@ -71,7 +71,7 @@ def expulsion(seat: int, cause: str, rule: str | None) -> str:
     return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
 
 
-def text_of(entry: Entry, game: str, opened: str, moves: Sequence[str], idle: str = "") -> str:
+def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], idle: str = "") -> str:
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
@@ -89,7 +89,7 @@ def _quoted(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _tags(entry: Entry, game: str, opened: str, idle: str) -> Iterator[tuple[str, str]]:
+def _tags(entry: MatchEntry, game: str, opened: str, idle: str) -> Iterator[tuple[str, str]]:
     occasion = entry.occasion
     yield "Event", occasion.tournament
     yield "Match", entry.match
@@ -111,7 +111,7 @@ def _tags(entry: Entry, game: str, opened: str, idle: str) -> Iterator[tuple[str
     yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
 
 
-def places_of(entry: Entry) -> list[int]:
+def places_of(entry: MatchEntry) -> list[int]:
     """Return the place of each seat, from 1; equal seats share one. Zeros for a void match."""
     places, place = [0] * len(entry.names), 1
     for group in entry.ranking if entry.void is None else ():

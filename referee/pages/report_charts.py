@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..pairing.base import Pairing, Played
+from ..pairing.base import Pairing, PlayedPairing
 from ..tournament.ratings.elo import Rating
 from .markup import Markup, joined, tag
 from .report_tables import INTERVAL, table, valued
@@ -208,7 +208,7 @@ def _in_order(pairings: Sequence[Pairing], after: Sequence[Pairing]) -> list[Pai
     return sorted(pairings, key=_key)
 
 
-def _box(summary: Summary, pairing: Pairing, played: Played | None) -> Markup:
+def _box(summary: Summary, pairing: Pairing, played: PlayedPairing | None) -> Markup:
     """Return one match: its entrants, their points, the winners in bold."""
     best = () if played is None or not played.ranking else played.ranking[0]
     rows = []

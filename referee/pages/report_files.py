@@ -17,7 +17,7 @@ from ..record.audit.audit import FindGame
 from ..record.programs import Programs, read_programs
 from ..record.reader import RecordError, read_record
 from ..tournament.history import chronicled
-from ..tournament.match_context import Entry
+from ..tournament.match_context import MatchEntry
 from ..tournament.spec import Charter
 from . import exports
 from .digest import Digest, digest_of
@@ -66,7 +66,7 @@ class Written:
 def write_report(
     folder: Path,
     charter: Charter,
-    entries: Sequence[Entry],
+    entries: Sequence[MatchEntry],
     *,
     salt: str,
     format_: PairingFormat[Any],
@@ -111,7 +111,7 @@ def write_report(
     return Written(summary=summary, html=page, csv=tuple(tables), json=whole, pgn=pgn, replays=len(replayed))
 
 
-def read_digests(folder: Path, entries: Sequence[Entry]) -> dict[str, Digest]:
+def read_digests(folder: Path, entries: Sequence[MatchEntry]) -> dict[str, Digest]:
     """Read what the records of some matches tell; one that can't be read is left out."""
     found = {}
     for entry in entries:

@@ -7,7 +7,7 @@ from dataclasses import field as dataclass_field
 from functools import cached_property
 
 from ..tournament.history import Chronicle
-from ..tournament.match_context import Entry, FoulEntry
+from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
 from ..tournament.ratings.elo import Rating, elo_ratings
 from ..tournament.spec import Charter
@@ -59,7 +59,7 @@ class Summary:
         return elo_ratings(tournament.table) if tournament.skills is None else tournament.skills.ratings()
 
     @cached_property
-    def counted(self) -> list[Entry]:
+    def counted(self) -> list[MatchEntry]:
         """The matches that count."""
         return [entry for entry in self.chronicle.entries if entry.match not in self.idle]
 
@@ -69,11 +69,11 @@ class Summary:
         found = {entry.match: entry.void for entry in self.chronicle.entries if entry.void is not None}
         return {**found, **{entry.match: GIVEN_UP for entry in self.chronicle.given_up}}
 
-    def places(self, entry: Entry) -> list[int]:
+    def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
         return [0] * len(entry.names) if entry.match in self.idle else places_of(entry)
 
-    def fouls(self) -> Iterator[tuple[Entry, FoulEntry]]:
+    def fouls(self) -> Iterator[tuple[MatchEntry, FoulEntry]]:
         """Yield every foul that counts, in the order in which the results were taken."""
         for entry in self.counted:
             for foul in entry.fouls:

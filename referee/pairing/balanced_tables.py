@@ -22,7 +22,7 @@ _SWEPT = 400
 """A schedule of so many tables at most is swept over once it is whole, as often as that helps: `_SWEEPS` times."""
 
 
-class Spread(Struct, frozen=True, kw_only=True):
+class Evenness(Struct, frozen=True, kw_only=True):
     """How uneven a schedule is: the least and the most of each, which are equal where it is perfect."""
 
     meetings: tuple[int, int]
@@ -33,7 +33,7 @@ class Spread(Struct, frozen=True, kw_only=True):
     """Of any entrant."""
 
 
-def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Spread:
+def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Evenness:
     """Count how unevenly entrants meet and sit.
 
     Args:
@@ -51,7 +51,7 @@ def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Spread:
     meetings = [met[one][other] for one in entrants for other in entrants if one < other]
     by_seat = [count for one in entrants for count in used[one]]
     matches = [sum(used[one]) for one in entrants]
-    return Spread(
+    return Evenness(
         meetings=(min(meetings), max(meetings)),
         seats=(min(by_seat), max(by_seat)),
         matches=(min(matches), max(matches)),

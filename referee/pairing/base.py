@@ -53,7 +53,7 @@ class Pairing(Struct, frozen=True, kw_only=True):
         return len(self.seats) == 1
 
 
-class Played(Struct, frozen=True, kw_only=True):
+class PlayedPairing(Struct, frozen=True, kw_only=True):
     """What came of a pairing."""
 
     pairing: Pairing
@@ -64,11 +64,11 @@ class Played(Struct, frozen=True, kw_only=True):
     """The game's points by seat; zeros for a bye."""
     fouls: tuple[int, ...] = ()
     """Seats that fouled; they are in the last group of the ranking."""
-    legs: tuple["Played", ...] = ()
+    legs: tuple["PlayedPairing", ...] = ()
     """What came of each match, if all that was played with one deal is counted as this one."""
 
 
-class Field(Struct, frozen=True, kw_only=True):
+class EntrantField(Struct, frozen=True, kw_only=True):
     """What a tournament is played with."""
 
     entrants: tuple[Entrant, ...]
@@ -111,7 +111,7 @@ class PairingFormat(ABC, Generic[S]):
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadFormat(f"options of {self.name}: {error} (it knows: {known})") from None
 
-    def extent(self, options: Any, field: Field) -> Extent | None:
+    def extent(self, options: Any, field: EntrantField) -> Extent | None:
         """Return how long a tournament takes; None if that can't be told.
 
         Args:
@@ -128,7 +128,7 @@ class PairingFormat(ABC, Generic[S]):
         return 0
 
     @abstractmethod
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> S:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> S:
         """Return the state before the first match.
 
         Args:
@@ -148,7 +148,7 @@ class PairingFormat(ABC, Generic[S]):
         """
 
     @abstractmethod
-    def record(self, state: S, played: Played) -> S:
+    def record(self, state: S, played: PlayedPairing) -> S:
         """Return the state after a result.
 
         Args:
@@ -178,7 +178,7 @@ class PairingFormat(ABC, Generic[S]):
         walkovers aside.
         """
 
-    def check_field(self, field: Field) -> None:
+    def check_field(self, field: EntrantField) -> None:
         """Check that a match can be filled from a field.
 
         Raises:
@@ -190,12 +190,12 @@ class PairingFormat(ABC, Generic[S]):
             raise BadFormat(f"{len(field.entrants)} entrants are too few for matches of {field.seats}")
 
 
-def bye(pairing: Pairing) -> Played:
+def bye(pairing: Pairing) -> PlayedPairing:
     """Return the result of a bye."""
-    return Played(pairing=pairing, ranking=((0,),), scores=(0,))
+    return PlayedPairing(pairing=pairing, ranking=((0,),), scores=(0,))
 
 
-def without(due: tuple[Pairing, ...], played: Played) -> tuple[Pairing, ...]:
+def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, ...]:
     """Return what stays due after a result.
 
     Raises:
@@ -207,7 +207,7 @@ def without(due: tuple[Pairing, ...], played: Played) -> tuple[Pairing, ...]:
     return rest
 
 
-def half_points(played: Played) -> tuple[int, ...]:
+def half_points(played: PlayedPairing) -> tuple[int, ...]:
     """Return by seat what a result is worth to formats that pair by points: 2 for each beaten seat, 1 for each equal.
 
     A bye is worth nothing here, since that depends on the seats of a match. A seat that fouled gets nothing.

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, Played, without
+from .base import Pairing, PlayedPairing, without
 
 NOBODY = -1
 
@@ -23,7 +23,7 @@ class Source(Struct, frozen=True):
     """The seed, from 0, or the match's index."""
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class BracketMatch(Struct, frozen=True, kw_only=True):
     """One match of the graph."""
 
     table: str
@@ -40,7 +40,7 @@ class Node(Struct, frozen=True, kw_only=True):
 class Graph(Struct, frozen=True):
     """All matches that there may be, each behind those that it waits for."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[BracketMatch, ...]
     feeds: tuple[tuple[int, ...], ...]
     """By match: the matches that wait for its result."""
 
@@ -65,7 +65,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Of the last pairing."""
 
 
-def drawn(nodes: Iterable[Node]) -> Graph:
+def drawn(nodes: Iterable[BracketMatch]) -> Graph:
     """Return a graph of matches."""
     nodes = tuple(nodes)
     feeds: list[list[int]] = [[] for _ in nodes]
@@ -96,7 +96,7 @@ def start(graph: Graph, seeds: tuple[int, ...], replays: int) -> State:
     return _opened(state, range(len(graph.nodes)))
 
 
-def record(state: State, played: Played) -> State:
+def record(state: State, played: PlayedPairing) -> State:
     """Return the state after a result.
 
     Raises:
@@ -145,7 +145,7 @@ def places(state: State) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(groups[place]) for place in sorted(groups))
 
 
-def _winner(state: State, played: Played, draws: int) -> int | None:
+def _winner(state: State, played: PlayedPairing, draws: int) -> int | None:
     """Return who goes on; None if the match is to be played again."""
     seats = played.pairing.seats
     best = played.ranking[0] if played.ranking else tuple(range(len(seats)))

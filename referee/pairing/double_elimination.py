@@ -7,8 +7,8 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import bracket
-from .base import Extent, Field, Pairing, PairingFormat, Played
-from .bracket import Node, Source, State
+from .base import EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
+from .bracket import BracketMatch, Source, State
 from .seeding import seeded
 
 
@@ -29,7 +29,7 @@ class DoubleElimination(PairingFormat[State]):
     seats = range(2, 3)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -40,7 +40,7 @@ class DoubleElimination(PairingFormat[State]):
         graph = bracket.drawn(_nodes(rounds, reset=options.reset))
         return bracket.start(graph, seeded(field, shuffle), options.replays)
 
-    def extent(self, options: Any, field: Field) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: everybody but the winner loses twice, who may lose once."""
         matches = 2 * len(field.entrants) - 2
         return Extent(fewest=matches, most=(matches + options.reset) * (1 + options.replays))
@@ -49,7 +49,7 @@ class DoubleElimination(PairingFormat[State]):
         """Return every pairing that may be played now."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
 
         Raises:
@@ -70,7 +70,7 @@ class DoubleElimination(PairingFormat[State]):
         return bracket.places(state)
 
 
-def _nodes(rounds: int, *, reset: bool) -> Iterator[Node]:
+def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
     """Yield the matches of both brackets and the grand final.
 
     Args:
@@ -84,7 +84,7 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[Node]:
     champion = Source("winner", len(winners) - 1)
     challenger = Source("winner", last) if losers else Source("loser", len(winners) - 1)
     sources = (champion, challenger)
-    yield Node(
+    yield BracketMatch(
         table="grand final",
         round=2 * rounds,
         sources=sources,
@@ -94,29 +94,29 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[Node]:
     if reset:
         sources = (Source("winner", last + 1), Source("loser", last + 1))
         again, number = "grand final, reset", 2 * rounds + 1
-        yield Node(table=again, round=number, sources=sources, winner_place=1, loser_place=2, is_reset=True)
+        yield BracketMatch(table=again, round=number, sources=sources, winner_place=1, loser_place=2, is_reset=True)
 
 
-def _winners(rounds: int) -> list[Node]:
+def _winners(rounds: int) -> list[BracketMatch]:
     """Return the winners' bracket."""
     order = bracket.standard_order(2**rounds)
     sources = [Source("seed", seed) for seed in order]
-    nodes: list[Node] = []
+    nodes: list[BracketMatch] = []
     for number in range(1, rounds + 1):
         pairs = zip(sources[::2], sources[1::2], strict=True)
         table = "winners' final" if number == rounds else f"winners' round {number}"
         start = len(nodes)
-        nodes += [Node(table=table, round=max(1, 2 * number - 2), sources=pair) for pair in pairs]
+        nodes += [BracketMatch(table=table, round=max(1, 2 * number - 2), sources=pair) for pair in pairs]
         sources = [Source("winner", index) for index in range(start, len(nodes))]
     return nodes
 
 
-def _losers(rounds: int) -> list[Node]:
+def _losers(rounds: int) -> list[BracketMatch]:
     """Return the losers' bracket: its survivors meet in one round, and those who drop down to them in the next.
 
     Every other time those who drop down come in reverse order, so that two who have met do not meet again at once.
     """
-    nodes: list[Node] = []
+    nodes: list[BracketMatch] = []
     base, dropped_from = 2**rounds - 1, 0
     sources = [Source("loser", index) for index in range(2 ** (rounds - 1))]
     for number in range(1, 2 * rounds - 1):
@@ -129,7 +129,7 @@ def _losers(rounds: int) -> list[Node]:
             pairs = list(zip(dropped[::-1] if number % 4 == 2 else dropped, sources, strict=True))
         table = "losers' final" if number == 2 * rounds - 2 else f"losers' round {number}"
         out, start = 2 + sum(_sizes(rounds)[number:]), base + len(nodes)
-        nodes += [Node(table=table, round=number + 1, sources=pair, loser_place=out + 1) for pair in pairs]
+        nodes += [BracketMatch(table=table, round=number + 1, sources=pair, loser_place=out + 1) for pair in pairs]
         sources = [Source("winner", start + index) for index in range(len(pairs))]
     return nodes
 

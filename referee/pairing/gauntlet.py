@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import timetable
-from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played
+from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
 from .timetable import State
 
 
@@ -61,7 +61,7 @@ class Gauntlet(PairingFormat[State]):
     seats = range(2, 3)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -72,7 +72,7 @@ class Gauntlet(PairingFormat[State]):
             raise BadFormat(f"{options.challengers} challengers of {len(field.entrants)} entrants leave no opponents")
         return timetable.start(Rota(len(field.entrants), options.challengers, options.cycles), len(field.entrants))
 
-    def extent(self, options: Any, field: Field) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: each challenger meets all others in both seats."""
         rota = Rota(len(field.entrants), options.challengers, options.cycles)
         matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
@@ -86,7 +86,7 @@ class Gauntlet(PairingFormat[State]):
         """Return every pairing that may be played now."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
 
         Raises:

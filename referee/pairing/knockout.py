@@ -7,8 +7,8 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import bracket, multi_seat_knockout
-from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played
-from .bracket import Node, Source
+from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
+from .bracket import BracketMatch, Source
 from .seeding import seeded
 
 State = bracket.State | multi_seat_knockout.State
@@ -34,7 +34,7 @@ class Knockout(PairingFormat[State]):
     seats = range(2, 13)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -53,7 +53,7 @@ class Knockout(PairingFormat[State]):
         graph = bracket.drawn(_nodes(rounds, third_place=options.third_place and len(seeds) > 3))
         return bracket.start(graph, seeds, options.replays)
 
-    def extent(self, options: Any, field: Field) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: of two seats, everybody but the winner loses once."""
         count = len(field.entrants)
         if field.seats == 2:
@@ -68,7 +68,7 @@ class Knockout(PairingFormat[State]):
         """Return every pairing that may be played now."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
 
         Raises:
@@ -93,12 +93,12 @@ class Knockout(PairingFormat[State]):
         return bracket.places(state) if isinstance(state, bracket.State) else multi_seat_knockout.places(state)
 
 
-def _advance(options: Options, field: Field) -> int:
+def _advance(options: Options, field: EntrantField) -> int:
     """Return how many of a table go on."""
     return options.advance or (field.seats // 2 if field.seats % 2 == 0 else 1)
 
 
-def _nodes(rounds: int, *, third_place: bool) -> Iterator[Node]:
+def _nodes(rounds: int, *, third_place: bool) -> Iterator[BracketMatch]:
     """Yield the matches of a bracket of two seats.
 
     Args:
@@ -113,11 +113,11 @@ def _nodes(rounds: int, *, third_place: bool) -> Iterator[Node]:
         place = None if is_semi and third_place else 2 ** (rounds - number) + 1
         table = "semi-final" if is_semi else ""
         for pair in pairs:
-            yield Node(table=table, round=number, sources=pair, loser_place=place)
+            yield BracketMatch(table=table, round=number, sources=pair, loser_place=place)
         sources = [Source("winner", index) for index in range(start, start + len(pairs))]
         start += len(pairs)
     one, two = sources
     if third_place:
         losers = (Source("loser", start - 2), Source("loser", start - 1))
-        yield Node(table="third place", round=rounds, sources=losers, winner_place=3, loser_place=4)
-    yield Node(table="final", round=rounds, sources=(one, two), winner_place=1, loser_place=2)
+        yield BracketMatch(table="third place", round=rounds, sources=losers, winner_place=3, loser_place=4)
+    yield BracketMatch(table="final", round=rounds, sources=(one, two), winner_place=1, loser_place=2)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..games.base import Shuffle
 from .balanced_tables import seat_one
-from .base import Extent, Field, Pairing, PairingFormat, Played, without
+from .base import EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, without
 from .seeding import seeded
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
@@ -42,7 +42,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     at once tell more, and more are sooner done."""
 
 
-class Rating(Struct, frozen=True):
+class Strength(Struct, frozen=True):
     """What is known of a strength."""
 
     mean: float = _MEAN
@@ -55,7 +55,7 @@ class State(Struct, frozen=True, kw_only=True):
     options: Options
     order: tuple[int, ...]
     """Entrants by seed; where all else is equal, the better seed is asked first."""
-    ratings: tuple[Rating, ...]
+    ratings: tuple[Strength, ...]
     """By entrant."""
     met: tuple[tuple[int, ...], ...]
     """Entrant -> entrant -> matches together."""
@@ -77,7 +77,7 @@ class Ladder(PairingFormat[State]):
     seats = range(2, 13)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -88,13 +88,13 @@ class Ladder(PairingFormat[State]):
         state = State(
             options=options,
             order=seeded(field, shuffle),
-            ratings=(Rating(),) * count,
+            ratings=(Strength(),) * count,
             met=((0,) * count,) * count,
             used=((0,) * field.seats,) * count,
         )
         return _filled(state)
 
-    def extent(self, options: Any, field: Field) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: as long as was said, or until the ranking is certain enough."""
         return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
 
@@ -102,7 +102,7 @@ class Ladder(PairingFormat[State]):
         """Return every pairing that may be played now."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result, and with another match in its place.
 
         Raises:
@@ -141,14 +141,14 @@ class Ladder(PairingFormat[State]):
         return tuple(tuple(group) for group in groups.values())
 
 
-def _rated(state: State, played: Played) -> list[Rating]:
+def _rated(state: State, played: PlayedPairing) -> list[Strength]:
     """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
     own = [state.ratings[entrant] for entrant in played.pairing.seats]
     ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
     return [_updated(seat, own, ranks) if seat in ranks else rating for seat, rating in enumerate(own)]
 
 
-def _updated(seat: int, ratings: Sequence[Rating], ranks: dict[int, int]) -> Rating:
+def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int]) -> Strength:
     """Return one seat's rating after a match. Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c."""
     mine = ratings[seat]
     shift = shrink = 0.0
@@ -161,7 +161,7 @@ def _updated(seat: int, ratings: Sequence[Rating], ranks: dict[int, int]) -> Rat
         shift += mine.variance / scale * (score - chance)
         shrink += (sqrt(mine.variance) / scale) ** 3 * chance * (1 - chance)
     variance = mine.variance * max(1 - shrink, _KAPPA)
-    return Rating(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
+    return Strength(round(mine.mean + shift, _DIGITS), round(variance, _DIGITS))
 
 
 def _filled(state: State) -> State:
@@ -218,7 +218,7 @@ def _is_certain(state: State) -> bool:
     )
 
 
-def _chance(better: Rating, worse: Rating) -> float:
+def _chance(better: Strength, worse: Strength) -> float:
     """Return with which probability one strength is greater than another, both being normal."""
     spread = sqrt(2 * (better.variance + worse.variance))
     return 0.5 * (1 + erf((better.mean - worse.mean) / spread))

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from .balanced_tables import seat_one
-from .base import Pairing, Played, without
+from .base import Pairing, PlayedPairing, without
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ def tables_by_round(left: int, seats: int, advance: int) -> list[int]:
     return found
 
 
-def record(state: State, played: Played) -> State:
+def record(state: State, played: PlayedPairing) -> State:
     """Return the state after a result.
 
     Raises:

@@ -16,7 +16,7 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import balanced_tables, timetable
-from .base import Extent, Field, Pairing, PairingFormat, Played
+from .base import EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
 from .timetable import State
 
 
@@ -69,7 +69,7 @@ class Berger(Struct, frozen=True):
         return Pairing(number=index * (size // 2) + board + 1, round=index + 1, seats=seats)
 
 
-class Plan(Struct, frozen=True):
+class SeatedTimetable(Struct, frozen=True):
     """The timetable of more seats, written out."""
 
     pairings: tuple[tuple[Pairing, ...], ...]
@@ -88,7 +88,7 @@ class Plan(Struct, frozen=True):
         return None if place is None else self.pairings[index][place]
 
 
-def planned(entrants: Sequence[int], seats: int, rounds: int, kept: Plan | None = None) -> Plan:
+def planned(entrants: Sequence[int], seats: int, rounds: int, kept: SeatedTimetable | None = None) -> SeatedTimetable:
     """Make a plan of a round robin.
 
     Args:
@@ -135,7 +135,7 @@ def _seated(
     ]
 
 
-def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tables.Table]]) -> Plan:
+def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tables.Table]]) -> SeatedTimetable:
     """Number the tables of new rounds behind the old ones."""
     pairings, number = list(old), max((pairing.number for done in old for pairing in done), default=0)
     for sitting in added:
@@ -143,7 +143,7 @@ def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tab
         pairings.append(tuple(Pairing(number=at, round=len(pairings) + 1, seats=seats) for at, seats in numbered))
         number += len(sitting)
     places = tuple({one: place for place, pairing in enumerate(done) for one in pairing.seats} for done in pairings)
-    return Plan(tuple(pairings), places)
+    return SeatedTimetable(tuple(pairings), places)
 
 
 class RoundRobin(PairingFormat[State]):
@@ -154,7 +154,7 @@ class RoundRobin(PairingFormat[State]):
     seats = range(2, 13)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -168,7 +168,7 @@ class RoundRobin(PairingFormat[State]):
             return timetable.start(Berger(numbers, order, rounds), count)
         return timetable.start(planned(order, field.seats, rounds), count)
 
-    def extent(self, options: Any, field: Field) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: in every round, as many tables as the field fills."""
         rounds = _rounds(options, field)
         matches = rounds * (len(field.entrants) // field.seats)
@@ -182,7 +182,7 @@ class RoundRobin(PairingFormat[State]):
         """Return every pairing that may be played now."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
 
         Raises:
@@ -192,7 +192,7 @@ class RoundRobin(PairingFormat[State]):
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers, or get other tables."""
-        if entrant in state.withdrawn or not isinstance(state.timetable, Plan):
+        if entrant in state.withdrawn or not isinstance(state.timetable, SeatedTimetable):
             return timetable.withdraw(state, entrant)
         return timetable.withdraw(state, entrant, _replanned(state, state.timetable, entrant))
 
@@ -204,7 +204,7 @@ class RoundRobin(PairingFormat[State]):
         """Return None: points decide."""
 
 
-def _rounds(options: Options, field: Field) -> int:
+def _rounds(options: Options, field: EntrantField) -> int:
     """Return how many rounds are played."""
     count = len(field.entrants)
     if field.seats == 2:
@@ -213,7 +213,7 @@ def _rounds(options: Options, field: Field) -> int:
     return options.rounds or options.cycles * -(-(count - 1) // (field.seats - 1))
 
 
-def _replanned(state: State, plan: Plan, entrant: int) -> Plan:
+def _replanned(state: State, plan: SeatedTimetable, entrant: int) -> SeatedTimetable:
     """Return a plan that is the same up to the last round begun, and has the rest without an entrant."""
     begun = timetable.begun(state)
     if begun >= plan.rounds:
@@ -221,5 +221,5 @@ def _replanned(state: State, plan: Plan, entrant: int) -> Plan:
     gone = state.withdrawn | {entrant}
     staying = [one for one in range(len(state.progress)) if one not in gone]
     seats = max(len(pairing.seats) for pairing in plan.pairings[0])
-    kept = Plan(plan.pairings[:begun], plan.places[:begun])
+    kept = SeatedTimetable(plan.pairings[:begun], plan.places[:begun])
     return planned(staying, seats, plan.rounds, kept)

@@ -1,10 +1,10 @@
 """The order in which entrants go into a format: by rating, else by lot. Refuses to know what is made of it."""
 
 from ..games.base import Shuffle
-from .base import Field
+from .base import EntrantField
 
 
-def seeded(field: Field, shuffle: Shuffle) -> tuple[int, ...]:
+def seeded(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
     """Return the entrants, the best rated first; equal ones and, after all others, unrated ones by lot."""
     ratings = [entrant.rating for entrant in field.entrants]
     lot = shuffle(range(len(ratings)))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..games.base import Shuffle
 from . import swiss_rules as rules
-from .base import BadFormat, Extent, Field, Pairing, PairingFormat, Played, half_points, without
+from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, half_points, without
 from .seeding import seeded
 from .swiss_rules import Card
 
@@ -54,7 +54,7 @@ class Swiss(PairingFormat[State]):
     seats = range(2, 13)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -72,7 +72,7 @@ class Swiss(PairingFormat[State]):
         )
         return _paired(state)
 
-    def extent(self, options: Any, field: Field) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: in every round, as many tables as the field fills."""
         rounds = _rounds(options, field)
         matches = rounds * (len(field.entrants) // field.seats)
@@ -86,7 +86,7 @@ class Swiss(PairingFormat[State]):
         """Return every pairing of the round that has no result yet."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result; after the last one of a round, the next round is paired.
 
         Raises:
@@ -126,12 +126,12 @@ class Swiss(PairingFormat[State]):
         """Return None: points decide."""
 
 
-def _rounds(options: Options, field: Field) -> int:
+def _rounds(options: Options, field: EntrantField) -> int:
     """Return how many rounds are played."""
     return options.rounds or ceil(log2(len(field.entrants)))
 
 
-def _marked(card: Card, played: Played, seat: int) -> Card:
+def _marked(card: Card, played: PlayedPairing, seat: int) -> Card:
     """Return an entrant's card after a result."""
     if played.pairing.is_bye:
         points = card.points + 2 * (len(card.used) - 1)

@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, Played, without
+from .base import Pairing, PlayedPairing, without
 
 
 class Timetable(Protocol):
@@ -45,7 +45,7 @@ def start(timetable: Timetable, entrants: int) -> State:
     return _moved_on(state, range(entrants))
 
 
-def record(state: State, played: Played) -> State:
+def record(state: State, played: PlayedPairing) -> State:
     """Return the state after a result.
 
     Raises:

@@ -71,7 +71,7 @@ class Evidence(Struct, kw_only=True):
     """Why they are not."""
 
 
-class Verdict(Struct, kw_only=True):
+class ExplainedFoul(Struct, kw_only=True):
     """The seat's foul."""
 
     line: int
@@ -93,7 +93,7 @@ class Explanation(Struct, kw_only=True):
     seat: int
     conversation: list[Said | Heard]
     """In the order in which it happened."""
-    verdict: Verdict | None
+    verdict: ExplainedFoul | None
     """None if the seat did not foul."""
     result: dict[str, Any]
     """Winners, ranking, scores, reason, void, turns."""
@@ -183,12 +183,12 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     return f"{answer}, within {limit_ms / 1000:g} s"
 
 
-def _verdict(said: Said, rules: Mapping[str, Rule], expected: str | None) -> Verdict:
+def _verdict(said: Said, rules: Mapping[str, Rule], expected: str | None) -> ExplainedFoul:
     foul = said.content["foul"]
     broken = rules.get(foul["rule"] or "")
     rule = None if broken is None else {"id": broken.id, "text": broken.text, "source": broken.source}
     evidence = _evidence(foul["evidence"], foul["code"]) if foul["evidence"] else None
-    return Verdict(line=said.line, foul=foul, rule=rule, evidence=evidence, expected=None if rule else expected)
+    return ExplainedFoul(line=said.line, foul=foul, rule=rule, evidence=evidence, expected=None if rule else expected)
 
 
 def _evidence(text: str, code: str | None) -> Evidence:

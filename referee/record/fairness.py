@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..match import events as e
 from ..match.fouls import Cause
 from .reader import Record
-from .schema import Step
+from .schema import RecordedStep
 
 CLOSE_SHARE = 0.9
 """From this share of its limit on, an answer was a close call."""
@@ -20,7 +20,7 @@ _DIGITS = 3
 """Microseconds, as instants have."""
 
 
-class Spread(Struct, frozen=True, kw_only=True):
+class TimeSpread(Struct, frozen=True, kw_only=True):
     """How times are distributed, in milliseconds; each figure is one of them (nearest rank), 0 if there are none."""
 
     median_ms: float
@@ -73,7 +73,7 @@ class Fairness(Struct, frozen=True, kw_only=True):
 
     matches: int
     answers: int
-    lag: Spread
+    lag: TimeSpread
     """Of the referee, over all answers."""
     standstills: int
     """Requests during which the referee stood still."""
@@ -102,7 +102,9 @@ def timings(record: Record) -> list[Timing]:
     return found
 
 
-def _timing(record: Record, line: int, step: Step, event: e.Answer | e.DeadlinePassed, limit_ms: float) -> Timing:
+def _timing(
+    record: Record, line: int, step: RecordedStep, event: e.Answer | e.DeadlinePassed, limit_ms: float
+) -> Timing:
     expelled = [one for one in step.commands if one["command"] == "expel-seat" and one["seat"] == event.seat]
     cause = next((one["foul"]["cause"] for one in expelled if one["foul"]["cause"] in _LATE), None)
     used_ms = round(e.used_ms(event), _DIGITS)
@@ -153,11 +155,11 @@ def _players(answers: Iterable[Timing]) -> Iterator[PlayerTime]:
         yield PlayerTime(name=name, answers=len(times), median_ms=found.median_ms, most_ms=found.most_ms)
 
 
-def spread(times_ms: Iterable[float]) -> Spread:
+def spread(times_ms: Iterable[float]) -> TimeSpread:
     """Return how times are distributed."""
     ordered = sorted(times_ms) or [0.0]
 
     def _rank(share: float) -> float:
         return ordered[max(ceil(share * len(ordered)) - 1, 0)]
 
-    return Spread(median_ms=_rank(0.5), p95_ms=_rank(0.95), p99_ms=_rank(0.99), most_ms=ordered[-1])
+    return TimeSpread(median_ms=_rank(0.5), p95_ms=_rank(0.95), p99_ms=_rank(0.99), most_ms=ordered[-1])

@@ -21,7 +21,7 @@ NAME = "MANIFEST.json"
 FORMAT = 1
 
 
-class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ManifestEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One record."""
 
     file: str
@@ -37,7 +37,7 @@ class Manifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: int
     key: Hex32
     """Public key that signed the manifest and sealed the records."""
-    records: tuple[Entry, ...]
+    records: tuple[ManifestEntry, ...]
     """By file name."""
     signature: Hex64
 
@@ -62,7 +62,7 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
         if record.header.key != sealer.public:
             raise RecordError(path, 1, f"key {sealer.public}", f"key {record.header.key}")
         name = path.relative_to(folder).as_posix()
-        entries.append(Entry(file=name, match=record.header.setup.match, head=record.chain.head))
+        entries.append(ManifestEntry(file=name, match=record.header.setup.match, head=record.chain.head))
     for charter in sorted(folder.rglob(CHARTER)):
         check_course(charter.parent)
     signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from ..match.commands import Result
-from ..tournament.match_context import Entry, FoulEntry, Occasion
+from ..tournament.match_context import FoulEntry, MatchEntry, Occasion
 from .reader import Record, RecordError
 
 _NONE: Mapping[str, Occasion] = MappingProxyType({})
@@ -19,7 +19,7 @@ class BadCourse(Exception):
     """Records that are not all those of one tournament, or contradict each other; the text names them."""
 
 
-def entry_of(record: Record) -> Entry:
+def entry_of(record: Record) -> MatchEntry:
     """Return what came of a recorded match.
 
     Raises:
@@ -35,7 +35,7 @@ def entry_of(record: Record) -> Entry:
     return outcome(record.header.setup.match, occasion, record.header.setup.names, line.result, record.seal.prev)
 
 
-def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Result, head: str) -> Entry:
+def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
     """Return what is kept of a match.
 
     Args:
@@ -51,7 +51,7 @@ def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Resu
         )
         for foul in result.fouls
     )
-    return Entry(
+    return MatchEntry(
         match=match,
         occasion=occasion,
         names=names,
@@ -66,7 +66,7 @@ def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Resu
     )
 
 
-def course(entries: Iterable[Entry], unfinished: Mapping[str, Occasion] = _NONE) -> list[Entry]:
+def course(entries: Iterable[MatchEntry], unfinished: Mapping[str, Occasion] = _NONE) -> list[MatchEntry]:
     """Put what came of a tournament's matches into the order in which it was taken.
 
     Args:
@@ -79,7 +79,7 @@ def course(entries: Iterable[Entry], unfinished: Mapping[str, Occasion] = _NONE)
     Raises:
         BadCourse: a record is missing or there twice, or contradicts others; the text names it.
     """
-    over: dict[str, Entry] = {}
+    over: dict[str, MatchEntry] = {}
     for entry in entries:
         if entry.match in over or entry.match in unfinished:
             raise BadCourse(f"there are two records of {entry.match}")
@@ -133,7 +133,7 @@ def _check_openings(occasions: Mapping[str, Occasion], opened: list[str]) -> Non
             raise BadCourse(f"{match} and {later} both say that {one.opening} matches were opened before")
 
 
-def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[str, Entry]) -> list[str]:
+def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[str, MatchEntry]) -> list[str]:
     """Return the matches whose results were taken before the last opening, in their order.
 
     Raises:

@@ -15,7 +15,7 @@ from .json_file import read_kept, write_kept
 FILE = "programs.json"
 
 
-class Version(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProgramVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One content of a program's folder."""
 
     digest: str
@@ -27,7 +27,7 @@ class Version(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Programs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the entrants of a tournament played with; who is no folder is not in it."""
 
-    entrants: dict[str, tuple[Version, ...]] = {}
+    entrants: dict[str, tuple[ProgramVersion, ...]] = {}
     """Entrant -> the contents of its folder, the first one first. One that came back stands there again."""
     over_at: str | None = None
     """When the tournament was over, like `since`; None: it is not, or nobody noted it."""
@@ -56,7 +56,7 @@ class Programs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         for name, digest in digests.items():
             known = entrants.get(name, ())
             if not known or known[-1].digest != digest:
-                entrants[name] = (*known, Version(digest=digest, since=at))
+                entrants[name] = (*known, ProgramVersion(digest=digest, since=at))
         return replace(self, entrants=entrants)
 
 

@@ -17,9 +17,9 @@ from .schema import (
     Header,
     Line,
     PlainLine,
+    RecordedStep,
     ResultLine,
     SealLine,
-    Step,
     header_of,
     read_line,
     typed,
@@ -95,7 +95,7 @@ class Record:
 
     path: Path
     header: Header
-    steps: tuple[Step, ...]
+    steps: tuple[RecordedStep, ...]
     result: ResultLine | None
     """None if its referee died before the end."""
     seal: SealLine | None
@@ -192,9 +192,9 @@ def read_record(path: Path) -> Record:
     if not isinstance(header, Header):
         raise RecordError(path, 1, "a header", "none" if header is None else f"a line of kind {_kind(header)}")
     seal, result = _popped(others, SealLine), _popped(others, ResultLine)
-    steps: list[Step] = []
+    steps: list[RecordedStep] = []
     for number, line in enumerate(others, 2):
-        if not isinstance(line, Step):
+        if not isinstance(line, RecordedStep):
             raise RecordError(path, number, "an event with its commands", f"a line of kind {_kind(line)}")
         steps.append(line)
     if seal is not None and result is None:

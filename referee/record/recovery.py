@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..tournament.machine import GivenUp, Tournament
-from ..tournament.match_context import Entry, Occasion
+from ..tournament.match_context import MatchEntry, Occasion
 from .audit.audit import FindGame
 from .resume import Resumption, reopen
 from .seal import Sealer
@@ -23,14 +23,14 @@ class TakenUp:
     """How many matches were opened."""
     untold: tuple[str, ...]
     """The matches whose results were taken since the last opening, in their order."""
-    leftover: tuple[Entry, ...]
+    leftover: tuple[MatchEntry, ...]
     """Results that are on record and not in the ledger, in the order in which they are to be taken."""
     open: dict[str, Resumption]
     """Match -> what is to be played on."""
 
 
 def take_up(
-    tournament: Tournament, entries: Iterable[Entry], folder: Path, find_game: FindGame, sealer: Sealer
+    tournament: Tournament, entries: Iterable[MatchEntry], folder: Path, find_game: FindGame, sealer: Sealer
 ) -> TakenUp:
     """Bring a tournament to where it was left.
 

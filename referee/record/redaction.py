@@ -40,7 +40,7 @@ _SALT = re.compile(f"[0-9a-f]{{{2 * SALT_BYTES}}}")
 _encode = msgspec.json.Encoder().encode
 
 
-class Place(NamedTuple):
+class HiddenField(NamedTuple):
     """A field of a line that is to be hidden."""
 
     path: str
@@ -56,7 +56,7 @@ class BadVeil(Exception):
     """A line whose hidden fields are not what its core says; the text says how."""
 
 
-def places(line: dict[str, Any]) -> list[Place]:
+def places(line: dict[str, Any]) -> list[HiddenField]:
     """Return the fields of a plain line that are to be hidden; what is null has nothing to hide.
 
     Args:
@@ -73,7 +73,7 @@ def places(line: dict[str, Any]) -> list[Place]:
     return []
 
 
-def _of_step(line: dict[str, Any]) -> list[Place]:
+def _of_step(line: dict[str, Any]) -> list[HiddenField]:
     event = line["event"]
     found = _fields("event", event, _OF_EVENTS.get(event["event"], ()), event.get("seat"))
     for index, command in enumerate(line["commands"]):
@@ -81,11 +81,11 @@ def _of_step(line: dict[str, Any]) -> list[Place]:
         if name is None:
             found += _of_verdict(f"commands.{index}", command)
         elif command.get(name) is not None:
-            found.append(Place(f"commands.{index}.{name}", command, name, command.get("seat")))
+            found.append(HiddenField(f"commands.{index}.{name}", command, name, command.get("seat")))
     return found
 
 
-def _of_verdict(path: str, command: dict[str, Any]) -> list[Place]:
+def _of_verdict(path: str, command: dict[str, Any]) -> list[HiddenField]:
     if command["command"] == "expel-seat":
         return _fields(f"{path}.foul", command["foul"], _OF_FOULS, command["seat"])
     if command["command"] == "close-match":
@@ -93,15 +93,17 @@ def _of_verdict(path: str, command: dict[str, Any]) -> list[Place]:
     return []
 
 
-def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> list[Place]:
+def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> list[HiddenField]:
     return [
         place for index, foul in enumerate(fouls) for place in _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
     ]
 
 
-def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int | None) -> list[Place]:
+def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int | None) -> list[HiddenField]:
     return [
-        Place(f"{path}.{name}" if path else name, holder, name, seat) for name in names if holder.get(name) is not None
+        HiddenField(f"{path}.{name}" if path else name, holder, name, seat)
+        for name in names
+        if holder.get(name) is not None
     ]
 
 

@@ -58,7 +58,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """What the match was opened for, if it is one of a tournament."""
 
 
-class Step(Line, frozen=True, kw_only=True, tag="step"):
+class RecordedStep(Line, frozen=True, kw_only=True, tag="step"):
     """One event and the commands it gave."""
 
     event: AnyEvent
@@ -116,8 +116,8 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
     signature: Hex64
 
 
-AnyLine = Header | Step | ResultLine | SealLine
-_BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, Step, ResultLine, SealLine)}
+AnyLine = Header | RecordedStep | ResultLine | SealLine
+_BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, RecordedStep, ResultLine, SealLine)}
 """msgspec keeps what it knows of a struct, but looks through a bare union every time."""
 _SHOWING = (AskMove, StartSeat, ResumeSeat)
 """The commands with a view."""
@@ -191,7 +191,7 @@ def _check_format(line: dict[str, Any]) -> None:
         raise BadLine(f"the header of a record of format {form!r:.40}; this referee reads format {FORMAT} alone")
 
 
-def forms(step: Step) -> list[CommandForm]:
+def forms(step: RecordedStep) -> list[CommandForm]:
     """Return the commands of a step as far as they are read before they are known to be the fold's.
 
     Raises:
@@ -237,7 +237,7 @@ def _to_be_hidden(fields: dict[str, Any], line: AnyLine) -> tuple[str, ...]:
     try:
         return tuple(place.path for place in places(fields))
     except (KeyError, TypeError, AttributeError):
-        if isinstance(line, Step):
+        if isinstance(line, RecordedStep):
             forms(line)  # they are looked at only here, for that takes time: if they are in order, the fault is ours
         raise
 

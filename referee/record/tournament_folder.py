@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..tournament.match_context import Entry, Occasion
+from ..tournament.match_context import MatchEntry, Occasion
 from .match_entries import entry_of
 from .reader import read_record
 
@@ -19,7 +19,7 @@ TORN = ".torn"
 class Found:
     """What stands in the folder and not yet in the ledger."""
 
-    over: list[Entry] = field(default_factory=list)
+    over: list[MatchEntry] = field(default_factory=list)
     open: dict[str, tuple[Path, Occasion]] = field(default_factory=dict)
     """Match -> its record and what it was opened for."""
 

@@ -21,7 +21,7 @@ from ..record.reader import RecordError
 from .archive import BadArchive
 from .check_queue import Checker
 from .matches import Matches
-from .store import Refused, State, Store, Version
+from .store import HandedInVersion, Store, VersionRefused, VersionState
 
 MINUTE_S = 60.0
 HAND_INS_A_MINUTE = 6
@@ -163,7 +163,7 @@ class Desk:
         except BadArchive as error:
             text, _, remedy = str(error).rpartition("; ")
             return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, text or remedy, remedy)
-        except Refused as error:
+        except VersionRefused as error:
             return refusal(HTTPStatus.CONFLICT, str(error), error.remedy)
         if is_new:
             self._checker.add(author, version.number)
@@ -185,10 +185,10 @@ class Desk:
         report = await deferToThread(self._store.report, author, version.number)
         return _plain({**self._shown(author, version), "report": report})
 
-    def _shown(self, author: str, version: Version) -> dict[str, Any]:
+    def _shown(self, author: str, version: HandedInVersion) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.to_builtins(version)
-        if self._checker.current == (author, version.number) and version.state is State.WAITING:
-            plain["state"] = str(State.CHECKING)
+        if self._checker.current == (author, version.number) and version.state is VersionState.WAITING:
+            plain["state"] = str(VersionState.CHECKING)
         return plain
 
     async def _looked_up(self, look: Callable[..., Any], inquiry: Inquiry, name: str) -> Reply:

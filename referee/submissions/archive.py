@@ -49,7 +49,7 @@ class BadArchive(Exception):
     """What an author can't hand in; the text names the file and says what to do."""
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry is."""
 
     FILE = "file"
@@ -57,19 +57,19 @@ class Kind(StrEnum):
     LINK = "link"
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class ArchiveEntry(Struct, frozen=True, kw_only=True):
     """One thing in an archive."""
 
     path: str
     """Relative to the player's folder, with slashes."""
-    kind: Kind = Kind.FILE
+    kind: EntryKind = EntryKind.FILE
     data: bytes = b""
     is_executable: bool = False
     target: str = ""
     """Of a link: relative to the folder that it stands in."""
 
 
-def pack(entries: Sequence[Entry]) -> bytes:
+def pack(entries: Sequence[ArchiveEntry]) -> bytes:
     """Pack entries: the same ones, in whatever order, give the same bytes.
 
     Another release of the compression library may compress to other bytes, which unpack to the same entries.
@@ -87,10 +87,12 @@ def pack(entries: Sequence[Entry]) -> bytes:
     return data
 
 
-def _packed(entry: Entry) -> bytes:
+def _packed(entry: ArchiveEntry) -> bytes:
     info = tarfile.TarInfo(entry.path)
-    info.type = {Kind.FILE: tarfile.REGTYPE, Kind.FOLDER: tarfile.DIRTYPE, Kind.LINK: tarfile.SYMTYPE}[entry.kind]
-    info.mode = 0o755 if entry.is_executable or entry.kind is not Kind.FILE else 0o644
+    info.type = {EntryKind.FILE: tarfile.REGTYPE, EntryKind.FOLDER: tarfile.DIRTYPE, EntryKind.LINK: tarfile.SYMTYPE}[
+        entry.kind
+    ]
+    info.mode = 0o755 if entry.is_executable or entry.kind is not EntryKind.FILE else 0o644
     info.size, info.linkname = len(entry.data), entry.target
     try:
         head = info.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict")
@@ -99,7 +101,7 @@ def _packed(entry: Entry) -> bytes:
     return head + entry.data + bytes(-len(entry.data) % _BLOCK)
 
 
-def unpack(data: bytes) -> tuple[Entry, ...]:
+def unpack(data: bytes) -> tuple[ArchiveEntry, ...]:
     """Return the entries of an archive, without the folders that follow from their paths alone.
 
     Raises:
@@ -128,7 +130,7 @@ def _inflated(data: bytes) -> bytes:
     return plain
 
 
-def _walked(plain: bytes) -> Iterator[Entry]:
+def _walked(plain: bytes) -> Iterator[ArchiveEntry]:
     """Yield the entries of a tar, header by header: what would change how others are read is refused, not followed."""
     offset = count = 0
     while any(block := plain[offset : offset + _BLOCK]):
@@ -148,19 +150,19 @@ def _walked(plain: bytes) -> Iterator[Entry]:
         raise BadArchive(f"the archive has no proper end; {_PACK_IT}")
 
 
-def _entry(info: tarfile.TarInfo, data: bytes) -> Entry | None:
+def _entry(info: tarfile.TarInfo, data: bytes) -> ArchiveEntry | None:
     """Return a header's entry; None for the player's folder itself."""
     path = info.name.removeprefix("./")
     if info.type == tarfile.DIRTYPE and path in (".", "") and not data:
         return None
     if info.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
-        return Entry(path=path, data=data, is_executable=bool(info.mode & 0o100))
+        return ArchiveEntry(path=path, data=data, is_executable=bool(info.mode & 0o100))
     if info.type in (tarfile.DIRTYPE, tarfile.SYMTYPE) and data:
         raise BadArchive(f"{shown(path)} has content and is no file; {_PACK_IT}")
     if info.type == tarfile.DIRTYPE:
-        return Entry(path=path, kind=Kind.FOLDER)
+        return ArchiveEntry(path=path, kind=EntryKind.FOLDER)
     if info.type == tarfile.SYMTYPE:
-        return Entry(path=path, kind=Kind.LINK, target=info.linkname)
+        return ArchiveEntry(path=path, kind=EntryKind.LINK, target=info.linkname)
     what = _OTHERS.get(info.type, f"of type {info.type!r}; {_PACK_IT}")
     raise BadArchive(f"{shown(path)} is {what}: there may be files, folders and links to them only")
 
@@ -168,7 +170,7 @@ def _entry(info: tarfile.TarInfo, data: bytes) -> Entry | None:
 # --- the rules
 
 
-def check(entries: Sequence[Entry]) -> None:
+def check(entries: Sequence[ArchiveEntry]) -> None:
     """Hold entries to the rules: what they are unpacked to stays in one folder, whatever it is unpacked on.
 
     Raises:
@@ -178,7 +180,7 @@ def check(entries: Sequence[Entry]) -> None:
         raise BadArchive(_too_many())
     if sum(len(entry.data) for entry in entries) > MAX_UNPACKED_BYTES:
         raise BadArchive(too_large(entries, f"unpacked, it is over {MAX_UNPACKED_BYTES // MIB} MiB"))
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, EntryKind] = {}
     for entry in entries:
         _check_path(entry.path)
         if entry.path in kinds:
@@ -186,9 +188,9 @@ def check(entries: Sequence[Entry]) -> None:
         kinds[entry.path] = entry.kind
     _check_parents(kinds)
     for entry in entries:
-        if entry.kind is Kind.LINK:
+        if entry.kind is EntryKind.LINK:
             _check_link(entry, kinds)
-    if kinds.get(MANIFEST) is not Kind.FILE:
+    if kinds.get(MANIFEST) is not EntryKind.FILE:
         raise BadArchive(f"there is no file {MANIFEST} at the top; it says how the player is built and started")
 
 
@@ -204,11 +206,11 @@ def _check_path(path: str) -> None:
         raise BadArchive(f"{shown(path)} is more than {MAX_LEVELS} folders deep; move it up")
 
 
-def _check_parents(kinds: dict[str, Kind]) -> None:
+def _check_parents(kinds: dict[str, EntryKind]) -> None:
     """Add the folders that paths imply, and see to it that each is a folder and no name is another's in capitals."""
     for path in list(kinds):
         for parent in map(str, list(PurePosixPath(path).parents)[:-1]):
-            if kinds.setdefault(parent, Kind.FOLDER) is not Kind.FOLDER:
+            if kinds.setdefault(parent, EntryKind.FOLDER) is not EntryKind.FOLDER:
                 raise BadArchive(f"{shown(path)} lies in {shown(parent)}, which is no folder; {_PACK_IT}")
     folded: dict[str, str] = {}
     for path in kinds:
@@ -217,7 +219,7 @@ def _check_parents(kinds: dict[str, Kind]) -> None:
             raise BadArchive(f"{shown(path)} and {shown(other)} are one name on some machines; rename one")
 
 
-def _check_link(link: Entry, kinds: dict[str, Kind]) -> None:
+def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
     """See to it that a link leads to a file or folder of the archive, with no other link on the way."""
     remedy = "put a copy in its place"
     steps = link.target.split("/")
@@ -229,7 +231,7 @@ def _check_link(link: Entry, kinds: dict[str, Kind]) -> None:
     reached = "/".join([*place, *steps])
     if link.target.startswith("/"):
         raise BadArchive(f"{shown(link.path)} is a link to an absolute path; {remedy}")
-    if not steps or kinds.get(reached) not in (Kind.FILE, Kind.FOLDER):
+    if not steps or kinds.get(reached) not in (EntryKind.FILE, EntryKind.FOLDER):
         detail = f"{shown(link.path)} is a link to {shown(link.target)}, which is no file or folder in here"
         raise BadArchive(f"{detail}; {remedy}")
 
@@ -238,7 +240,7 @@ def _too_many() -> str:
     return f"there are more than {MAX_ENTRIES} files and folders; {_SMALLER}"
 
 
-def too_large(entries: Sequence[Entry], what: str) -> str:
+def too_large(entries: Sequence[ArchiveEntry], what: str) -> str:
     """Return what to say of too much: which files are the largest, and what to do."""
     return largest([(len(entry.data), entry.path) for entry in entries], what)
 

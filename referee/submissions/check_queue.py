@@ -25,9 +25,9 @@ from twisted.internet.threads import deferToThread
 from ..files.removal import remove
 from ..files.tree import BadTree, is_of_the_machine
 from ..launch.orphans import strays
-from ..launch.starting import Command, if_alive, start
+from ..launch.starting import ProcessCommand, if_alive, start
 from ..net.telemetry import Note
-from .store import MAX_ATTEMPTS, Store, StoreError, Verdict
+from .store import MAX_ATTEMPTS, CheckOutcome, Store, StoreError
 
 COMMAND = (sys.executable, "-m", "referee", "check")
 """A player's folder and --json are added."""
@@ -127,13 +127,13 @@ class Checker:
             return  # the organiser has taken it away
         if version.attempts >= MAX_ATTEMPTS:
             text = f"its check was cut off {version.attempts} times, with the referee itself; tell the organiser"
-            verdict = Verdict(passed=False, trouble=text)
+            verdict = CheckOutcome(passed=False, trouble=text)
         else:
             verdict = await self._tried(author, number)
         await deferToThread(self._store.conclude, author, number, verdict, self._now())
         self._note("version-checked", author=author, version=number, passed=verdict.passed, trouble=verdict.trouble)
 
-    async def _tried(self, author: str, number: int) -> Verdict:
+    async def _tried(self, author: str, number: int) -> CheckOutcome:
         """Check a version; what comes up meanwhile is its verdict, too, unless it is this machine's trouble."""
         try:
             work = await deferToThread(self._store.begin, author, number)
@@ -148,9 +148,9 @@ class Checker:
             if isinstance(error, StoreError) or is_of_the_machine(error):
                 raise
             self._note("check-failed", author=author, version=number, error=_told(error))
-            return Verdict(passed=False, trouble=_trouble(error))
+            return CheckOutcome(passed=False, trouble=_trouble(error))
 
-    async def _verdict(self, work: Path) -> Verdict:
+    async def _verdict(self, work: Path) -> CheckOutcome:
         """Run the check of a folder, and return what came of it."""
         scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._leftover.write_text(str(scratch))
@@ -223,7 +223,7 @@ def _trouble(error: Exception) -> str:
 def _started(command: Sequence[str], scratch: Path) -> "subprocess.Popen[bytes]":
     """Start a check, which ends with this service."""
     with (scratch / "out").open("wb") as out, (scratch / "err").open("wb") as err:
-        whole = Command(tuple(if_alive(command)))
+        whole = ProcessCommand(tuple(if_alive(command)))
         return start(whole, cwd=scratch, env=_environment(scratch), output=out, errors=err)
 
 
@@ -242,11 +242,11 @@ def _kill_strays(scratch: Path) -> bool:
     return bool(pids)
 
 
-def _judged(status: int | None, limit_s: float, scratch: Path, work: Path) -> Verdict:
+def _judged(status: int | None, limit_s: float, scratch: Path, work: Path) -> CheckOutcome:
     """Return the verdict that a check's status and output say."""
     if status is None:
         text = f"the check was not done after {limit_s:g} s; `referee check` on your own machine shows where it hangs"
-        return Verdict(passed=False, trouble=text)
+        return CheckOutcome(passed=False, trouble=text)
     report = _report(scratch / "out", {str(work): "player", str(scratch): "tmp"})
     if status not in _VERDICTS or report is None:
         words = (scratch / "err").read_bytes()[-4 * _LAST_WORDS_CHARS :].decode(errors="replace").split()
@@ -254,8 +254,8 @@ def _judged(status: int | None, limit_s: float, scratch: Path, work: Path) -> Ve
         text = (
             f"the check could not be made (exit status {status}): tell the organiser{f'; it said: {said}' * bool(said)}"
         )
-        return Verdict(passed=False, trouble=text)
-    return Verdict(passed=status == 0, report=report, failed_steps=_failed_steps(report))
+        return CheckOutcome(passed=False, trouble=text)
+    return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
 
 
 def _report(path: Path, names: dict[str, str]) -> dict[str, Any] | None:

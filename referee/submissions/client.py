@@ -36,7 +36,7 @@ class ServiceError(Exception):
         self.status = status
 
 
-class Service(Struct, frozen=True, kw_only=True):
+class SubmissionsClient(Struct, frozen=True, kw_only=True):
     """An organiser's service, and who asks it."""
 
     host: str
@@ -125,7 +125,7 @@ class Service(Struct, frozen=True, kw_only=True):
         return http.client.HTTPSConnection(self.host, self.port, timeout=TIMEOUT_S, context=context)
 
 
-def find_service(url: str, token: str, ca: Path | None) -> Service:
+def find_service(url: str, token: str, ca: Path | None) -> SubmissionsClient:
     """Return the service at an address.
 
     Args:
@@ -144,7 +144,7 @@ def find_service(url: str, token: str, ca: Path | None) -> Service:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or "@" in parts.netloc:
         raise ServiceError(f"{url!r} is no address such as http://HOST:7780, as the organiser gives it")
     is_secure = parts.scheme == "https"
-    return Service(
+    return SubmissionsClient(
         host=parts.hostname, port=port or (443 if is_secure else 80), token=token, is_secure=is_secure, ca=ca
     )
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.small import BadFile, read_small
-from ..files.tree import BadTree, Bounds, Node, walk
+from ..files.tree import BadTree, Bounds, TreeNode, walk
 from ..record.record_files import holds_records_alone
-from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, BadArchive, Entry, Kind, largest, shown
+from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, ArchiveEntry, BadArchive, EntryKind, largest, shown
 
 IGNORE = ".refereeignore"
 LEFT_OUT = frozenset(
@@ -32,7 +32,7 @@ _BOUNDS = Bounds(bytes_=None)
 class Gathered(Struct, frozen=True, kw_only=True):
     """What a folder holds."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[ArchiveEntry, ...]
     left_out: tuple[str, ...]
     """Paths; of a folder, itself alone."""
 
@@ -59,7 +59,7 @@ class _Walk:
     """One walk through a folder, in order, no link followed."""
 
     def __init__(self, folder: Path) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[ArchiveEntry] = []
         self.left_out: list[str] = []
         self._root = folder
         self._patterns = _patterns(folder / IGNORE)
@@ -71,7 +71,7 @@ class _Walk:
                 raise BadArchive(f"{text}; name what the program does not need in {IGNORE}")
             self.entries.append(self._entry(node))
 
-    def _is_left_out(self, node: Node) -> bool:
+    def _is_left_out(self, node: TreeNode) -> bool:
         is_left_out = (
             node.name in LEFT_OUT
             or (node.is_folder and (_is_environment(node) or holds_records_alone(self._root / node.path)))
@@ -81,16 +81,16 @@ class _Walk:
             self.left_out.append(node.path)
         return is_left_out
 
-    def _entry(self, node: Node) -> Entry:
+    def _entry(self, node: TreeNode) -> ArchiveEntry:
         if node.is_link:
-            return Entry(path=node.path, kind=Kind.LINK, target=node.target())
+            return ArchiveEntry(path=node.path, kind=EntryKind.LINK, target=node.target())
         if node.is_folder:
-            return Entry(path=node.path, kind=Kind.FOLDER)
+            return ArchiveEntry(path=node.path, kind=EntryKind.FOLDER)
         if not node.is_file:
             text = f"{shown(node.path)} is neither a file nor a folder nor a link"
             raise BadArchive(f"{text}; remove it, or name it in {IGNORE}")
         self._weigh(node.status.st_size, node.path)
-        return Entry(path=node.path, data=b"".join(node.pieces()), is_executable=node.is_executable)
+        return ArchiveEntry(path=node.path, data=b"".join(node.pieces()), is_executable=node.is_executable)
 
     def _weigh(self, size: int, inside: str) -> None:
         self._sizes.append((size, inside))
@@ -99,7 +99,7 @@ class _Walk:
             raise BadArchive(largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB"))
 
 
-def _is_environment(node: Node) -> bool:
+def _is_environment(node: TreeNode) -> bool:
     try:
         return stat.S_ISREG(os.stat(f"{node.name}/{_ENVIRONMENT}", dir_fd=node.folder).st_mode)
     except OSError:
@@ -124,7 +124,7 @@ def _patterns(path: Path) -> list[str]:
     return [line for line in lines if line and not line.startswith("#")]
 
 
-def write(entries: Sequence[Entry], folder: Path) -> None:
+def write(entries: Sequence[ArchiveEntry], folder: Path) -> None:
     """Write checked entries into a folder that is not there yet, and have them on the disk when it returns.
 
     Args:
@@ -135,16 +135,16 @@ def write(entries: Sequence[Entry], folder: Path) -> None:
         OSError: the disk can't take them; what was written is left for the caller to remove.
     """
     folder.mkdir(mode=0o755)
-    for entry in sorted(entries, key=lambda entry: (entry.kind is Kind.LINK, entry.path)):
+    for entry in sorted(entries, key=lambda entry: (entry.kind is EntryKind.LINK, entry.path)):
         path = folder / entry.path
-        (path if entry.kind is Kind.FOLDER else path.parent).mkdir(mode=0o755, parents=True, exist_ok=True)
-        if entry.kind is Kind.LINK:
+        (path if entry.kind is EntryKind.FOLDER else path.parent).mkdir(mode=0o755, parents=True, exist_ok=True)
+        if entry.kind is EntryKind.LINK:
             path.symlink_to(entry.target)
-        elif entry.kind is Kind.FILE:
+        elif entry.kind is EntryKind.FILE:
             _write_file(path, entry)
 
 
-def _write_file(path: Path, entry: Entry) -> None:
+def _write_file(path: Path, entry: ArchiveEntry) -> None:
     with path.open("xb") as file:
         file.write(entry.data)
         os.fchmod(file.fileno(), 0o755 if entry.is_executable else 0o644)

@@ -19,7 +19,7 @@ LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_a
 the whole time, as a long record does that is explained in a queue. Who sends no token is no author, and has 10 s."""
 
 
-class Reception:
+class SubmissionsService:
     """Lets authors in to the desk, and nobody else.
 
     Args:
@@ -58,4 +58,4 @@ async def open_reception(reactor: Any, address: str, desk: Desk, authors: Author
     Raises:
         AddressError: the address can't be listened on.
     """
-    return await listen(reactor, address, HttpServer(Reception(desk, authors), LIMITS, note, reactor))
+    return await listen(reactor, address, HttpServer(SubmissionsService(desk, authors), LIMITS, note, reactor))

@@ -35,7 +35,7 @@ class Seat(Struct, frozen=True, kw_only=True):
     """That played; None if the record does not say."""
 
 
-class Match(Struct, frozen=True, kw_only=True):
+class AuthoredMatch(Struct, frozen=True, kw_only=True):
     """A match that is over."""
 
     name: str
@@ -81,7 +81,7 @@ class Matches:
         self._roots = {root.absolute(), root.resolve()}
         self._find_game = find_game
         self._remote_by_name = remote_by_name
-        self._known: dict[Path, tuple[tuple[int, int], Match | None]] = {}
+        self._known: dict[Path, tuple[tuple[int, int], AuthoredMatch | None]] = {}
         """Record -> its size and time of change, and what it says."""
 
     def of(self, author: str) -> list[Own]:
@@ -107,7 +107,7 @@ class Matches:
         lines = [read_line(line) for line in self._redacted(name, own[1])]
         return explain(lines, own[1], rules, self._printed(own[0], own[1]))
 
-    def _printed(self, match: Match, seat: int) -> Printed | None:
+    def _printed(self, match: AuthoredMatch, seat: int) -> Printed | None:
         """Return what an author's own program printed, without the place of the organiser's folders."""
         found = last_printed(self._path(match.name), seat, match.header.setup.names[seat])
         if found is None:
@@ -129,7 +129,7 @@ class Matches:
     def _path(self, name: str) -> Path:
         return self._logs / f"{name}.jsonl"
 
-    def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[Match, int] | None:
+    def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
         """Return a match and an author's seat of it: only names from the list are ever made into paths."""
         for match in self._all():
             own = [one.seat for one in match.seats if one.author == author and seat in (None, one.seat)]
@@ -137,7 +137,7 @@ class Matches:
                 return match, own[0]
         return None
 
-    def _all(self) -> list[Match]:
+    def _all(self) -> list[AuthoredMatch]:
         """Return all matches that are over; records that have not changed are not read again."""
         paths = sorted(path for path in self._logs.rglob("*.jsonl") if path.is_file())
         for gone in self._known.keys() - paths:
@@ -155,7 +155,7 @@ class Matches:
                 found.append(match)
         return found
 
-    def _read(self, path: Path) -> Match | None:
+    def _read(self, path: Path) -> AuthoredMatch | None:
         """Return what a record says; None if it is none, or its match is not over."""
         first, *last = _ends(path)
         try:
@@ -165,7 +165,7 @@ class Matches:
         if not (isinstance(header, Header) and isinstance(result, ResultLine) and isinstance(seal, SealLine)):
             return None
         name = path.relative_to(self._logs).with_suffix("").as_posix()
-        return Match(name=name, header=header, result=result, seats=self._seats(header))
+        return AuthoredMatch(name=name, header=header, result=result, seats=self._seats(header))
 
     def _seats(self, header: Header) -> tuple[Seat, ...]:
         found = []
@@ -202,7 +202,7 @@ def _ends(path: Path) -> Sequence[bytes]:
     return [first[:-1], *(lines[-3:-1] if len(lines) > 2 and not lines[-1] else ())]
 
 
-def _own(match: Match, seat: Seat) -> Own:
+def _own(match: AuthoredMatch, seat: Seat) -> Own:
     setup, result = match.header.setup, match.result.result
     fouls = [str(foul.cause) for foul in result.fouls if foul.seat == seat.seat]
     return Own(

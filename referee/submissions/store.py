@@ -38,7 +38,7 @@ _PARTIAL = ".partial-"
 _DIGITS = 4
 
 
-class State(StrEnum):
+class VersionState(StrEnum):
     """How far a version is."""
 
     WAITING = "waiting"
@@ -48,7 +48,7 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-class Version(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HandedInVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known of one version."""
 
     number: int
@@ -59,7 +59,7 @@ class Version(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     unpacked_bytes: int
     handed_in: str
     """ISO 8601 in UTC."""
-    state: State = State.WAITING
+    state: VersionState = VersionState.WAITING
     attempts: int = 0
     """Checks that were begun and not brought to an end."""
     checked: str | None = None
@@ -70,7 +70,7 @@ class Version(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of its check, in words."""
 
 
-class Verdict(Struct, frozen=True, kw_only=True):
+class CheckOutcome(Struct, frozen=True, kw_only=True):
     """What came of a check."""
 
     passed: bool
@@ -84,7 +84,7 @@ class StoreError(Exception):
     """A folder of submissions that can't be used; the text says what to do."""
 
 
-class Refused(Exception):
+class VersionRefused(Exception):
     """A version that is not taken for now; the text says why.
 
     Args:
@@ -141,12 +141,12 @@ class Store:
                 _clear(partial)
             for version in self.versions(folder.name):
                 self.clear(folder.name, version.number)
-                if version.state is State.WAITING:
+                if version.state is VersionState.WAITING:
                     waiting.append((version.handed_in, folder.name, version.number))
             self._set_link(folder.name)
         return [(author, number) for _, author, number in sorted(waiting)]
 
-    def versions(self, author: str) -> list[Version]:
+    def versions(self, author: str) -> list[HandedInVersion]:
         """Return an author's versions, the oldest first.
 
         Raises:
@@ -154,7 +154,7 @@ class Store:
         """
         return [self._read(author, number) for number in self._numbers(author)]
 
-    def version(self, author: str, number: int) -> Version | None:
+    def version(self, author: str, number: int) -> HandedInVersion | None:
         """Return one version; None if there is none.
 
         Raises:
@@ -164,12 +164,12 @@ class Store:
 
     def present(self, author: str) -> int | None:
         """Return the number of the version that plays; None if none has passed."""
-        numbers = [version.number for version in self.versions(author) if version.state is State.PASSED]
+        numbers = [version.number for version in self.versions(author) if version.state is VersionState.PASSED]
         return max(numbers, default=None)
 
     # --- handing in
 
-    def hand_in(self, author: str, data: bytes, now: str) -> tuple[Version, bool]:
+    def hand_in(self, author: str, data: bytes, now: str) -> tuple[HandedInVersion, bool]:
         """Take a version in.
 
         Args:
@@ -182,16 +182,16 @@ class Store:
 
         Raises:
             BadArchive: it can't be unpacked.
-            Refused: the author has one that is not checked yet, or handed in as much as may be kept.
+            VersionRefused: the author has one that is not checked yet, or handed in as much as may be kept.
             OSError: the disk can't take it; nothing is left of it.
         """
         known = self.versions(author)
         sha256 = hashlib.sha256(data).hexdigest()
-        if known and known[-1].sha256 == sha256 and known[-1].state is not State.FAILED:
+        if known and known[-1].sha256 == sha256 and known[-1].state is not VersionState.FAILED:
             return known[-1], False
         self._check_quota(known, len(data))
         entries = unpack(data)
-        version = Version(
+        version = HandedInVersion(
             number=known[-1].number + 1 if known else 1,
             sha256=sha256,
             packed_bytes=len(data),
@@ -207,15 +207,17 @@ class Store:
             _settle(self._versions / author)
         return version, True
 
-    def _check_quota(self, known: list[Version], size: int) -> None:
-        if known and known[-1].state is State.WAITING:
+    def _check_quota(self, known: list[HandedInVersion], size: int) -> None:
+        if known and known[-1].state is VersionState.WAITING:
             text = f"version {known[-1].number} is not checked yet"
-            raise Refused(text, "wait for its verdict, then hand in the next one; `referee submit --status` tells it")
+            raise VersionRefused(
+                text, "wait for its verdict, then hand in the next one; `referee submit --status` tells it"
+            )
         ask = "ask the organiser to make room"
         if len(known) >= self._max_versions:
-            raise Refused(f"{len(known)} versions are kept, and there may be no more", ask)
+            raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
         if sum(one.packed_bytes + one.unpacked_bytes for one in known) + size > MAX_KEPT_BYTES:
-            raise Refused(f"your versions take {MAX_KEPT_BYTES // MIB} MiB together, and may take no more", ask)
+            raise VersionRefused(f"your versions take {MAX_KEPT_BYTES // MIB} MiB together, and may take no more", ask)
 
     @contextlib.contextmanager
     def _partial(self, author: str) -> Iterator[Path]:
@@ -249,7 +251,7 @@ class Store:
         self._write(author, replace(version, attempts=max(version.attempts - 1, 0)))
         self.clear(author, number)
 
-    def conclude(self, author: str, number: int, verdict: Verdict, now: str) -> None:
+    def conclude(self, author: str, number: int, verdict: CheckOutcome, now: str) -> None:
         """Note a verdict; a version that passed is the present one from now on.
 
         Args:
@@ -266,7 +268,7 @@ class Store:
             _write_whole(self._folder(author, number) / _REPORT, msgspec.json.encode(verdict.report))
         done = replace(
             self._read(author, number),
-            state=State.PASSED if verdict.passed else State.FAILED,
+            state=VersionState.PASSED if verdict.passed else VersionState.FAILED,
             checked=now,
             trouble=verdict.trouble,
             failed_steps=verdict.failed_steps,
@@ -297,15 +299,15 @@ class Store:
         names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         return sorted(int(name) for name in names if name.isdecimal() and self._folder(author, int(name)).name == name)
 
-    def _read(self, author: str, number: int) -> Version:
+    def _read(self, author: str, number: int) -> HandedInVersion:
         path = self._folder(author, number) / _ENTRY
         try:
-            return msgspec.json.decode(path.read_bytes(), type=Version)
+            return msgspec.json.decode(path.read_bytes(), type=HandedInVersion)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             text = f"{path} is not as it was written: {error}"
             raise StoreError(f"{text}; put its folder elsewhere, and have {author} hand it in again") from None
 
-    def _write(self, author: str, version: Version) -> None:
+    def _write(self, author: str, version: HandedInVersion) -> None:
         path = self._folder(author, version.number) / _ENTRY
         partial = path.with_suffix(".new")
         _write_whole(partial, msgspec.json.encode(version))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import chance
-from ..pairing.base import BadFormat, Field, NotDue, Pairing, PairingFormat, Played, bye
+from ..pairing.base import BadFormat, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing, bye
 
 if TYPE_CHECKING:
     from random import Random
@@ -23,11 +23,11 @@ def check_pairing(
     form: PairingFormat[Any],
     source: "Random",
     *,
-    field: Field,
+    field: EntrantField,
     options: Mapping[str, Any] | None = None,
     withdrawals: float = 0.01,
     max_steps: int = 100_000,
-) -> list[Played]:
+) -> list[PlayedPairing]:
     """Check that a format keeps the contract of `pairing.base.PairingFormat`, by running a tournament at random.
 
     Args:
@@ -51,10 +51,10 @@ def check_pairing(
     check = _PairingCheck(form, source, field, form.new(parsed, field, shuffle))
     check.run(withdrawals, max_steps)
     check.repeat(form.new(parsed, field, shuffle))
-    return [step for step in check.steps if isinstance(step, Played)]
+    return [step for step in check.steps if isinstance(step, PlayedPairing)]
 
 
-def random_result(pairing: Pairing, source: "Random") -> Played:
+def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
     """Return a result of a match: mostly a full ranking, sometimes draws, fouls, or nothing for anybody."""
     if pairing.is_bye:
         return bye(pairing)
@@ -63,13 +63,13 @@ def random_result(pairing: Pairing, source: "Random") -> Played:
     scores = tuple(source.randrange(100) for _ in seats)
     kind = source.random()
     if kind < 0.05:
-        return Played(pairing=pairing, ranking=(), scores=scores, fouls=tuple(sorted(seats)))
+        return PlayedPairing(pairing=pairing, ranking=(), scores=scores, fouls=tuple(sorted(seats)))
     if kind < 0.2:
         cut = source.randrange(len(seats))
         groups = (tuple(sorted(seats[:cut])), tuple(sorted(seats[cut:])))
-        return Played(pairing=pairing, ranking=tuple(group for group in groups if group), scores=scores)
+        return PlayedPairing(pairing=pairing, ranking=tuple(group for group in groups if group), scores=scores)
     fouls = (seats[-1],) if kind < 0.3 else ()
-    return Played(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
+    return PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
 
 
 def _check_description(form: PairingFormat[Any]) -> None:
@@ -97,12 +97,12 @@ class _PairingCheck:
         state: before the first match.
     """
 
-    def __init__(self, form: PairingFormat[Any], source: "Random", field: Field, state: Any) -> None:
+    def __init__(self, form: PairingFormat[Any], source: "Random", field: EntrantField, state: Any) -> None:
         self.form = form
         self.source = source
         self.field = field
         self.state = state
-        self.steps: list[Played | int] = []
+        self.steps: list[PlayedPairing | int] = []
         """Results, and entrants that withdrew."""
         self.withdrawn: set[int] = set()
         self.due: dict[int, Pairing] = {}
@@ -126,7 +126,9 @@ class _PairingCheck:
     def repeat(self, state: Any) -> None:
         """Give the same results and withdrawals again, which must give the same pairings."""
         for step in self.steps:
-            state = self.form.record(state, step) if isinstance(step, Played) else self.form.withdraw(state, step)
+            state = (
+                self.form.record(state, step) if isinstance(step, PlayedPairing) else self.form.withdraw(state, step)
+            )
         assert self.state == state, "the same results gave another state"
         assert self.form.places(self.state) == self.form.places(state), "the same results gave other places"
 
@@ -142,7 +144,7 @@ class _PairingCheck:
         del self.due[pairing.number]
         self._check_due(None)
 
-    def _check_refusal(self, state: Any, played: Played) -> None:
+    def _check_refusal(self, state: Any, played: PlayedPairing) -> None:
         try:
             self.form.record(state, played)
         except NotDue:
@@ -199,7 +201,7 @@ class _PairingCheck:
         """Check that byes are spread evenly where points decide, among those that have stayed."""
         if self.form.places(self.state) is not None:
             return
-        pairings = [step.pairing for step in self.steps if isinstance(step, Played)]
+        pairings = [step.pairing for step in self.steps if isinstance(step, PlayedPairing)]
         byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye and not pairing.table)
         counts = [byes[one] for one in range(len(self.field.entrants)) if one not in self.withdrawn]
         assert max(counts, default=0) - min(counts, default=0) <= 1, f"byes are uneven: {counts}"

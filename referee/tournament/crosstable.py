@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ..pairing.base import Field, Played
+from ..pairing.base import EntrantField, PlayedPairing
 from .points import HALF, ZERO, Scoring, exact, first_place, groups_of, match_points
 
 
@@ -88,7 +88,7 @@ class Scale(NamedTuple):
     """Half of a first place."""
 
 
-class Table:
+class Crosstable:
     """Takes results one by one, in any order.
 
     Args:
@@ -96,7 +96,7 @@ class Table:
         scoring: what places are worth.
     """
 
-    def __init__(self, field: Field, scoring: Scoring | None = None) -> None:
+    def __init__(self, field: EntrantField, scoring: Scoring | None = None) -> None:
         self.field = field
         self.scoring = scoring or Scoring()
         self.rounds = 0
@@ -108,7 +108,7 @@ class Table:
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
         self._walkovers: list[Counter[int]] = [Counter() for _ in field.entrants]
 
-    def add(self, played: Played) -> None:
+    def add(self, played: PlayedPairing) -> None:
         """Count a result; a void match counts as not played.
 
         Args:
@@ -183,7 +183,7 @@ class Table:
         """Return which part of a win a bye is worth."""
         return exact(self.scoring.bye)
 
-    def _add_match(self, played: Played) -> None:
+    def _add_match(self, played: PlayedPairing) -> None:
         """Count what takes opponents: encounters, wins, and the game's own points."""
         seats, groups = played.pairing.seats, groups_of(played)
         fouls = set(played.fouls)

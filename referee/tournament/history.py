@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from .. import chance
-from ..pairing.base import Field, Pairing, PairingFormat, Played
+from ..pairing.base import EntrantField, Pairing, PairingFormat, PlayedPairing
 from .machine import GivenUp, Tournament
-from .match_context import Entry
+from .match_context import MatchEntry
 from .points import match_points
 from .spec import Charter
 
@@ -18,11 +18,11 @@ class Chronicle:
     """A tournament after some results, and how it came there."""
 
     tournament: Tournament
-    entries: tuple[Entry, ...]
+    entries: tuple[MatchEntry, ...]
     """In the order in which they were taken."""
-    given_up: tuple[Entry, ...]
+    given_up: tuple[MatchEntry, ...]
     """Those of them that count for nothing: one of their pairing withdrew before they were over."""
-    played: tuple[Played, ...]
+    played: tuple[PlayedPairing, ...]
     """What the format was told, in its order: matches of all their legs, and byes; no void matches."""
 
     @property
@@ -41,7 +41,7 @@ class Chronicle:
         return dict(sorted(found.items()))
 
 
-def chronicled(charter: Charter, format_: PairingFormat[Any], salt: str, entries: Iterable[Entry]) -> Chronicle:
+def chronicled(charter: Charter, format_: PairingFormat[Any], salt: str, entries: Iterable[MatchEntry]) -> Chronicle:
     """Fold a tournament's entries again.
 
     Args:
@@ -75,13 +75,13 @@ class _Overheard(PairingFormat[Any]):
 
     def __init__(self, format_: PairingFormat[Any]) -> None:
         self._format = format_
-        self.played: list[Played] = []
+        self.played: list[PlayedPairing] = []
 
     def parse_options(self, raw: dict[str, Any]) -> Any:
         """Check options, as the format does."""
         return self._format.parse_options(raw)
 
-    def new(self, options: Any, field: Field, shuffle: Any) -> Any:
+    def new(self, options: Any, field: EntrantField, shuffle: Any) -> Any:
         """Return the format's state before the first match."""
         return self._format.new(options, field, shuffle)
 
@@ -89,7 +89,7 @@ class _Overheard(PairingFormat[Any]):
         """Return what the format says that may be played now."""
         return self._format.due(state)
 
-    def record(self, state: Any, played: Played) -> Any:
+    def record(self, state: Any, played: PlayedPairing) -> Any:
         """Return the format's state after a result, and keep that."""
         after = self._format.record(state, played)
         self.played.append(played)

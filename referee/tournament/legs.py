@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import groupby
 
-from ..pairing.base import Pairing, Played
-from .match_context import Entry
+from ..pairing.base import Pairing, PlayedPairing
+from .match_context import MatchEntry
 from .points import Scoring, match_points
 
 
@@ -18,12 +18,12 @@ def rotated(seats: Sequence[int], leg: int) -> tuple[int, ...]:
     return tuple(seats[(seat + leg) % len(seats)] for seat in range(len(seats)))
 
 
-def played_of(entry: Entry, pairing: Pairing) -> Played:
+def played_of(entry: MatchEntry, pairing: Pairing) -> PlayedPairing:
     """Return what came of a single match, its seats in the pairing's own order."""
     return combined(pairing, [entry], None)
 
 
-def combined(pairing: Pairing, legs: Sequence[Entry], scoring: Scoring | None) -> Played:
+def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | None) -> PlayedPairing:
     """Return what came of a pairing.
 
     Args:
@@ -43,7 +43,7 @@ def combined(pairing: Pairing, legs: Sequence[Entry], scoring: Scoring | None) -
     fouls = tuple(seat for seat in seats if all(seat in part.fouls for part in parts))
     order = sorted(seats, key=lambda seat: (seat in fouls, -sums[seat], seat))
     groups = groupby(order, key=lambda seat: (seat in fouls, sums[seat]))
-    return Played(
+    return PlayedPairing(
         pairing=pairing,
         ranking=tuple(tuple(group) for _, group in groups),
         scores=tuple(sum(part.scores[seat] for part in parts) for seat in seats),
@@ -52,13 +52,13 @@ def combined(pairing: Pairing, legs: Sequence[Entry], scoring: Scoring | None) -
     )
 
 
-def _reordered(pairing: Pairing, entry: Entry) -> Played:
+def _reordered(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
     """Return a match's result by the pairing's seats."""
     place = [pairing.seats.index(entrant) for entrant in entry.occasion.entrants]
     scores = [0] * len(place)
     for seat, score in enumerate(entry.scores):
         scores[place[seat]] = score
-    return Played(
+    return PlayedPairing(
         pairing=pairing,
         ranking=tuple(tuple(sorted(place[seat] for seat in group)) for group in entry.ranking),
         scores=tuple(scores),

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from ..chance import Dealer
 from ..games.base import counted
-from ..pairing.base import Pairing, PairingFormat, Played, bye
-from .crosstable import Table
+from ..pairing.base import Pairing, PairingFormat, PlayedPairing, bye
+from .crosstable import Crosstable
 from .legs import combined, played_of, rotated
-from .match_context import Entry, Occasion
+from .match_context import MatchEntry, Occasion
 from .ratings.multi_seat import SkillBook
 from .spec import Charter
 
@@ -89,7 +89,7 @@ class Tournament:
         self.field = charter.field()
         self._format = format_
         self._state = format_.new(format_.parse_options(dict(charter.format_options)), self.field, shuffle)
-        self.table = Table(self.field, charter.scoring)
+        self.table = Crosstable(self.field, charter.scoring)
         self.skills = SkillBook(self.field) if charter.seats > 2 else None
         self.suspended: dict[int, Suspension] = {}
         """By entrant."""
@@ -101,7 +101,7 @@ class Tournament:
         """Matches that do not, for a fault of the referee's."""
         self._given_up_legs = 0
         """Matches that count, of pairings that were given up before their last one."""
-        self._legs: dict[int, dict[int, Entry]] = {}
+        self._legs: dict[int, dict[int, MatchEntry]] = {}
         """Number of a pairing -> leg -> what came of it."""
         self._attempts: Counter[tuple[int, int]] = Counter()
         """Number and leg -> void matches so far."""
@@ -134,7 +134,7 @@ class Tournament:
             return iter(())  # a duel may be decided while some of its pairings are due
         return chain.from_iterable(self._open.get(number, ()) for number in self._due)
 
-    def take(self, entry: Entry) -> tuple[Suspension, ...]:
+    def take(self, entry: MatchEntry) -> tuple[Suspension, ...]:
         """Take what came of a match.
 
         Args:
@@ -167,7 +167,7 @@ class Tournament:
             self.withdraw(one.entrant, one.why)
         return suspended
 
-    def check(self, entry: Entry) -> None:
+    def check(self, entry: MatchEntry) -> None:
         """Check that an entry is of a match that is to be played now.
 
         Raises:
@@ -206,7 +206,7 @@ class Tournament:
         self._count(played)
         self._settle()
 
-    def _count(self, played: Played) -> None:
+    def _count(self, played: PlayedPairing) -> None:
         self._state = self._format.record(self._state, played)
         self.table.add(played)
         self._forget(played.pairing.number)
@@ -248,7 +248,7 @@ class Tournament:
             if leg not in done
         )
 
-    def _failed_too_often(self, entry: Entry) -> Iterator[Suspension]:
+    def _failed_too_often(self, entry: MatchEntry) -> Iterator[Suspension]:
         """Yield who has failed to start once too often with this match."""
         for foul in entry.fouls:
             if foul.turn == 0:

@@ -41,7 +41,7 @@ class FoulEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     detail: str = ""
 
 
-class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What came of a match."""
 
     match: str

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from ..pairing.base import Played
+from ..pairing.base import PlayedPairing
 
 ZERO = Fraction(0)
 HALF = Fraction(1, 2)
@@ -55,7 +55,7 @@ def exact(number: float) -> Fraction:
     return Fraction(str(number))
 
 
-def groups_of(played: Played) -> tuple[tuple[int, ...], ...]:
+def groups_of(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
     """Return the ranking with every seat that fouled behind every seat that did not.
 
     Returns:
@@ -67,7 +67,7 @@ def groups_of(played: Played) -> tuple[tuple[int, ...], ...]:
     return tuple(group for group in (*clean, fouled) if group)
 
 
-def match_points(played: Played, scoring: Scoring) -> tuple[Fraction, ...]:
+def match_points(played: PlayedPairing, scoring: Scoring) -> tuple[Fraction, ...]:
     """Return what a match is worth to each seat.
 
     By default that is the share of opponents beaten, an equal one counting half: 1, 1/2 and 0 for two seats; 1, 2/3,

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 
 from protocol.limits import NAME_PATTERN
 
-from ..pairing.base import Entrant, Field
+from ..pairing.base import Entrant, EntrantField
 from .points import Scoring
 
 REMOTE = "remote"
@@ -71,10 +71,10 @@ class Charter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """How many matches a pairing is played in."""
         return self.seats if self.duplicate else 1
 
-    def field(self) -> Field:
+    def field(self) -> EntrantField:
         """Return who takes part, as formats and standings see it."""
         entrants = tuple(Entrant(name=one.name, rating=one.rating) for one in self.entrants)
-        return Field(entrants=entrants, seats=self.seats)
+        return EntrantField(entrants=entrants, seats=self.seats)
 
     def digest(self) -> str:
         """Return the SHA-256, in hex, of everything in it."""

@@ -28,7 +28,7 @@ _HALVINGS = 100
 """Of an interval: more than a floating-point number has bits."""
 
 
-class Verdict(Enum):
+class SprtDecision(Enum):
     """What the results allow to say."""
 
     CONTINUE = "continue"
@@ -73,7 +73,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     """Logarithm of how much likelier the results are under elo1 than under elo0."""
     lower: float
     upper: float
-    verdict: Verdict
+    verdict: SprtDecision
 
 
 def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
@@ -91,11 +91,11 @@ def sprt(counts: Sequence[int], hypotheses: Hypotheses) -> Progress:
     if len(counts) not in OUTCOMES or min(counts) < 0:
         raise ValueError(f"{list(counts)} are not three counts, or five, from 0 up")
     llr = log_likelihood_ratio(counts, expected_score(hypotheses.elo0), expected_score(hypotheses.elo1))
-    verdict = Verdict.CONTINUE
+    verdict = SprtDecision.CONTINUE
     if llr >= hypotheses.upper:
-        verdict = Verdict.ACCEPT
+        verdict = SprtDecision.ACCEPT
     elif llr <= hypotheses.lower:
-        verdict = Verdict.REJECT
+        verdict = SprtDecision.REJECT
     return Progress(llr=llr, lower=hypotheses.lower, upper=hypotheses.upper, verdict=verdict)
 
 

@@ -18,9 +18,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from ..pairing.base import BadFormat, Field, Pairing, PairingFormat, Played, without
+from ..pairing.base import BadFormat, EntrantField, Pairing, PairingFormat, PlayedPairing, without
 from .points import Scoring, match_points
-from .sprt import OUTCOMES, Hypotheses, Progress, Verdict, sprt
+from .sprt import OUTCOMES, Hypotheses, Progress, SprtDecision, sprt
 
 PLAIN = Scoring()
 """1, 1/2 and 0: the points of the test, whatever the tournament's own are."""
@@ -49,7 +49,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Number of the last pairing up to which there are all results."""
     ahead: tuple[tuple[int, int], ...] = ()
     """Number and outcome of pairings beyond that."""
-    verdict: Verdict = Verdict.CONTINUE
+    verdict: SprtDecision = SprtDecision.CONTINUE
     """As it was when the test decided; later results do not change it."""
     is_given_up: bool = False
     """Whether one of the two has withdrawn."""
@@ -63,7 +63,7 @@ class Duel(PairingFormat[State]):
     seats = range(2, 3)
     options_type = Options
 
-    def new(self, options: Any, field: Field, shuffle: Shuffle) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Shuffle) -> State:
         """Return the state before the first match.
 
         Raises:
@@ -78,7 +78,7 @@ class Duel(PairingFormat[State]):
         """Return every pairing that may be played now, and those that may be handed in when all is decided."""
         return state.due
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
 
         Raises:
@@ -96,7 +96,7 @@ class Duel(PairingFormat[State]):
 
     def is_over(self, state: State) -> bool:
         """Tell whether nothing more is to be begun: the test has decided, or all pairings are played."""
-        return state.verdict is not Verdict.CONTINUE or not state.due
+        return state.verdict is not SprtDecision.CONTINUE or not state.due
 
     def places(self, state: State) -> None:
         """Return None: points decide."""
@@ -106,12 +106,12 @@ class Duel(PairingFormat[State]):
         return sprt(state.counts or (0,) * OUTCOMES[0], state.options.hypotheses)
 
 
-def outcome(legs: tuple[Played, ...]) -> int:
+def outcome(legs: tuple[PlayedPairing, ...]) -> int:
     """Return how B fared in a pairing: its half points; of two that both fouled, each gets one."""
     return int(2 * sum((_points_of_b(leg) for leg in legs), Fraction(0)))
 
 
-def _points_of_b(leg: Played) -> Fraction:
+def _points_of_b(leg: PlayedPairing) -> Fraction:
     points = dict(zip(leg.pairing.seats, match_points(leg, PLAIN), strict=True))
     return (1 + points[1] - points[0]) / 2
 
@@ -122,14 +122,14 @@ def _counted(state: State) -> State:
     while counted + 1 in ahead:
         counted += 1
         counts[ahead.pop(counted)] += 1
-        if verdict is Verdict.CONTINUE:
+        if verdict is SprtDecision.CONTINUE:
             verdict = sprt(counts, state.options.hypotheses).verdict
     return replace(state, ahead=tuple(ahead.items()), counts=tuple(counts), counted=counted, verdict=verdict)
 
 
 def _filled(state: State) -> State:
     """Return the state with as many pairings due as may be."""
-    if state.verdict is not Verdict.CONTINUE or state.is_given_up:
+    if state.verdict is not SprtDecision.CONTINUE or state.is_given_up:
         return state
     last = min(state.number + state.options.window - len(state.due), state.options.max_pairs)
     added = (

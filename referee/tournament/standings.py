@@ -5,7 +5,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from .crosstable import Table
+from .crosstable import Crosstable
 from .tie_breaks import TIE_BREAKS, Values
 
 DEFAULT = ("direct-encounter", "sonneborn-berger", "wins", "score-difference")
@@ -32,7 +32,7 @@ class Standing(Struct, frozen=True, kw_only=True):
     has_withdrawn: bool
 
 
-def standings(table: Table, tie_breaks: Sequence[str] = DEFAULT) -> tuple[Standing, ...]:
+def standings(table: Crosstable, tie_breaks: Sequence[str] = DEFAULT) -> tuple[Standing, ...]:
     """Put the entrants of a table in order.
 
     Args:
@@ -57,7 +57,7 @@ def standings(table: Table, tie_breaks: Sequence[str] = DEFAULT) -> tuple[Standi
 
 
 def _broken(
-    table: Table, name: str, group: Sequence[int], values: dict[int, dict[str, float]]
+    table: Crosstable, name: str, group: Sequence[int], values: dict[int, dict[str, float]]
 ) -> Iterator[Sequence[int]]:
     """Yield the parts into which a tie-break divides those who are equal, and note what it says of each."""
     found = TIE_BREAKS[name](table, group)
@@ -73,7 +73,9 @@ def _split(group: Sequence[int], values: Values) -> Iterator[Sequence[int]]:
         yield list(equal)
 
 
-def _lines(table: Table, groups: Sequence[Sequence[int]], values: dict[int, dict[str, float]]) -> Iterator[Standing]:
+def _lines(
+    table: Crosstable, groups: Sequence[Sequence[int]], values: dict[int, dict[str, float]]
+) -> Iterator[Standing]:
     """Yield a line for each entrant."""
     place = 1
     for group in groups:

@@ -22,27 +22,27 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from .crosstable import Table
+from .crosstable import Crosstable
 from .points import ZERO
 
 Values = Mapping[int, Fraction]
-TieBreak = Callable[[Table, Sequence[int]], Values]
+TieBreak = Callable[[Crosstable, Sequence[int]], Values]
 """From a table and entrants that are tied to a number for each; more is better."""
 Contributions = Counter[int]
 """Points of an opponent, in units of the table's scale -> how often one with so many was met."""
 
 
-def buchholz(table: Table, entrant: int) -> Fraction:
+def buchholz(table: Crosstable, entrant: int) -> Fraction:
     """Return the sum of the opponents' points."""
     return _total(table, _contributions(table, entrant))
 
 
-def buchholz_cut_1(table: Table, entrant: int) -> Fraction:
+def buchholz_cut_1(table: Crosstable, entrant: int) -> Fraction:
     """Return Buchholz without the weakest opponent."""
     return _total(table, _cut_1(table, entrant))
 
 
-def median_buchholz(table: Table, entrant: int) -> Fraction:
+def median_buchholz(table: Crosstable, entrant: int) -> Fraction:
     """Return Buchholz without the weakest and the strongest opponent; 0 with fewer than three."""
     left = _cut_1(table, entrant)
     if left:
@@ -50,7 +50,7 @@ def median_buchholz(table: Table, entrant: int) -> Fraction:
     return _total(table, left)
 
 
-def sonneborn_berger(table: Table, entrant: int) -> Fraction:
+def sonneborn_berger(table: Crosstable, entrant: int) -> Fraction:
     """Return the points of the opponents beaten and half of those drawn with."""
     adjusted = table.scale().adjusted
     met = table.opponents(entrant).items()
@@ -61,7 +61,7 @@ def sonneborn_berger(table: Table, entrant: int) -> Fraction:
     return (Fraction(doubled, 2) + table.bye_share() * byes) / table.scale().unit
 
 
-def progressive(table: Table, entrant: int) -> Fraction:
+def progressive(table: Crosstable, entrant: int) -> Fraction:
     """Return the sum of an entrant's points after each round.
 
     Points of round r are in the sums after rounds r, r + 1, ... up to the last: as often as rounds + 1 - r.
@@ -70,17 +70,17 @@ def progressive(table: Table, entrant: int) -> Fraction:
     return (table.rounds + 1) * sums.points - sums.weighted
 
 
-def wins(table: Table, entrant: int) -> Fraction:
+def wins(table: Crosstable, entrant: int) -> Fraction:
     """Return how many matches an entrant won alone; a bye is none."""
     return Fraction(table.sums(entrant).wins)
 
 
-def score_difference(table: Table, entrant: int) -> Fraction:
+def score_difference(table: Crosstable, entrant: int) -> Fraction:
     """Return the game's points of all matches, less the mean of the opponents' points in each."""
     return table.sums(entrant).score_difference
 
 
-def direct_encounter(table: Table, tied: Sequence[int]) -> Values:
+def direct_encounter(table: Crosstable, tied: Sequence[int]) -> Values:
     """Tell from the encounters among the tied who is ahead, whatever the missing ones would have brought.
 
     An entrant is ahead of others only together with everybody who has more points among the tied, if the least of
@@ -105,7 +105,7 @@ def direct_encounter(table: Table, tied: Sequence[int]) -> Values:
     return ahead_of
 
 
-def _contributions(table: Table, entrant: int) -> Contributions:
+def _contributions(table: Crosstable, entrant: int) -> Contributions:
     """Return the points of all opponents, real and virtual."""
     adjusted = table.scale().adjusted
     contributions: Contributions = Counter()
@@ -116,7 +116,7 @@ def _contributions(table: Table, entrant: int) -> Contributions:
     return +contributions
 
 
-def _cut_1(table: Table, entrant: int) -> Contributions:
+def _cut_1(table: Crosstable, entrant: int) -> Contributions:
     """Return the contributions without the first to go: an unplayed round by own choice, or else the lowest."""
     contributions = _contributions(table, entrant)
     if contributions:
@@ -124,18 +124,18 @@ def _cut_1(table: Table, entrant: int) -> Contributions:
     return +contributions
 
 
-def _virtual(table: Table, entrant: int) -> int:
+def _virtual(table: Crosstable, entrant: int) -> int:
     """Return the points of the opponent that an entrant would have met in an unplayed round (`buchholz.bye`)."""
     scale = table.scale()
     return min(scale.own[entrant], scale.draw * table.rounds)
 
 
-def _total(table: Table, contributions: Contributions) -> Fraction:
+def _total(table: Crosstable, contributions: Contributions) -> Fraction:
     """Add up points."""
     return Fraction(sum(points * times for points, times in contributions.items()), table.scale().unit)
 
 
-def _each(value: Callable[[Table, int], Fraction]) -> TieBreak:
+def _each(value: Callable[[Crosstable, int], Fraction]) -> TieBreak:
     """Make a tie-break of a number that does not depend on who else is tied."""
     return lambda table, tied: {entrant: value(table, entrant) for entrant in tied}
 

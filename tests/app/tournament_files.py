@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from referee.app.tournament_file.plan import Plan, read_tournament
+from referee.app.tournament_file.plan import TournamentPlan, read_tournament
 from referee.app.tournament_file.sheet import BadCharter
 from referee.plugins import load
 
@@ -95,14 +95,14 @@ def furnished(folder: Path) -> Path:
     return folder
 
 
-def read(folder: Path, text: str | bytes, name: str = "cup.toml") -> Plan:
+def read(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentPlan:
     """Read a file of some content."""
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_tournament(path, REGISTRY)
 
 
-def outcome(folder: Path, text: str | bytes, name: str = "cup.toml") -> Plan | BadCharter:
+def outcome(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentPlan | BadCharter:
     """Read a file of some content, or return why that can't be."""
     try:
         return read(folder, text, name)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.cli.commands.new import make_player
-from referee.pairing.base import Pairing, Played, bye
+from referee.pairing.base import Pairing, PlayedPairing, bye
 
 from ..tournament.naive import Naive
 
@@ -124,9 +124,9 @@ def differences(folder: Path) -> list[str]:
     return wrong if points == sorted(points, reverse=True) else [*wrong, "the standings are not in the order of points"]
 
 
-def results(folder: Path, entrants: int, gone: set[int]) -> list[Played]:
+def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
     """Return what the records say, and a bye wherever an entrant has no match in a round that it took part in."""
-    found: list[Played] = []
+    found: list[PlayedPairing] = []
     met: dict[int, set[int]] = defaultdict(set)
     for path in sorted(folder.glob(f"{NAME}-*.jsonl")):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -141,9 +141,9 @@ def results(folder: Path, entrants: int, gone: set[int]) -> list[Played]:
     return found
 
 
-def _played(occasion: dict[str, Any], result: dict[str, Any]) -> Played:
+def _played(occasion: dict[str, Any], result: dict[str, Any]) -> PlayedPairing:
     pairing = Pairing(number=occasion["number"], round=occasion["round"], seats=tuple(occasion["entrants"]))
-    return Played(
+    return PlayedPairing(
         pairing=pairing,
         ranking=tuple(tuple(group) for group in result["ranking"]),
         scores=tuple(result["scores"]),

@@ -14,11 +14,11 @@ from referee.cli.commands.new import make_player
 from referee.cli.common import registry
 from referee.cli.options.monitoring import watched
 from referee.launch import Confinement
-from referee.net.tournaments.observers import Watches
+from referee.net.tournaments.observers import Observers
 from referee.net.tournaments.run_settings import Venue
 from referee.record.seal import Sealer
 from referee.tournament.machine import Tournament
-from referee.tournament.match_context import Entry
+from referee.tournament.match_context import MatchEntry
 from referee.tournament.spec import Charter, Participant, TimeControl
 
 ENTRANTS = 128
@@ -26,7 +26,7 @@ ENTRANTS = 128
 ROUNDS = 2
 
 
-class Meter(Watches):
+class Meter(Observers):
     """Counts turns, and the processor time of this process while the tournament runs; programs' time is their own."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Meter(Watches):
         """Start the clocks."""
         self.cpu_s, self.wall_s = -time.process_time(), -time.monotonic()
 
-    def match_closed(self, entry: Entry) -> None:
+    def match_closed(self, entry: MatchEntry) -> None:
         """Count a match's turns."""
         self.turns += entry.turns
         self.matches += 1

@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 from referee.ledger.ledger import FILE, Ledger, url_of
-from referee.pairing.base import Pairing, PairingFormat, Played
+from referee.pairing.base import Pairing, PairingFormat, PlayedPairing
 from referee.tournament.placing import placed
 from tests.tournament.courses import FORMATS, SALT, Troubles, charter_of, happenings, take, tournament_of
 
@@ -113,7 +113,7 @@ class TimedFormat(PairingFormat[Any]):
         with self._watch.part("pairing"):
             return self._inner.due(state)
 
-    def record(self, state: Any, played: Played) -> Any:
+    def record(self, state: Any, played: PlayedPairing) -> Any:
         """Return the format's state after a result."""
         with self._watch.part("pairing"):
             return self._inner.record(state, played)

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from protocol import Connection, Role, State
+from protocol import Connection, ConnectionState, Role
 from protocol.frames import FrameReader
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Ready, Turn
@@ -172,7 +172,7 @@ def _receive(frames: list[bytes]) -> None:
     connection = Connection(Role.REFEREE)
     connection._match = "bench"
     for frame in frames:
-        connection.state = State.ASKED
+        connection.state = ConnectionState.ASKED
         connection.receive_data(frame)
         connection.next_event()
 

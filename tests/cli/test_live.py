@@ -12,9 +12,9 @@ from rich.console import Console
 from referee.cli.views.live import LATELY, LiveView, spell, watch_of
 from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines
 from referee.match.machine import Match
-from referee.net.tournaments.observers import Watch
+from referee.net.tournaments.observers import TournamentObserver
 from referee.pages.causes import short_cause
-from referee.tournament.match_context import Entry
+from referee.tournament.match_context import MatchEntry
 from referee.tournament.standings import standings
 
 from ..pages.tournaments import START_DETAIL, Cast, Stage, charter
@@ -38,7 +38,7 @@ def stage(folder: Path, size: int = 4, **more: Any) -> Stage:
     return Stage(charter(size, "roundrobin", tie_breaks=(), **more), folder, CAST)
 
 
-def shown(stage: Stage, watch: Watch, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
+def shown(stage: Stage, watch: TournamentObserver, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
     """Play, and tell a watcher everything that a runner does."""
     tournament = stage.tournament
     with watch:
@@ -312,7 +312,7 @@ def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
     """A result of a match that the view never saw opened, as after a restart, is taken all the same."""
     live, console, _ = view(160)
     told = stage(tmp_path).play(4)
-    entry: Entry = next(one for one in told.entries if one.fouls and one.void is None)
+    entry: MatchEntry = next(one for one in told.entries if one.fouls and one.void is None)
     with live:
         live.tournament_begun(told.tournament, None)
         before = screen(live, console)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from referee.cli.main import main
 from referee.ledger.ledger import FILE, Ledger, url_of
-from referee.net.tournaments.observers import Watches
+from referee.net.tournaments.observers import Observers
 from referee.net.tournaments.recorder import Bookkeeper
 from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import Manifest, write_manifest
@@ -40,7 +40,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stage = Stage(charter(5, "roundrobin"), folder, Cast(dead=frozenset({4}), void=frozenset({1, 3}))).play()
     with closing(Ledger(url_of(folder / FILE))) as ledger:
         ledger.found(stage.charter, STAGE_SALT)
-        books = Bookkeeper(new(stage.charter), ledger, Watches(), at=lambda: AT)
+        books = Bookkeeper(new(stage.charter), ledger, Observers(), at=lambda: AT)
         for entry in stage.entries:
             ledger.opened(entry.match, entry.occasion, AT)
             books.take(entry)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rich.markup import escape
 
-from referee.check.findings import Finding, Shown, Trouble, Verdict
+from referee.check.findings import Finding, Shown, StepVerdict, Trouble
 from referee.cli.commands import check, join, submit
 from referee.cli.common import Terminal, console, out, print_json
 from referee.cli.main import main
@@ -21,8 +21,8 @@ from referee.cli.views.live import LiveView
 from referee.cli.views.live_lines import JsonLines, PlainLines
 from referee.cli.views.match import Moves, Watcher, show_played
 from referee.dialects.cs4500.joining import Joined
-from referee.net.matches.host import Played
-from referee.net.tournaments.observers import Watch
+from referee.net.matches.host import MatchReport
+from referee.net.tournaments.observers import TournamentObserver
 from referee.text import printable, printable_json, printable_lines
 
 from ..pages.matches import ESCAPE, hostile
@@ -66,7 +66,7 @@ def named(folder: Path, name: str = FILE) -> Path:
     return path
 
 
-def told(folder: Path, watch: Watch) -> None:
+def told(folder: Path, watch: TournamentObserver) -> None:
     """Tell a watcher of a whole tournament of such players."""
     shown(Stage(charter(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
     watch.noted(NASTY)
@@ -82,7 +82,7 @@ def seen(folder: Path) -> None:
         watcher.step(event, commands, story.match)
     result = story.match.result
     assert result is not None
-    played = Played(
+    played = MatchReport(
         names=story.match.setup.names, result=result, record=record(folder, FILE), match=story.match, head=""
     )
     show_played(played, moves.so_far, as_json=False)
@@ -102,7 +102,7 @@ def checked() -> None:
     trouble = Trouble(
         happened=NASTY, expected=NASTY, remedy=NASTY, asked=(frame,), received=frame, printed=NASTY, cause=NASTY
     )
-    finding = Finding(number=1, key="key", title=NASTY, verdict=Verdict.FAILED, seconds=0.0, trouble=trouble)
+    finding = Finding(number=1, key="key", title=NASTY, verdict=StepVerdict.FAILED, seconds=0.0, trouble=trouble)
     check._Telling(is_quiet=False, with_sent=True).tell(finding)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from referee.files import links, tree
 from referee.files.copies import copy_folder
-from referee.files.links import Links, TangledLinksError
+from referee.files.links import SymbolicLinks, TangledLinksError
 from referee.files.removal import temporary_folder
 from referee.files.tree import BadTree, Bounds, walk
 
@@ -85,16 +85,16 @@ LINKS: dict[str, tuple[Mapping[str, str], str | None]] = {
 @pytest.mark.parametrize(("targets", "found"), LINKS.values(), ids=LINKS)
 def test_where_links_lead(targets: Mapping[str, str], found: str | None) -> None:
     """One that leads out is named, whatever others it leads by; nothing of that is on a disk."""
-    assert Links(targets, ("/p",)).escaping() == found
+    assert SymbolicLinks(targets, ("/p",)).escaping() == found
 
 
 def test_links_are_followed_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many as the kernel follows; and what would take for ever is given up."""
     chain = {f"l{number}": f"l{number + 1}" for number in range(2000)}
-    assert Links(chain, ()).escaping() is None
+    assert SymbolicLinks(chain, ()).escaping() is None
     monkeypatch.setattr(links, "MAX_STEPS", 10_000)
     with pytest.raises(TangledLinksError):
-        Links(chain, ()).escaping()
+        SymbolicLinks(chain, ()).escaping()
 
 
 def test_a_copy_has_plain_things_alone(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from referee.launch import (
 from referee.launch.file_view import MAX_COVERED, MAX_SIFTED, view_of
 from referee.launch.player_spec import resolved
 from referee.launch.sandbox import HOME
-from referee.launch.starting import Command
+from referee.launch.starting import ProcessCommand
 from referee.launch.visible_paths import is_shared, named, own_runtime, runtimes
 from referee.record.record_files import record_folders
 
@@ -113,7 +113,7 @@ def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[s
         yield inside
 
 
-def options_of(command: Command) -> list[str]:
+def options_of(command: ProcessCommand) -> list[str]:
     """Return what bubblewrap is told by a descriptor."""
     return os.pread(command.pass_fds[-1], 1 << 20, 0).decode().split("\0")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch import Command, starting
+from referee.launch import ProcessCommand, starting
 from referee.launch.starting import ends_with_this_process, if_alive, join_new_keyring, keyctl_number, start
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
@@ -23,9 +23,9 @@ print("found it" if key > 0 else "nothing")
 """
 STARTER = """
 import subprocess, sys, time
-from referee.net.launch import Command, start
+from referee.net.launch import ProcessCommand, start
 from referee.net.launch.starting import if_alive
-command = Command((*sys.argv[2:], *if_alive([sys.executable, "-c", sys.argv[1]])))
+command = ProcessCommand((*sys.argv[2:], *if_alive([sys.executable, "-c", sys.argv[1]])))
 start(command, cwd=None, env={}, output=1)
 sys.stdin.read()
 """
@@ -83,7 +83,7 @@ def test_a_program_that_starts_after_that_death_does_not_run(tmp_path: Path) -> 
 def test_a_program_finds_its_stdin_empty(tmp_path: Path) -> None:
     """It can't reach the pipe that tells whether the referee lives."""
     script = "import os, sys; print(repr(sys.stdin.read()), os.readlink('/proc/self/fd/0'))"
-    command = Command(tuple(if_alive([*PYTHON, script])))
+    command = ProcessCommand(tuple(if_alive([*PYTHON, script])))
     with start(command, cwd=tmp_path, env={}, output=subprocess.PIPE) as process:
         out, _ = process.communicate(timeout=60)
     assert out.decode() == "'' /dev/null\n"
@@ -98,7 +98,7 @@ def test_keys_are_not_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def _found() -> bytes:
         argv = (*PYTHON, SEARCH_ALL, str(keyctl_number()))
-        with start(Command(argv), cwd=None, env={}, output=subprocess.PIPE) as process:
+        with start(ProcessCommand(argv), cwd=None, env={}, output=subprocess.PIPE) as process:
             return process.communicate(timeout=60)[0]
 
     def _leave_a_key() -> None:

@@ -15,7 +15,7 @@ import pyseccomp
 import pytest
 
 from referee.launch import ProgramLimits, find_sandbox
-from referee.launch.file_view import View
+from referee.launch.file_view import FileView
 from referee.launch.sandbox import Sandbox
 from referee.launch.system_calls import ABSENT, FORBIDDEN, REFUSALS, UNKNOWN, Refusal, system_call_filter
 from referee.launch.visible_paths import own_runtime
@@ -39,7 +39,7 @@ MEANT: dict[str, Callable[[int], int]] = {"equal": int, "other": operator.invert
 def called(sandbox: Sandbox, *calls: tuple[int, ...]) -> "subprocess.CompletedProcess[str]":
     """Make calls inside."""
     argv = [sys.executable, "-I", "-S", "-c", CALLER, json.dumps(calls)]
-    view = View(where=Path("/tmp"), shown=own_runtime())
+    view = FileView(where=Path("/tmp"), shown=own_runtime())
     with sandbox.around(argv, view, ProgramLimits()) as command:
         return subprocess.run(command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, check=False)
 

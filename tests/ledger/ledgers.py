@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.ledger.ledger import Ledger
-from referee.tournament.match_context import Entry, FoulEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
 
 from ..tournament.courses import charter_of
 
@@ -15,7 +15,7 @@ SALT = "0f" * 16
 AT = "2026-01-01T00:00:00.000+00:00"
 
 
-def entry_of(number: int, **changes: Any) -> Entry:
+def entry_of(number: int, **changes: Any) -> MatchEntry:
     """Return what came of a match of e0 and e1, in which the second fouled."""
     occasion = Occasion(
         tournament="cup",
@@ -29,7 +29,7 @@ def entry_of(number: int, **changes: Any) -> Entry:
         taken=() if number == 1 else (f"cup-{number - 1:05}",),
     )
     foul = FoulEntry(seat=1, cause="illegal-move", turn=5, rule="q.fit.row", detail="it does not fit")
-    entry = Entry(
+    entry = MatchEntry(
         match=f"cup-{number:05}",
         occasion=occasion,
         names=("e0", "e1"),
@@ -45,7 +45,7 @@ def entry_of(number: int, **changes: Any) -> Entry:
     return replace(entry, **changes)
 
 
-def in_tournament(entry: Entry, name: str) -> Entry:
+def in_tournament(entry: MatchEntry, name: str) -> MatchEntry:
     """Return an entry of another tournament."""
     match = entry.match.replace("cup", name)
     taken = tuple(one.replace("cup", name) for one in entry.occasion.taken)

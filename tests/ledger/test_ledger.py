@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 
 from referee.ledger.ledger import Ledger, LedgerError, url_of
 from referee.ledger.tables import REFUSAL, metadata
-from referee.tournament.match_context import Entry, FoulEntry
+from referee.tournament.match_context import FoulEntry, MatchEntry
 
 from ..tournament.courses import charter_of
 from .ledgers import AT, CHARTER, SALT, entry_of, founded, in_tournament
@@ -94,7 +94,7 @@ def test_results_come_in_the_order_in_which_they_were_taken(ledger: Ledger, few_
     ],
     ids=["void", "drawn", "large", "two fouls", "names"],
 )
-def test_a_result_comes_out_as_it_went_in(ledger: Ledger, entry: Entry) -> None:
+def test_a_result_comes_out_as_it_went_in(ledger: Ledger, entry: MatchEntry) -> None:
     """Every field of it."""
     ledger.take(entry, AT)
     assert list(ledger.entries("cup")) == [entry]
@@ -150,7 +150,7 @@ def fields(draw: st.DrawFn, number: int) -> dict[str, Any]:
     }
 
 
-def _pictured(entry: Entry) -> Entry:
+def _pictured(entry: MatchEntry) -> MatchEntry:
     """Return an entry with a picture in place of each NUL in what stands in a column of its own."""
 
     def picture(words: str | None) -> Any:

@@ -24,7 +24,7 @@ from referee.record.reader import read_record
 from referee.record.writer import RecordWriter
 from referee.testing import Choose, drive, random_chooser
 from referee.tournament.machine import Fixture, GivenUp, Tournament
-from referee.tournament.match_context import Entry, Occasion
+from referee.tournament.match_context import MatchEntry, Occasion
 from referee.tournament.spec import Charter, Participant, TimeControl
 
 from ..match.folding import EXCHANGE, PASS, place
@@ -96,7 +96,7 @@ class Stage:
         self.folder = folder
         self.cast = cast or Cast()
         self.tournament = new(of)
-        self.entries: list[Entry] = []
+        self.entries: list[MatchEntry] = []
         self._openings = 0
         self._seen = [0] * len(of.entrants)
         folder.mkdir(exist_ok=True)
@@ -109,7 +109,7 @@ class Stage:
             most -= 1
         return self
 
-    def play_one(self, fixture: Fixture) -> tuple[Entry, Match]:
+    def play_one(self, fixture: Fixture) -> tuple[MatchEntry, Match]:
         """Play a match, write its record, and take its result."""
         name, seats = fixture.name_in(self.charter.name), fixture.seats
         taken = [self.entries[-1].match] if self.entries else []

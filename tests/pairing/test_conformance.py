@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from referee.pairing.base import BadFormat, Field, NotDue, Pairing, PairingFormat, Played
+from referee.pairing.base import BadFormat, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing
 from referee.pairing.round_robin import Berger, RoundRobin
 from referee.pairing.timetable import State, start
 from referee.plugins import load
@@ -111,7 +111,7 @@ class Recounting(Berger, frozen=True):
 class Numberless(RoundRobin):
     """Gives a later pairing the number of an earlier one."""
 
-    def new(self, options: Any, field: Field, shuffle: Any) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Any) -> State:
         state = super().new(options, field, shuffle)
         timetable: Any = state.timetable
         return start(Recounting(timetable.numbers, timetable.by_number, timetable.rounds), len(field.entrants))
@@ -141,17 +141,17 @@ class Hasty(RoundRobin):
 class Forgetting(RoundRobin):
     """Takes the same result again."""
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         return super().record(state, played) if played.pairing in state.due else state
 
 
 class Favouring(RoundRobin):
     """Plays no match, so that byes are all there is, and stops when one entrant has had two."""
 
-    def new(self, options: Any, field: Field, shuffle: Any) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Any) -> State:
         return replace(super().new(options, field, shuffle), due=self._byes(1))
 
-    def record(self, state: State, played: Played) -> State:
+    def record(self, state: State, played: PlayedPairing) -> State:
         return replace(state, due=self._byes(played.pairing.number + 1) if played.pairing.number < 2 else ())
 
     @staticmethod
@@ -165,7 +165,7 @@ class Moody(RoundRobin):
     def __init__(self) -> None:
         self.drawn = 0
 
-    def new(self, options: Any, field: Field, shuffle: Any) -> State:
+    def new(self, options: Any, field: EntrantField, shuffle: Any) -> State:
         self.drawn += 1
         return super().new(options, field, shuffle.later(self.drawn))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from referee.pairing.base import Extent, Pairing, PairingFormat, Played
+from referee.pairing.base import Extent, Pairing, PairingFormat, PlayedPairing
 from referee.plugins import load
 
 from .tournaments import drawn, field, first_wins, played_out, started, won_by
@@ -33,7 +33,7 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
 ]
 TELLING = [one for one in CASES if one[0] in {"gauntlet", "swiss"} or one[:2] == ("roundrobin", 2)]
 """Those that tell how many matches a withdrawal costs."""
-RESULTS: list[Callable[[Pairing], Played]] = [
+RESULTS: list[Callable[[Pairing], PlayedPairing]] = [
     first_wins,
     lambda pairing: first_wins(pairing) if len(pairing.seats) != 2 else won_by(pairing, max(pairing.seats)),
     lambda pairing: first_wins(pairing) if pairing.is_bye else drawn(pairing),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.pairing import bracket
-from referee.pairing.base import BadFormat, Pairing, Played
+from referee.pairing.base import BadFormat, Pairing, PlayedPairing
 from referee.pairing.double_elimination import DoubleElimination
 from referee.pairing.knockout import Knockout
 from referee.testing import check_pairing
@@ -75,7 +75,7 @@ def test_a_match_without_credit_for_anybody_counts_as_drawn() -> None:
     """Somebody must go on: the better seed, if playing again does not help."""
     state = started(KNOCKOUT, field(2, ratings=falling(2)), replays=0)
     (final,) = KNOCKOUT.due(state)
-    state = KNOCKOUT.record(state, Played(pairing=final, ranking=(), scores=(0, 0), fouls=(0, 1)))
+    state = KNOCKOUT.record(state, PlayedPairing(pairing=final, ranking=(), scores=(0, 0), fouls=(0, 1)))
     assert KNOCKOUT.places(state) == ((0,), (1,))
 
 
@@ -128,9 +128,9 @@ def test_a_table_that_does_not_say_who_goes_on_is_played_again() -> None:
     """Two of four go on: a tie of the second and third is a draw, one of the first two is not."""
     state = started(KNOCKOUT, field(8, 4, falling(8)), replays=1)
     one, two = KNOCKOUT.due(state)
-    state = KNOCKOUT.record(state, Played(pairing=one, ranking=((0, 1), (2, 3)), scores=(0,) * 4))
+    state = KNOCKOUT.record(state, PlayedPairing(pairing=one, ranking=((0, 1), (2, 3)), scores=(0,) * 4))
     assert [two] == list(KNOCKOUT.due(state))
-    state = KNOCKOUT.record(state, Played(pairing=two, ranking=((0,), (1, 2), (3,)), scores=(0,) * 4))
+    state = KNOCKOUT.record(state, PlayedPairing(pairing=two, ranking=((0,), (1, 2), (3,)), scores=(0,) * 4))
     (again,) = KNOCKOUT.due(state)
     assert set(two.seats) == set(again.seats)
 
@@ -154,7 +154,7 @@ def test_who_loses_twice_is_out_and_nobody_before(count: int, reset: bool, seed:
     source = Random(seed)
     losses = Counter[int]()
 
-    def result(pairing: Pairing) -> Played:
+    def result(pairing: Pairing) -> PlayedPairing:
         winner = source.choice(pairing.seats)
         losses.update(entrant for entrant in pairing.seats if entrant != winner)
         return first_wins(pairing) if pairing.is_bye else won_by(pairing, winner)

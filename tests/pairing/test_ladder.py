@@ -7,25 +7,25 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.pairing.base import Pairing, Played
-from referee.pairing.ladder import Ladder, Rating
+from referee.pairing.base import Pairing, PlayedPairing
+from referee.pairing.ladder import Ladder, Strength
 
 from .tournaments import drawn, field, first_wins, played_out, started, won_by
 
 FORM = Ladder()
 
 
-def by_strength(strengths: list[float], source: Random) -> Callable[[Pairing], Played]:
+def by_strength(strengths: list[float], source: Random) -> Callable[[Pairing], PlayedPairing]:
     """Return results by Bradley-Terry for two seats, and by Plackett-Luce for more."""
 
-    def result(pairing: Pairing) -> Played:
+    def result(pairing: Pairing) -> PlayedPairing:
         seats, ranking = list(range(len(pairing.seats))), []
         while seats:
             weights = [exp(strengths[pairing.seats[seat]]) for seat in seats]
             chosen = source.choices(seats, weights)[0]
             seats.remove(chosen)
             ranking.append((chosen,))
-        return Played(pairing=pairing, ranking=tuple(ranking), scores=(0,) * len(ranking))
+        return PlayedPairing(pairing=pairing, ranking=tuple(ranking), scores=(0,) * len(ranking))
 
     return result
 
@@ -68,8 +68,8 @@ def test_as_many_are_due_at_once_as_is_set_and_possible(at_once: int, count: int
 def test_it_asks_the_least_known_against_the_nearest() -> None:
     """A newcomer among the well known plays first, against one of its own strength that it has not met."""
     state = FORM.withdraw(started(FORM, field(6), at_once=1), 5)
-    known = [Rating(mean, 1.0) for mean in (10.0, 20.0, 24.0, 26.5, 40.0)]
-    newcomer = Rating(25.0, 60.0)
+    known = [Strength(mean, 1.0) for mean in (10.0, 20.0, 24.0, 26.5, 40.0)]
+    newcomer = Strength(25.0, 60.0)
     state = replace(state, ratings=(*known[:4], newcomer, known[4]), due=())
     met = [list(row) for row in state.met]
     met[4][2] = met[2][4] = 3
@@ -100,7 +100,7 @@ def test_nothing_is_learnt_from_a_match_without_credit() -> None:
     """If nobody is ranked, no rating moves, but the match counts."""
     state = started(FORM, field(2), matches=5)
     (pairing,) = FORM.due(state)
-    after = FORM.record(state, Played(pairing=pairing, ranking=(), scores=(0, 0), fouls=(0, 1)))
+    after = FORM.record(state, PlayedPairing(pairing=pairing, ranking=(), scores=(0, 0), fouls=(0, 1)))
     assert state.ratings == after.ratings
     assert after.done == 1
 

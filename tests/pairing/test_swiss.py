@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import BadFormat, Pairing, Played
+from referee.pairing.base import BadFormat, Pairing, PlayedPairing
 from referee.pairing.swiss import State, Swiss
 from referee.testing import check_pairing, random_result
 
@@ -72,7 +72,7 @@ def test_in_usual_tournaments_nobody_meets_twice_or_has_two_byes(count: int, rou
         assert abs(own.count(0) - own.count(1)) <= 2
 
 
-def _of(entrant: int, played: list[Played]) -> list[Played]:
+def _of(entrant: int, played: list[PlayedPairing]) -> list[PlayedPairing]:
     return [result for result in played if entrant in result.pairing.seats]
 
 

@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from referee.chance import Dealer
-from referee.pairing.base import Entrant, Field, Pairing, PairingFormat, Played, bye
+from referee.pairing.base import Entrant, EntrantField, Pairing, PairingFormat, PlayedPairing, bye
 
 SHUFFLE = Dealer(bytes(32))
 
 
-def field(count: int, seats: int = 2, ratings: Sequence[float] = ()) -> Field:
+def field(count: int, seats: int = 2, ratings: Sequence[float] = ()) -> EntrantField:
     """Return a field; the first entrants have ratings, if any are given."""
     rated = [*ratings, *(None for _ in range(count))]
-    return Field(entrants=tuple(Entrant(name=f"e{one}", rating=rated[one]) for one in range(count)), seats=seats)
+    return EntrantField(entrants=tuple(Entrant(name=f"e{one}", rating=rated[one]) for one in range(count)), seats=seats)
 
 
 def falling(count: int) -> list[float]:
@@ -20,32 +20,32 @@ def falling(count: int) -> list[float]:
     return [float(-one) for one in range(count)]
 
 
-def first_wins(pairing: Pairing) -> Played:
+def first_wins(pairing: Pairing) -> PlayedPairing:
     """Rank the seats in the order of the entrants' numbers."""
     if pairing.is_bye:
         return bye(pairing)
     order = sorted(range(len(pairing.seats)), key=lambda seat: pairing.seats[seat])
-    return Played(pairing=pairing, ranking=tuple((seat,) for seat in order), scores=(0,) * len(order))
+    return PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in order), scores=(0,) * len(order))
 
 
-def won_by(pairing: Pairing, entrant: int) -> Played:
+def won_by(pairing: Pairing, entrant: int) -> PlayedPairing:
     """Let an entrant win a match of two."""
     seat = pairing.seats.index(entrant)
-    return Played(pairing=pairing, ranking=((seat,), (1 - seat,)), scores=(0, 0))
+    return PlayedPairing(pairing=pairing, ranking=((seat,), (1 - seat,)), scores=(0, 0))
 
 
-def drawn(pairing: Pairing) -> Played:
+def drawn(pairing: Pairing) -> PlayedPairing:
     """Let nobody win."""
-    return Played(pairing=pairing, ranking=(tuple(range(len(pairing.seats))),), scores=(0,) * len(pairing.seats))
+    return PlayedPairing(pairing=pairing, ranking=(tuple(range(len(pairing.seats))),), scores=(0,) * len(pairing.seats))
 
 
-def started(form: PairingFormat[Any], of: Field, **options: Any) -> Any:
+def started(form: PairingFormat[Any], of: EntrantField, **options: Any) -> Any:
     """Return the state before the first match."""
     return form.new(form.parse_options(options), of, SHUFFLE)
 
 
 def played_out(
-    form: PairingFormat[Any], state: Any, result: Callable[[Pairing], Played] = first_wins
+    form: PairingFormat[Any], state: Any, result: Callable[[Pairing], PlayedPairing] = first_wins
 ) -> tuple[Any, list[Pairing]]:
     """Play to the end, whatever is due at once together.
 

@@ -26,7 +26,7 @@ from referee.match.commands import Command
 from referee.match.events import Event
 from referee.match.machine import Match
 from referee.net.links.lobby import SignUpPolicy
-from referee.net.matches.host import Table
+from referee.net.matches.host import MatchHost
 from referee.net.matches.settings import TableSettings
 from referee.net.telemetry import Several
 from referee.record.key_file import default_path, load_or_make
@@ -80,7 +80,7 @@ class Hall(LineOnlyReceiver):
     async def _play(self, job: dict[str, Any]) -> None:
         settings = msgspec.convert({**job["settings"], "folder": str(self._folder)}, TableSettings, dec_hook=_decoded)
         watch = Watch(self._say)
-        table = Table(
+        table = MatchHost(
             _reactor,
             time.monotonic,
             GAMES[job["game"]],

@@ -10,7 +10,7 @@ from random import Random
 
 import msgpack
 
-from protocol import Connection, Need, RemoteProtocolError, Role, State
+from protocol import Connection, ConnectionState, Need, RemoteProtocolError, Role
 from protocol.connection import TRANSITIONS
 from protocol.decoding import decode
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
@@ -20,7 +20,7 @@ from referee.testing import spoilt
 from .situations import OTHER, message_for, pair_in, sender_of
 from .tables import BAD_VALUES, EXAMPLES, MATCH, Plain, framed
 
-SIDES = [(state, role) for state in State for role in Role]
+SIDES = [(state, role) for state in ConnectionState for role in Role]
 PLAIN = {role: [plain for _, other, plain in EXAMPLES if other is role] for role in Role}
 READ_BYTES = 65_536
 """What one read of a socket gives at most."""
@@ -51,7 +51,9 @@ class Fuzzer:
     def play(self) -> None:
         """Bring a conversation into some state, and hand a stream to one of its sides."""
         state, role = self.source.choice(SIDES)
-        pair = pair_in(state, self.source.choice(("resumed", "offer")) if state is State.SEATED else "resumed")
+        pair = pair_in(
+            state, self.source.choice(("resumed", "offer")) if state is ConnectionState.SEATED else "resumed"
+        )
         self.hand_over(pair.side(role), self.stream(OTHER[role], state))
 
     def hand_over(self, receiver: Connection, data: bytes) -> None:
@@ -82,17 +84,17 @@ class Fuzzer:
 
     @staticmethod
     def _is_closed(receiver: Connection) -> bool:
-        return receiver.state is State.CLOSED
+        return receiver.state is ConnectionState.CLOSED
 
     # --- streams
 
-    def stream(self, sender: Role, state: State) -> bytes:
+    def stream(self, sender: Role, state: ConnectionState) -> bytes:
         """Return bytes as a hostile sender might send them to a conversation that is in some state."""
         parts = [self._part(sender, state) for _ in range(self.source.choice((1, 1, 2, 5)))]
         data = b"".join(parts)
         return self._mutated(data) if self.source.random() < 0.3 else data
 
-    def _part(self, sender: Role, state: State) -> bytes:
+    def _part(self, sender: Role, state: ConnectionState) -> bytes:
         kind = self.source.randrange(6)
         if kind == 0:
             return self.source.randbytes(self.source.choice((1, 4, 40, 400)))

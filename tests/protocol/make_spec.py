@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 import protocol
-from protocol import State, limits
+from protocol import ConnectionState, limits
 from protocol.connection import TRANSITIONS
 from referee import chance
 from referee.games.base import IllegalMove
@@ -123,7 +123,7 @@ def states_table() -> str:
     """Return the table of what may follow what."""
     rows = [
         (f"`{state}`", str(sender_of(trigger)), f"`{trigger}`", f"`{TRANSITIONS[state, trigger]}`")
-        for state in State
+        for state in ConnectionState
         for trigger in dict.fromkeys(trigger for _, trigger in TRANSITIONS)
         if (state, trigger) in TRANSITIONS
     ]

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from protocol import Connection, Role, State
+from protocol import Connection, ConnectionState, Role
 from protocol.connection import TRANSITIONS
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, Message
 from protocol.testing import ConnectionPair, deliver
@@ -19,7 +19,7 @@ PAST = "q-0"
 """The match that was played before."""
 
 OTHER = {Role.PLAYER: Role.REFEREE, Role.REFEREE: Role.PLAYER}
-STATES_OF_NO_MATCH = (State.NEW, State.GREETED, State.IDLE, State.CLOSED)
+STATES_OF_NO_MATCH = (ConnectionState.NEW, ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.CLOSED)
 TRIGGERS = sorted({trigger for _, trigger in TRANSITIONS})
 
 
@@ -46,9 +46,11 @@ def message_for(trigger: str, match: str = MATCH) -> Message:
 
 
 @cache
-def path_to(goal: State, start: State = State.NEW, avoided: str = "resumed") -> tuple[str, ...]:
+def path_to(
+    goal: ConnectionState, start: ConnectionState = ConnectionState.NEW, avoided: str = "resumed"
+) -> tuple[str, ...]:
     """Return the shortest way through the table from one state to another that avoids a message."""
-    queue: deque[tuple[State, tuple[str, ...]]] = deque([(start, ())])
+    queue: deque[tuple[ConnectionState, tuple[str, ...]]] = deque([(start, ())])
     seen = {start}
     while queue:
         state, path = queue.popleft()
@@ -61,7 +63,7 @@ def path_to(goal: State, start: State = State.NEW, avoided: str = "resumed") -> 
     raise AssertionError(f"no way to {goal}")
 
 
-def pair_in(goal: State, avoided: str = "resumed") -> ConnectionPair:
+def pair_in(goal: ConnectionState, avoided: str = "resumed") -> ConnectionPair:
     """Return two sides that have played one match and are now in a state, in a match named MATCH if in any.
 
     Args:
@@ -69,11 +71,11 @@ def pair_in(goal: State, avoided: str = "resumed") -> ConnectionPair:
         avoided: the message that leads into no match on the way: `offer` or `resumed`.
     """
     pair = ConnectionPair()
-    if goal in (State.NEW, State.GREETED, State.CLOSED):
+    if goal in (ConnectionState.NEW, ConnectionState.GREETED, ConnectionState.CLOSED):
         legs = [(PAST, path_to(goal))]
     else:
-        once = (*path_to(State.SEATED, avoided=avoided), "end")
-        legs = [(PAST, once), (MATCH, path_to(goal, State.IDLE, avoided))]
+        once = (*path_to(ConnectionState.SEATED, avoided=avoided), "end")
+        legs = [(PAST, once), (MATCH, path_to(goal, ConnectionState.IDLE, avoided))]
     for match, path in legs:
         for trigger in path:
             pair.send(sender_of(trigger), message_for(trigger, match))

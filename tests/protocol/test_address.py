@@ -2,20 +2,20 @@
 
 import pytest
 
-from protocol.address import Address, AddressError, Kind, parse_address
+from protocol.address import Address, AddressError, AddressKind, parse_address
 
 
 @pytest.mark.parametrize(
     ("text", "address"),
     [
-        ("tcp:127.0.0.1:7777", Address(kind=Kind.TCP, host="127.0.0.1", port=7777)),
-        ("tcp:localhost:1", Address(kind=Kind.TCP, host="localhost", port=1)),
-        ("tcp:[::1]:65535", Address(kind=Kind.TCP, host="::1", port=65_535)),
-        ("tcp:::1:7777", Address(kind=Kind.TCP, host="::1", port=7777)),
-        ("tls:referee.example:443", Address(kind=Kind.TLS, host="referee.example", port=443)),
-        ("unix:/run/referee.sock", Address(kind=Kind.UNIX, path="/run/referee.sock")),
-        ("unix:relative:with:colons", Address(kind=Kind.UNIX, path="relative:with:colons")),
-        ("unix:" + "x" * 107, Address(kind=Kind.UNIX, path="x" * 107)),
+        ("tcp:127.0.0.1:7777", Address(kind=AddressKind.TCP, host="127.0.0.1", port=7777)),
+        ("tcp:localhost:1", Address(kind=AddressKind.TCP, host="localhost", port=1)),
+        ("tcp:[::1]:65535", Address(kind=AddressKind.TCP, host="::1", port=65_535)),
+        ("tcp:::1:7777", Address(kind=AddressKind.TCP, host="::1", port=7777)),
+        ("tls:referee.example:443", Address(kind=AddressKind.TLS, host="referee.example", port=443)),
+        ("unix:/run/referee.sock", Address(kind=AddressKind.UNIX, path="/run/referee.sock")),
+        ("unix:relative:with:colons", Address(kind=AddressKind.UNIX, path="relative:with:colons")),
+        ("unix:" + "x" * 107, Address(kind=AddressKind.UNIX, path="x" * 107)),
     ],
 )
 def test_an_address_is_read(text: str, address: Address) -> None:

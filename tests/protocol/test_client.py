@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from protocol.client import ClientError, Ended, run
-from protocol.fairness import Finding
+from protocol.fairness import DealFinding
 from protocol.messages import End, Expelled, Hello, Message, Move, Ready
 
 from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Serve, end, expelled, say
@@ -30,85 +30,85 @@ OTHER_NONCE = end(nonces=lambda _own: ["f" * 32, THEIRS])
 NO_NONCES = end(nonces=lambda _own: [None, None])
 
 
-ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
-    ("as it should be", (OFFERED, end()), Finding.KEPT, f"{DONE}; last head {HEAD}"),
+ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
+    ("as it should be", (OFFERED, end()), DealFinding.KEPT, f"{DONE}; last head {HEAD}"),
     (
         "with turns",
         (OFFERED, say(TURN, head=FIRST), say(TURN, turn=2, head=SECOND), end(head=FIRST)),
-        Finding.KEPT,
+        DealFinding.KEPT,
         f"{DONE}; last head {FIRST}",
     ),
     (
         "in another seat",
         (say(OFFER, seat=1), end(nonces=lambda own: [THEIRS, own])),
-        Finding.KEPT,
+        DealFinding.KEPT,
         f"{DONE}; last head {HEAD}",
     ),
     (
         "with acknowledgements",
         (OFFERED, end(ack=1)),
-        Finding.KEPT,
+        DealFinding.KEPT,
         f"{DONE}; last head {HEAD}",
     ),
     (
         "a fixed deal",
         (say(OFFER, nonces=False), NO_NONCES),
-        Finding.FIXED_DEAL,
+        DealFinding.FIXED_DEAL,
         f"{DONE}; fixed deal: your nonce was not used; last head {HEAD}",
     ),
     (
         "a fixed deal that was not offered",
         (OFFERED, NO_NONCES),
-        Finding.NONCE_LEFT_OUT,
+        DealFinding.NONCE_LEFT_OUT,
         f"{BROKEN}: your nonce NONCE was left out; last head {HEAD}",
     ),
     (
         "a nonce in a fixed deal",
         (say(OFFER, nonces=False), end()),
-        Finding.NONCE_USED,
+        DealFinding.NONCE_USED,
         f"{BROKEN}: it offered a fixed deal without nonces, and revealed a nonce; last head {HEAD}",
     ),
     (
         "taken back as another program",
         (TAKEN_BACK, OTHER_NONCE),
-        Finding.NOT_KNOWN,
+        DealFinding.NOT_KNOWN,
         f"{DONE}; your nonce is not known to this program; last head {HEAD}",
     ),
-    ("void", (OFFERED, end(**VOID)), Finding.KEPT, f"void; {DONE}; last head {HEAD}"),
+    ("void", (OFFERED, end(**VOID)), DealFinding.KEPT, f"void; {DONE}; last head {HEAD}"),
     (
         "void before the ready was read",
         (OFFERED, end(**VOID, nonces=lambda _own: [None, THEIRS])),
-        Finding.NOT_USED,
+        DealFinding.NOT_USED,
         f"void; {DONE}; the match is void before your nonce was used; last head {HEAD}",
     ),
     (
         "another seed",
         (OFFERED, end(seed=WRONG_SEED)),
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
         f"{BROKEN}: {SEEDS}; last head {HEAD}",
     ),
     (
         "another seed, void",
         (OFFERED, end(**VOID, seed=WRONG_SEED)),
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
         f"void; {BROKEN}: {SEEDS}; last head {HEAD}",
     ),
     (
         "another nonce",
         (OFFERED, OTHER_NONCE),
-        Finding.WRONG_NONCE,
+        DealFinding.WRONG_NONCE,
         f"{BROKEN}: your nonce is NONCE, and at your seat stands {'f' * 32}; last head {HEAD}",
     ),
     (
         "the nonce left out",
         (OFFERED, end(nonces=lambda _own: [None, THEIRS])),
-        Finding.NONCE_LEFT_OUT,
+        DealFinding.NONCE_LEFT_OUT,
         f"{BROKEN}: your nonce NONCE was left out; last head {HEAD}",
     ),
     (
         "too few nonces",
         (OFFERED, end(nonces=lambda own: [own])),
-        Finding.WRONG_SEATS,
+        DealFinding.WRONG_SEATS,
         f"{BROKEN}: it offered seat 0 of 2, and revealed 1 nonces; last head {HEAD}",
     ),
     (
@@ -126,7 +126,7 @@ ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
     (
         "expelled after the end",
         (OFFERED, end(), expelled(foul="timeout")),
-        Finding.KEPT,
+        DealFinding.KEPT,
         f"expelled for timeout; {DONE}; last head {HEAD}",
     ),
     (
@@ -141,7 +141,7 @@ ROWS: tuple[tuple[str, tuple[Line, ...], Finding | None, str], ...] = (
 
 @pytest.mark.parametrize(("script", "finding", "line"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_the_referee_is_held_to_what_it_promised(
-    serve: Serve, capsys: pytest.CaptureFixture[str], script: tuple[Line, ...], finding: Finding | None, line: str
+    serve: Serve, capsys: pytest.CaptureFixture[str], script: tuple[Line, ...], finding: DealFinding | None, line: str
 ) -> None:
     """The finding is returned, and it and the last head stand in the match's last line on stderr."""
     referee = serve(script)
@@ -155,7 +155,7 @@ def test_the_referee_is_held_to_what_it_promised(
 
 def test_every_finding_is_said() -> None:
     """The table provokes each finding."""
-    assert {*Finding, None} == {row[2] for row in ROWS}
+    assert {*DealFinding, None} == {row[2] for row in ROWS}
 
 
 def test_a_match_is_played(serve: Serve) -> None:
@@ -190,8 +190,8 @@ def test_each_match_has_its_line(serve: Serve) -> None:
     ends = run(lambda _view: MOVE, address=referee.address, say=lines.append)
     assert [ended.line for ended in ends] == lines
     assert [(ended.match, ended.verdict and ended.verdict.finding) for ended in ends] == [
-        (MATCH, Finding.WRONG_SEED),
-        ("q-2", Finding.KEPT),
+        (MATCH, DealFinding.WRONG_SEED),
+        ("q-2", DealFinding.KEPT),
     ]
 
 
@@ -203,7 +203,7 @@ def test_a_void_end_after_the_end_takes_no_breach_back(serve: Serve) -> None:
     assert isinstance(ended.message, End)
     assert VOID["void"] == ended.message.void
     assert ended.verdict is not None
-    assert ended.verdict.finding is Finding.WRONG_SEED
+    assert ended.verdict.finding is DealFinding.WRONG_SEED
     assert [BROKEN in line for line in lines] == [True, True]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from protocol import client
 from protocol.client import ClientError, run
-from protocol.fairness import Finding
+from protocol.fairness import DealFinding
 from protocol.messages import End, Expelled, Hello, Message, Ready, Terms, type_of
 
 from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say
@@ -72,69 +72,69 @@ def play(address: str, **settings: Any) -> tuple[list[client.Ended], list[Terms]
     return run(make=make, **{"address": address, "name": "ada", "say": None, "come_back_s": 5, **settings}), made
 
 
-ROWS: tuple[tuple[str, tuple[Script, ...], str, str, Finding | None], ...] = (
+ROWS: tuple[tuple[str, tuple[Script, ...], str, str, DealFinding | None], ...] = (
     (
         "in a turn",
         ([OFFERED, ASKED], [TAKEN_BACK, ASKED, end()]),
         "hello ready move, hello move",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "before the ready was written down",
         ([OFFERED], [OFFERED, ASKED, end()]),
         "hello ready, hello ready move",
         "offer offer",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "before the deal",
         ([OFFERED], [say(RESUMED, turn=0, view=None), say(START), ASKED, end()]),
         "hello ready, hello move",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "before a start was confirmed",
         ([OFFERED, say(START, ack=1)], [TAKEN_BACK, say(START, ack=1), end()]),
         "hello ready ack, hello ack",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "before a told was confirmed",
         ([OFFERED, ASKED, TOLD_TO_CONFIRM], [TAKEN_BACK, TOLD_TO_CONFIRM, ASKED, end()]),
         "hello ready move ack, hello ack move",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "before an end that is to be confirmed",
         ([OFFERED, ASKED], [TAKEN_BACK, end(ack=3)]),
         "hello ready move, hello ack",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "twice",
         ([OFFERED, ASKED], [TAKEN_BACK, ASKED], [TAKEN_BACK, ASKED, end()]),
         "hello ready move, hello move, hello move",
         "offer resumed resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "and not taken back at once",
         ([OFFERED, ASKED], [], [TAKEN_BACK, ASKED, end()]),
         "hello ready move, hello, hello move",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "and another program's match",
         ([TAKEN_BACK, ASKED], [TAKEN_BACK, ASKED, end(nonces=lambda _own: [THEIRS, THEIRS])]),
         "hello move, hello move",
         "resumed resumed",
-        Finding.NOT_KNOWN,
+        DealFinding.NOT_KNOWN,
     ),
     (
         "and expelled then",
@@ -148,14 +148,14 @@ ROWS: tuple[tuple[str, tuple[Script, ...], str, str, Finding | None], ...] = (
         ([OFFERED, ASKED], [TAKEN_BACK, end(**VOID)]),
         "hello ready move, hello",
         "offer resumed",
-        Finding.KEPT,
+        DealFinding.KEPT,
     ),
     (
         "and a seed chosen in between",
         ([OFFERED, ASKED], [say(RESUMED, commitment=OTHER_COMMITMENT), end(seed=OTHER_SEED)]),
         "hello ready move, hello",
         "offer resumed",
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
     ),
 )
 """(when it broke, what is said on each connection, what is heard on each, what `make` is called with, finding)."""
@@ -166,7 +166,7 @@ ROWS: tuple[tuple[str, tuple[Script, ...], str, str, Finding | None], ...] = (
     ("scripts", "heard", "made", "finding"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
 def test_a_player_comes_back(
-    serve: Serve, scripts: tuple[Script, ...], heard: str, made: str, finding: Finding | None, torn: bytes
+    serve: Serve, scripts: tuple[Script, ...], heard: str, made: str, finding: DealFinding | None, torn: bytes
 ) -> None:
     """It says hello with the resume token, makes its player anew, and has one end of the match, wherever it broke."""
     referee = serve(*scripts, torn=torn)
@@ -239,7 +239,7 @@ def test_another_match_concludes_the_one_that_broke_off(serve: Serve) -> None:
     assert [ended.line for ended in ends] == lines
     assert [(ended.match, ended.verdict and ended.verdict.finding, ended.head) for ended in ends] == [
         (MATCH, None, FIRST),
-        ("q-2", Finding.KEPT, HEAD),
+        ("q-2", DealFinding.KEPT, HEAD),
     ]
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocol import Code, Connection, LocalProtocolError, Need, RemoteProtocolError, Role, State
+from protocol import Code, Connection, ConnectionState, LocalProtocolError, Need, RemoteProtocolError, Role
 from protocol.connection import TRANSITIONS
 from protocol.frames import encode_frame
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
@@ -14,10 +14,14 @@ from protocol.testing import ConnectionPair, deliver
 from .situations import OTHER, PAST, STATES_OF_NO_MATCH, TRIGGERS, message_for, pair_in, receive_all, sender_of
 from .tables import BAD_FRAMES, MATCH, framed
 
-ROWS = [(state, trigger) for state in State for trigger in TRIGGERS]
+ROWS = [(state, trigger) for state in ConnectionState for trigger in TRIGGERS]
 ALLOWED = [row for row in ROWS if row in TRANSITIONS]
 FORBIDDEN = [row for row in ROWS if row not in TRANSITIONS]
-TAKEN_BACK = [state for state in State if state not in (State.NEW, State.GREETED, State.OFFERED, State.CLOSED)]
+TAKEN_BACK = [
+    state
+    for state in ConnectionState
+    if state not in (ConnectionState.NEW, ConnectionState.GREETED, ConnectionState.OFFERED, ConnectionState.CLOSED)
+]
 """The states that can be reached without an offer."""
 NAMELESS = ("offer", "resumed", "refused")
 """What the referee says in no match or of a new one."""
@@ -29,9 +33,9 @@ def raw(message: Message) -> bytes:
     return encode_frame(encode(message), MAX_FRAME_FROM_REFEREE_BYTES)
 
 
-def match_of(state: State, trigger: str) -> str:
+def match_of(state: ConnectionState, trigger: str) -> str:
     """Return the match that a row's message must name: between matches, `end` and `expelled` speak of the past one."""
-    return PAST if state is State.IDLE and trigger in ("end", "expelled") else MATCH
+    return PAST if state is ConnectionState.IDLE and trigger in ("end", "expelled") else MATCH
 
 
 def test_the_table_speaks_of_every_message() -> None:
@@ -46,7 +50,7 @@ def test_every_code_is_provoked() -> None:
 
 @pytest.mark.parametrize(("state", "trigger"), ALLOWED)
 @pytest.mark.parametrize("chunk_bytes", CHUNKS)
-def test_what_has_a_row_passes_on_both_sides(state: State, trigger: str, chunk_bytes: int) -> None:
+def test_what_has_a_row_passes_on_both_sides(state: ConnectionState, trigger: str, chunk_bytes: int) -> None:
     """An allowed message is sent and received, however it is cut, and leads both sides where its row says."""
     pair, sender = pair_in(state), sender_of(trigger)
     message = message_for(trigger, match_of(state, trigger))
@@ -56,7 +60,7 @@ def test_what_has_a_row_passes_on_both_sides(state: State, trigger: str, chunk_b
 
 
 @pytest.mark.parametrize(("state", "trigger"), [row for row in ALLOWED if row[0] in TAKEN_BACK])
-def test_a_player_that_was_taken_back_plays_like_any_other(state: State, trigger: str) -> None:
+def test_a_player_that_was_taken_back_plays_like_any_other(state: ConnectionState, trigger: str) -> None:
     """What passes in a match that was offered passes in one that the player came back into."""
     pair, sender = pair_in(state, avoided="offer"), sender_of(trigger)
     message = message_for(trigger, match_of(state, trigger))
@@ -64,14 +68,14 @@ def test_a_player_that_was_taken_back_plays_like_any_other(state: State, trigger
     assert TRANSITIONS[state, trigger] == pair.player.state == pair.referee.state
 
 
-@pytest.mark.parametrize("state", State)
-def test_only_between_matches_is_a_player_taken_back(state: State) -> None:
+@pytest.mark.parametrize("state", ConnectionState)
+def test_only_between_matches_is_a_player_taken_back(state: ConnectionState) -> None:
     """`resumed` comes behind `welcome`, or behind the end of another match, and nowhere else."""
-    assert ((state, "resumed") in TRANSITIONS) is (state is State.IDLE)
+    assert ((state, "resumed") in TRANSITIONS) is (state is ConnectionState.IDLE)
 
 
 @pytest.mark.parametrize(("state", "trigger"), FORBIDDEN)
-def test_what_has_no_row_is_not_sent(state: State, trigger: str) -> None:
+def test_what_has_no_row_is_not_sent(state: ConnectionState, trigger: str) -> None:
     """To send what has no row is this side's own mistake and changes nothing."""
     sender = pair_in(state).side(sender_of(trigger))
     with pytest.raises(LocalProtocolError):
@@ -79,22 +83,22 @@ def test_what_has_no_row_is_not_sent(state: State, trigger: str) -> None:
     assert state == sender.state
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", ConnectionState)
 @pytest.mark.parametrize("trigger", TRIGGERS)
-def test_after_a_breach_only_the_reason_is_owed(state: State, trigger: str) -> None:
+def test_after_a_breach_only_the_reason_is_owed(state: ConnectionState, trigger: str) -> None:
     """Whatever the state was, `refused` and `expelled` may still be sent, and nothing else."""
     side = pair_in(state).side(sender_of(trigger))
     message = message_for(trigger)
     if trigger in ("refused", "expelled"):
         assert raw(message) == side.send_last(message)
-        assert State.CLOSED is side.state
+        assert ConnectionState.CLOSED is side.state
         return
     with pytest.raises(LocalProtocolError):
         side.send_last(message)
 
 
-@pytest.mark.parametrize(("state", "trigger"), [row for row in FORBIDDEN if row[0] is not State.CLOSED])
-def test_what_has_no_row_is_out_of_turn(state: State, trigger: str) -> None:
+@pytest.mark.parametrize(("state", "trigger"), [row for row in FORBIDDEN if row[0] is not ConnectionState.CLOSED])
+def test_what_has_no_row_is_out_of_turn(state: ConnectionState, trigger: str) -> None:
     """To receive what has no row is the peer's mistake and closes the conversation."""
     receiver = pair_in(state).side(OTHER[sender_of(trigger)])
     data = raw(message_for(trigger))
@@ -102,20 +106,20 @@ def test_what_has_no_row_is_out_of_turn(state: State, trigger: str) -> None:
         deliver(receiver, data)
     assert Code.OUT_OF_TURN is caught.value.code
     assert data[4 : 4 + MAX_EVIDENCE_BYTES] == caught.value.evidence
-    assert State.CLOSED is receiver.state
+    assert ConnectionState.CLOSED is receiver.state
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_a_closed_conversation_drops_what_arrives(trigger: str) -> None:
     """Whatever comes after the last word is dropped, the end of the connection too."""
-    receiver = pair_in(State.CLOSED).side(OTHER[sender_of(trigger)])
+    receiver = pair_in(ConnectionState.CLOSED).side(OTHER[sender_of(trigger)])
     assert receive_all(receiver, raw(message_for(trigger)) + b"\x00", 65_536) == []
     assert receiver.pending == b""
 
 
 @pytest.mark.parametrize("trigger", TRIGGERS)
-@pytest.mark.parametrize("state", State)
-def test_nobody_sends_the_other_sides_messages(state: State, trigger: str) -> None:
+@pytest.mark.parametrize("state", ConnectionState)
+def test_nobody_sends_the_other_sides_messages(state: ConnectionState, trigger: str) -> None:
     """A player that speaks as a referee, or the other way round, is told so in whatever state."""
     with pytest.raises(LocalProtocolError):
         pair_in(state).side(OTHER[sender_of(trigger)]).send(message_for(trigger))
@@ -123,9 +127,9 @@ def test_nobody_sends_the_other_sides_messages(state: State, trigger: str) -> No
 
 @pytest.mark.parametrize(
     ("state", "trigger"),
-    [row for row in ALLOWED if row[0] not in (State.NEW, State.GREETED) and row[1] not in NAMELESS],
+    [row for row in ALLOWED if row[0] not in (ConnectionState.NEW, ConnectionState.GREETED) and row[1] not in NAMELESS],
 )
-def test_another_match_is_refused_on_both_sides(state: State, trigger: str) -> None:
+def test_another_match_is_refused_on_both_sides(state: ConnectionState, trigger: str) -> None:
     """A message must name the match that is being played, or between matches the last one."""
     pair, sender = pair_in(state), sender_of(trigger)
     message = message_for(trigger, "another")
@@ -135,13 +139,15 @@ def test_another_match_is_refused_on_both_sides(state: State, trigger: str) -> N
     with pytest.raises(RemoteProtocolError) as caught:
         deliver(pair.side(OTHER[sender]), raw(message))
     assert Code.WRONG_MATCH is caught.value.code
-    assert State.CLOSED is pair.side(OTHER[sender]).state
+    assert ConnectionState.CLOSED is pair.side(OTHER[sender]).state
 
 
 @pytest.mark.parametrize("late", [Move(match=PAST, turn=1, move=None), Ack(match=PAST, ack=1)])
-@pytest.mark.parametrize("state", [state for state in State if state not in (State.NEW, State.GREETED)])
+@pytest.mark.parametrize(
+    "state", [state for state in ConnectionState if state not in (ConnectionState.NEW, ConnectionState.GREETED)]
+)
 @pytest.mark.parametrize("chunk_bytes", CHUNKS)
-def test_an_answer_that_crossed_the_end_is_dropped(state: State, late: Message, chunk_bytes: int) -> None:
+def test_an_answer_that_crossed_the_end_is_dropped(state: ConnectionState, late: Message, chunk_bytes: int) -> None:
     """An answer for the past match is nobody's fault: the referee's side neither sees nor judges it."""
     referee = pair_in(state).referee
     assert deliver(referee, raw(late), chunk_bytes) == []
@@ -150,14 +156,14 @@ def test_an_answer_that_crossed_the_end_is_dropped(state: State, late: Message, 
 
 def test_a_late_answer_does_not_hide_the_next_one() -> None:
     """Behind a late answer in the same bytes, the right one is received."""
-    pair = pair_in(State.ASKED)
+    pair = pair_in(ConnectionState.ASKED)
     late, right = Move(match=PAST, turn=9, move=None), Move(match=MATCH, turn=1, move=None)
     assert [right] == deliver(pair.referee, raw(late) + raw(right))
 
 
 def test_a_player_takes_no_late_message() -> None:
     """Only answers cross: a referee that speaks of a past match, its end aside, breaks the protocol."""
-    pair = pair_in(State.SEATED)
+    pair = pair_in(ConnectionState.SEATED)
     with pytest.raises(RemoteProtocolError) as caught:
         deliver(pair.player, raw(message_for("told", PAST)))
     assert Code.WRONG_MATCH is caught.value.code
@@ -166,7 +172,7 @@ def test_a_player_takes_no_late_message() -> None:
 @pytest.mark.parametrize("trigger", ["end", "expelled"])
 def test_a_last_word_that_crosses_the_last_ack_is_taken(trigger: str) -> None:
     """A player that has confirmed the end still takes the referee's change of mind about that match."""
-    pair = pair_in(State.TO_CONFIRM_END)
+    pair = pair_in(ConnectionState.TO_CONFIRM_END)
     pair.player.send(message_for("ack"))
     last_word = message_for(trigger)
     assert [last_word] == deliver(pair.player, pair.referee.send(last_word))
@@ -174,7 +180,7 @@ def test_a_last_word_that_crosses_the_last_ack_is_taken(trigger: str) -> None:
 
 def test_a_match_may_have_the_name_of_the_past_one() -> None:
     """A second match of the same name is played like any other."""
-    pair = pair_in(State.IDLE)
+    pair = pair_in(ConnectionState.IDLE)
     for trigger in ("offer", "ready", "turn", "move", "end", "resumed", "turn", "move"):
         assert [message_for(trigger, PAST)] == pair.send(sender_of(trigger), message_for(trigger, PAST))
 
@@ -204,7 +210,7 @@ def test_what_was_open_is_asked_again(again: str, chunk_bytes: int) -> None:
 @pytest.mark.parametrize("cut", range(1, 40))
 def test_a_begun_frame_is_pending_evidence(cut: int) -> None:
     """What was received of an incomplete frame can be shown, and its end is TRUNCATED."""
-    pair = pair_in(State.ASKED)
+    pair = pair_in(ConnectionState.ASKED)
     data = raw(message_for("move"))[:cut]
     assert deliver(pair.referee, data) == []
     assert data == pair.referee.pending
@@ -217,7 +223,7 @@ def test_a_begun_frame_is_pending_evidence(cut: int) -> None:
 
 def test_the_end_between_frames_is_no_mistake() -> None:
     """A peer may close the connection whenever no frame is begun."""
-    pair = pair_in(State.ASKED)
+    pair = pair_in(ConnectionState.ASKED)
     assert not pair.referee.is_mid_frame
     pair.referee.receive_end()
     assert Need.DATA is pair.referee.next_event()
@@ -229,10 +235,10 @@ UNSENDABLE = (object(), 2**64, -(2**63) - 1, "\ud800", 1j)
 @pytest.mark.parametrize("move", UNSENDABLE, ids=lambda move: type(move).__name__)
 def test_what_msgpack_cannot_carry_is_a_local_mistake(move: object) -> None:
     """A move that is no plain value is refused before it is sent, and another one may be sent in its place."""
-    player = pair_in(State.ASKED).player
+    player = pair_in(ConnectionState.ASKED).player
     with pytest.raises(LocalProtocolError):
         player.send(Move(match=MATCH, turn=1, move=move))
-    assert State.ASKED is player.state
+    assert ConnectionState.ASKED is player.state
     player.send(message_for("move"))
 
 
@@ -241,15 +247,15 @@ def test_a_move_within_itself_is_a_local_mistake() -> None:
     endless: list[object] = []
     endless.append(endless)
     with pytest.raises(LocalProtocolError):
-        pair_in(State.ASKED).player.send(Move(match=MATCH, turn=1, move=endless))
+        pair_in(ConnectionState.ASKED).player.send(Move(match=MATCH, turn=1, move=endless))
 
 
 def test_a_frame_over_the_limit_is_a_local_mistake() -> None:
     """A move that the referee would refuse for its length is not sent."""
-    player = pair_in(State.ASKED).player
+    player = pair_in(ConnectionState.ASKED).player
     with pytest.raises(LocalProtocolError):
         player.send(Move(match=MATCH, turn=1, move=["x" * 4000] * 17))
-    assert State.ASKED is player.state
+    assert ConnectionState.ASKED is player.state
 
 
 def test_a_player_speaks_only_when_asked() -> None:
@@ -273,7 +279,7 @@ def take(receiver: Connection, data: bytes, cuts: list[int]) -> None:
 
 
 CUTS = st.lists(st.integers(1, 60), max_size=4)
-SIDES = [(state, role) for state in State for role in Role]
+SIDES = [(state, role) for state in ConnectionState for role in Role]
 STREAMS = {
     role: b"".join(raw(message_for(trigger)) for trigger in TRIGGERS if sender_of(trigger) is role) for role in Role
 }
@@ -281,7 +287,7 @@ STREAMS = {
 
 @given(st.sampled_from(SIDES), st.binary(max_size=300), CUTS)
 @settings(max_examples=300, deadline=None)
-def test_random_bytes_raise_nothing_else(side: tuple[State, Role], data: bytes, cuts: list[int]) -> None:
+def test_random_bytes_raise_nothing_else(side: tuple[ConnectionState, Role], data: bytes, cuts: list[int]) -> None:
     """In every state and role, random bytes are dropped, taken or refused."""
     state, role = side
     take(pair_in(state).side(role), data, cuts)
@@ -295,7 +301,7 @@ def test_random_bytes_raise_nothing_else(side: tuple[State, Role], data: bytes, 
 )
 @settings(max_examples=600, deadline=None)
 def test_mutated_streams_raise_nothing_else(
-    side: tuple[State, Role], mutations: list[tuple[int, bytes, int]], cuts: list[int]
+    side: tuple[ConnectionState, Role], mutations: list[tuple[int, bytes, int]], cuts: list[int]
 ) -> None:
     """Valid messages with some bytes changed, added or lost are dropped, taken or refused."""
     state, role = side
@@ -316,10 +322,10 @@ def test_a_mutated_body_raises_nothing_else(trigger: str, place: int, byte: int)
     take(pair_in(state).side(OTHER[sender_of(trigger)]), framed(bytes(body)), [])
 
 
-@pytest.mark.parametrize("state", [State.IDLE, State.SEATED])
+@pytest.mark.parametrize("state", [ConnectionState.IDLE, ConnectionState.SEATED])
 @pytest.mark.parametrize("chunk_bytes", [1, 1000, 65_536])
 @pytest.mark.parametrize("sent", [4, 50_000, 60_000])
-def test_a_long_unasked_frame_is_a_flood_by_its_prefix(state: State, chunk_bytes: int, sent: int) -> None:
+def test_a_long_unasked_frame_is_a_flood_by_its_prefix(state: ConnectionState, chunk_bytes: int, sent: int) -> None:
     """However it is cut, however much of it has come, whatever is in it: it is refused, and not decoded."""
     referee = pair_in(state).referee
     flood = ((60_000).to_bytes(4, "big") + b"\xc1" * 60_000)[:sent]
@@ -331,8 +337,8 @@ def test_a_long_unasked_frame_is_a_flood_by_its_prefix(state: State, chunk_bytes
 
 def test_the_second_of_two_answers_is_a_flood_if_it_is_long() -> None:
     """What was asked is answered by the first."""
-    pair = pair_in(State.ASKED)
-    move = pair.player.send(message_for("move", match_of(State.ASKED, "move")))
+    pair = pair_in(ConnectionState.ASKED)
+    move = pair.player.send(message_for("move", match_of(ConnectionState.ASKED, "move")))
     pair.referee.receive_data(move + (60_000).to_bytes(4, "big"))
     assert isinstance(pair.referee.next_event(), Move)
     with pytest.raises(RemoteProtocolError) as caught:
@@ -342,6 +348,6 @@ def test_the_second_of_two_answers_is_a_flood_if_it_is_long() -> None:
 
 def test_a_long_answer_is_no_flood() -> None:
     """What was asked for may be as long as a frame, however slowly it comes."""
-    referee = pair_in(State.ASKED).referee
+    referee = pair_in(ConnectionState.ASKED).referee
     referee.receive_data((60_000).to_bytes(4, "big") + bytes(50_000))
     assert referee.next_event() is Need.DATA

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from protocol import Role, State
-from protocol.fairness import KEPT, Finding, Witness, check_reveal
+from protocol import ConnectionState, Role
+from protocol.fairness import KEPT, DealFinding, Witness, check_reveal
 from protocol.messages import End, Message, Offer, Resumed, Terms, Turn
 
 from .situations import message_for, pair_in
@@ -25,63 +25,71 @@ USED = ("a fixed deal without nonces", "a nonce")
 BACK: Plain = {"type": "resumed", "turn": 1, "view": VIEW}
 """What makes an offer the message that takes the player back."""
 
-ROWS: tuple[tuple[str, str | None, Plain, Plain, Finding, str, str], ...] = (
-    ("seed and nonces as given", OWN, {}, {}, Finding.KEPT, "", ""),
-    ("in another seat", OTHER, {"seat": 1}, {}, Finding.KEPT, "", ""),
-    ("another seat gave none", OWN, {}, {"nonces": [OWN, None]}, Finding.KEPT, "", ""),
-    ("two seats gave the same", OWN, {}, {"nonces": [OWN, OWN]}, Finding.KEPT, "", ""),
-    ("a void match", OWN, {}, VOID, Finding.KEPT, "", ""),
-    ("a fixed deal", OWN, FIXED, {"nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
-    ("a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
-    ("a fixed deal, taken back", None, {**BACK, **FIXED}, {"nonces": [None, None]}, Finding.FIXED_DEAL, "", ""),
-    ("taken back, and the own nonce is known", OWN, BACK, {}, Finding.KEPT, "", ""),
-    ("taken back as another program", None, BACK, {}, Finding.NOT_KNOWN, "", ""),
-    ("taken back as another program, void", None, BACK, VOID, Finding.NOT_KNOWN, "", ""),
-    ("taken back, and void without nonces", None, BACK, {**VOID, "nonces": [None, None]}, Finding.NOT_USED, "", ""),
-    ("void before anybody was ready", OWN, {}, {**VOID, "nonces": [None, None]}, Finding.NOT_USED, "", ""),
-    ("void while another was ready", OWN, {}, {**VOID, "nonces": [None, OTHER]}, Finding.NOT_USED, "", ""),
-    ("void before the own ready", None, {}, {**VOID, "nonces": [None, OTHER]}, Finding.NOT_USED, "", ""),
-    ("another seed", OWN, {}, {"seed": WRONG_SEED}, Finding.WRONG_SEED, COMMITMENT, DIGEST),
-    ("another seed, void", OWN, {}, {**VOID, "seed": WRONG_SEED}, Finding.WRONG_SEED, COMMITMENT, DIGEST),
+ROWS: tuple[tuple[str, str | None, Plain, Plain, DealFinding, str, str], ...] = (
+    ("seed and nonces as given", OWN, {}, {}, DealFinding.KEPT, "", ""),
+    ("in another seat", OTHER, {"seat": 1}, {}, DealFinding.KEPT, "", ""),
+    ("another seat gave none", OWN, {}, {"nonces": [OWN, None]}, DealFinding.KEPT, "", ""),
+    ("two seats gave the same", OWN, {}, {"nonces": [OWN, OWN]}, DealFinding.KEPT, "", ""),
+    ("a void match", OWN, {}, VOID, DealFinding.KEPT, "", ""),
+    ("a fixed deal", OWN, FIXED, {"nonces": [None, None]}, DealFinding.FIXED_DEAL, "", ""),
+    ("a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, None]}, DealFinding.FIXED_DEAL, "", ""),
+    ("a fixed deal, taken back", None, {**BACK, **FIXED}, {"nonces": [None, None]}, DealFinding.FIXED_DEAL, "", ""),
+    ("taken back, and the own nonce is known", OWN, BACK, {}, DealFinding.KEPT, "", ""),
+    ("taken back as another program", None, BACK, {}, DealFinding.NOT_KNOWN, "", ""),
+    ("taken back as another program, void", None, BACK, VOID, DealFinding.NOT_KNOWN, "", ""),
+    ("taken back, and void without nonces", None, BACK, {**VOID, "nonces": [None, None]}, DealFinding.NOT_USED, "", ""),
+    ("void before anybody was ready", OWN, {}, {**VOID, "nonces": [None, None]}, DealFinding.NOT_USED, "", ""),
+    ("void while another was ready", OWN, {}, {**VOID, "nonces": [None, OTHER]}, DealFinding.NOT_USED, "", ""),
+    ("void before the own ready", None, {}, {**VOID, "nonces": [None, OTHER]}, DealFinding.NOT_USED, "", ""),
+    ("another seed", OWN, {}, {"seed": WRONG_SEED}, DealFinding.WRONG_SEED, COMMITMENT, DIGEST),
+    ("another seed, void", OWN, {}, {**VOID, "seed": WRONG_SEED}, DealFinding.WRONG_SEED, COMMITMENT, DIGEST),
     (
         "another seed of a fixed deal",
         OWN,
         FIXED,
         {"seed": WRONG_SEED, "nonces": [None, None]},
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
         COMMITMENT,
         DIGEST,
     ),
-    ("another commitment", OWN, {"commitment": DIGEST}, {}, Finding.WRONG_SEED, DIGEST, COMMITMENT),
-    ("another nonce", OWN, {}, {"nonces": [THIRD, OTHER]}, Finding.WRONG_NONCE, OWN, THIRD),
-    ("the nonces of two seats swapped", OWN, {}, {"nonces": [OTHER, OWN]}, Finding.WRONG_NONCE, OWN, OTHER),
-    ("another nonce, void", OWN, {}, {**VOID, "nonces": [THIRD, None]}, Finding.WRONG_NONCE, OWN, THIRD),
-    ("a nonce that nobody gave", None, {}, {}, Finding.WRONG_NONCE, "(none given)", OWN),
-    ("another nonce, taken back", OWN, BACK, {"nonces": [THIRD, OTHER]}, Finding.WRONG_NONCE, OWN, THIRD),
-    ("another seed, taken back", None, BACK, {"seed": WRONG_SEED}, Finding.WRONG_SEED, COMMITMENT, DIGEST),
-    ("the own nonce alone left out", OWN, {}, {"nonces": [None, OTHER]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
-    ("all nonces left out", OWN, {}, {"nonces": [None, None]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
-    ("left out, taken back", OWN, BACK, {"nonces": [None, OTHER]}, Finding.NONCE_LEFT_OUT, OWN, "null"),
+    ("another commitment", OWN, {"commitment": DIGEST}, {}, DealFinding.WRONG_SEED, DIGEST, COMMITMENT),
+    ("another nonce", OWN, {}, {"nonces": [THIRD, OTHER]}, DealFinding.WRONG_NONCE, OWN, THIRD),
+    ("the nonces of two seats swapped", OWN, {}, {"nonces": [OTHER, OWN]}, DealFinding.WRONG_NONCE, OWN, OTHER),
+    ("another nonce, void", OWN, {}, {**VOID, "nonces": [THIRD, None]}, DealFinding.WRONG_NONCE, OWN, THIRD),
+    ("a nonce that nobody gave", None, {}, {}, DealFinding.WRONG_NONCE, "(none given)", OWN),
+    ("another nonce, taken back", OWN, BACK, {"nonces": [THIRD, OTHER]}, DealFinding.WRONG_NONCE, OWN, THIRD),
+    ("another seed, taken back", None, BACK, {"seed": WRONG_SEED}, DealFinding.WRONG_SEED, COMMITMENT, DIGEST),
+    ("the own nonce alone left out", OWN, {}, {"nonces": [None, OTHER]}, DealFinding.NONCE_LEFT_OUT, OWN, "null"),
+    ("all nonces left out", OWN, {}, {"nonces": [None, None]}, DealFinding.NONCE_LEFT_OUT, OWN, "null"),
+    ("left out, taken back", OWN, BACK, {"nonces": [None, OTHER]}, DealFinding.NONCE_LEFT_OUT, OWN, "null"),
     (
         "left out of an unknown one",
         None,
         BACK,
         {"nonces": [None, OTHER]},
-        Finding.NONCE_LEFT_OUT,
+        DealFinding.NONCE_LEFT_OUT,
         "(not known)",
         "null",
     ),
-    ("all nonces in a fixed deal", OWN, FIXED, {}, Finding.NONCE_USED, *USED),
-    ("the own nonce in a fixed deal", OWN, FIXED, {"nonces": [OWN, None]}, Finding.NONCE_USED, *USED),
-    ("another's nonce in a fixed deal", OWN, FIXED, {"nonces": [None, OTHER]}, Finding.NONCE_USED, *USED),
-    ("a nonce in a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, OTHER]}, Finding.NONCE_USED, *USED),
-    ("a nonce in a fixed deal, taken back", None, {**BACK, **FIXED}, {}, Finding.NONCE_USED, *USED),
-    ("a seat without a nonce too few", OWN, {}, {"nonces": [OWN]}, Finding.WRONG_SEATS, "seat 0 of 2", "1 nonces"),
-    ("no nonces at all", OWN, {}, {"nonces": []}, Finding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
-    ("a seat too many", OWN, {}, {"nonces": [OWN, OTHER, None]}, Finding.WRONG_SEATS, "seat 0 of 2", "3 nonces"),
-    ("a seat too few in a fixed deal", OWN, FIXED, {"nonces": [None]}, Finding.WRONG_SEATS, "seat 0 of 2", "1 nonces"),
-    ("no nonces, taken back", None, BACK, {"nonces": []}, Finding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
-    ("an offer of a seat that is not there", OWN, {"seat": 2}, {}, Finding.WRONG_SEATS, "seat 2 of 2", "2 nonces"),
+    ("all nonces in a fixed deal", OWN, FIXED, {}, DealFinding.NONCE_USED, *USED),
+    ("the own nonce in a fixed deal", OWN, FIXED, {"nonces": [OWN, None]}, DealFinding.NONCE_USED, *USED),
+    ("another's nonce in a fixed deal", OWN, FIXED, {"nonces": [None, OTHER]}, DealFinding.NONCE_USED, *USED),
+    ("a nonce in a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, OTHER]}, DealFinding.NONCE_USED, *USED),
+    ("a nonce in a fixed deal, taken back", None, {**BACK, **FIXED}, {}, DealFinding.NONCE_USED, *USED),
+    ("a seat without a nonce too few", OWN, {}, {"nonces": [OWN]}, DealFinding.WRONG_SEATS, "seat 0 of 2", "1 nonces"),
+    ("no nonces at all", OWN, {}, {"nonces": []}, DealFinding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
+    ("a seat too many", OWN, {}, {"nonces": [OWN, OTHER, None]}, DealFinding.WRONG_SEATS, "seat 0 of 2", "3 nonces"),
+    (
+        "a seat too few in a fixed deal",
+        OWN,
+        FIXED,
+        {"nonces": [None]},
+        DealFinding.WRONG_SEATS,
+        "seat 0 of 2",
+        "1 nonces",
+    ),
+    ("no nonces, taken back", None, BACK, {"nonces": []}, DealFinding.WRONG_SEATS, "seat 0 of 2", "0 nonces"),
+    ("an offer of a seat that is not there", OWN, {"seat": 2}, {}, DealFinding.WRONG_SEATS, "seat 2 of 2", "2 nonces"),
 )
 """(what, own nonce, what is other in the offer, what is other in the end, finding, expected, found)."""
 
@@ -105,19 +113,19 @@ def end_with(**changes: Any) -> End:
     ("nonce", "offer", "end", "finding", "expected", "found"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
 )
 def test_a_reveal_is_judged(
-    nonce: str | None, offer: Plain, end: Plain, finding: Finding, expected: str, found: str
+    nonce: str | None, offer: Plain, end: Plain, finding: DealFinding, expected: str, found: str
 ) -> None:
     """Each reveal has its finding, with what had to stand there and what does, and a text that holds both."""
     verdict = check_reveal(offer_with(**offer), nonce, end_with(**end))
     assert (finding, expected, found) == (verdict.finding, verdict.expected, verdict.found)
     assert (finding in KEPT) is verdict.is_kept
     assert expected in verdict.text
-    assert found in verdict.text or finding is Finding.NONCE_LEFT_OUT
+    assert found in verdict.text or finding is DealFinding.NONCE_LEFT_OUT
 
 
 def test_every_finding_is_provoked() -> None:
     """The table knows every finding."""
-    assert set(Finding) == {row[4] for row in ROWS}
+    assert set(DealFinding) == {row[4] for row in ROWS}
 
 
 @pytest.mark.parametrize("byte", range(32))
@@ -125,14 +133,14 @@ def test_every_byte_of_the_seed_counts(byte: int) -> None:
     """A seed with one bit changed is not the committed one."""
     seed = bytearray(SEED)
     seed[byte] ^= 1
-    assert check_reveal(offer_with(), OWN, end_with(seed=seed.hex())).finding is Finding.WRONG_SEED
+    assert check_reveal(offer_with(), OWN, end_with(seed=seed.hex())).finding is DealFinding.WRONG_SEED
 
 
 @pytest.mark.parametrize("digit", range(32))
 def test_every_digit_of_the_nonce_counts(digit: int) -> None:
     """A nonce with one digit changed is another one."""
     changed = OWN[:digit] + ("1" if OWN[digit] == "0" else "0") + OWN[digit + 1 :]
-    assert check_reveal(offer_with(), OWN, end_with(nonces=[changed, OTHER])).finding is Finding.WRONG_NONCE
+    assert check_reveal(offer_with(), OWN, end_with(nonces=[changed, OTHER])).finding is DealFinding.WRONG_NONCE
 
 
 def witness_of(*messages: Message) -> Witness:
@@ -172,18 +180,18 @@ def test_the_last_head_is_remembered(seen: tuple[Message, ...], head: str | None
     assert head == witness_of(*seen).head
 
 
-ENDS: tuple[tuple[tuple[End, ...], Finding | None], ...] = (
+ENDS: tuple[tuple[tuple[End, ...], DealFinding | None], ...] = (
     ((), None),
-    ((end_with(),), Finding.KEPT),
-    ((end_with(), end_with(**VOID)), Finding.KEPT),
-    ((end_with(), end_with(**VOID, seed=WRONG_SEED)), Finding.WRONG_SEED),
-    ((end_with(seed=WRONG_SEED), end_with(**VOID)), Finding.WRONG_SEED),
+    ((end_with(),), DealFinding.KEPT),
+    ((end_with(), end_with(**VOID)), DealFinding.KEPT),
+    ((end_with(), end_with(**VOID, seed=WRONG_SEED)), DealFinding.WRONG_SEED),
+    ((end_with(seed=WRONG_SEED), end_with(**VOID)), DealFinding.WRONG_SEED),
 )
 """(the ends of one match, the finding that stays)."""
 
 
 @pytest.mark.parametrize(("ends", "finding"), ENDS)
-def test_a_breach_stays(ends: tuple[End, ...], finding: Finding | None) -> None:
+def test_a_breach_stays(ends: tuple[End, ...], finding: DealFinding | None) -> None:
     """A second end of the same match can add a breach, and takes none back."""
     verdict = witness_of(offer_with(), message_for("ready"), *ends).verdict
     assert finding == (verdict and verdict.finding)
@@ -195,59 +203,65 @@ def test_a_new_offer_begins_anew() -> None:
     assert witness_of(*seen).verdict is None
     verdict = witness_of(*seen, end_with(match="q-2", nonces=[None, None], **VOID)).verdict
     assert verdict is not None
-    assert verdict.finding is Finding.NOT_USED
+    assert verdict.finding is DealFinding.NOT_USED
 
 
-BACK_IN: tuple[tuple[str, tuple[Message, ...], Finding], ...] = (
-    ("with the nonce given", (offer_with(), message_for("ready"), back_with(), end_with()), Finding.KEPT),
-    ("as another program", (back_with(), end_with()), Finding.NOT_KNOWN),
-    ("twice", (offer_with(), message_for("ready"), back_with(), back_with(), end_with()), Finding.KEPT),
-    ("twice as another program", (back_with(), back_with(), end_with()), Finding.NOT_KNOWN),
+BACK_IN: tuple[tuple[str, tuple[Message, ...], DealFinding], ...] = (
+    ("with the nonce given", (offer_with(), message_for("ready"), back_with(), end_with()), DealFinding.KEPT),
+    ("as another program", (back_with(), end_with()), DealFinding.NOT_KNOWN),
+    ("twice", (offer_with(), message_for("ready"), back_with(), back_with(), end_with()), DealFinding.KEPT),
+    ("twice as another program", (back_with(), back_with(), end_with()), DealFinding.NOT_KNOWN),
     (
         "into another match",
         (offer_with(), message_for("ready"), back_with(match="q-2"), end_with(match="q-2")),
-        Finding.NOT_KNOWN,
+        DealFinding.NOT_KNOWN,
     ),
     (
         "with another commitment",
         (offer_with(), message_for("ready"), back_with(commitment=DIGEST), end_with(seed=WRONG_SEED)),
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
     ),
     (
         "with another commitment, as another program",
         (back_with(), back_with(commitment=DIGEST), end_with(seed=WRONG_SEED)),
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
     ),
     (
         "into a fixed deal that was none",
         (offer_with(), message_for("ready"), back_with(nonces=False), end_with(nonces=[None, None])),
-        Finding.NONCE_LEFT_OUT,
+        DealFinding.NONCE_LEFT_OUT,
     ),
     (
         "into another seat",
         (offer_with(), message_for("ready"), back_with(seat=1), end_with(nonces=[OTHER, OWN])),
-        Finding.WRONG_NONCE,
+        DealFinding.WRONG_NONCE,
     ),
     (
         "after a breach",
         (offer_with(), message_for("ready"), end_with(seed=WRONG_SEED), back_with(), end_with()),
-        Finding.WRONG_SEED,
+        DealFinding.WRONG_SEED,
     ),
-    ("after a new offer", (offer_with(), back_with(), offer_with(), message_for("ready"), end_with()), Finding.KEPT),
+    (
+        "after a new offer",
+        (offer_with(), back_with(), offer_with(), message_for("ready"), end_with()),
+        DealFinding.KEPT,
+    ),
 )
 """(how the player was taken back, what was seen, finding)."""
 
 
 @pytest.mark.parametrize(("seen", "finding"), [row[1:] for row in BACK_IN], ids=[row[0] for row in BACK_IN])
-def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: Finding) -> None:
+def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: DealFinding) -> None:
     """Whoever is taken back into a match holds the referee to what it offered before."""
     verdict = witness_of(*seen).verdict
     assert verdict is not None
     assert finding is verdict.finding
 
 
-@pytest.mark.parametrize("state", [State.OFFERED, State.SEATED, State.ASKED, State.TO_CONFIRM])
-def test_an_end_is_judged_wherever_it_may_come(state: State) -> None:
+@pytest.mark.parametrize(
+    "state", [ConnectionState.OFFERED, ConnectionState.SEATED, ConnectionState.ASKED, ConnectionState.TO_CONFIRM]
+)
+def test_an_end_is_judged_wherever_it_may_come(state: ConnectionState) -> None:
     """The void end of a match is judged, however far the match had come."""
     pair, witness = pair_in(state), witness_of(offer_with(), message_for("ready"))
     for message in pair.send(Role.REFEREE, end_with(**VOID, nonces=[None, None])):

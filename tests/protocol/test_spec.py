@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from protocol import Code, State, limits
+from protocol import Code, ConnectionState, limits
 from protocol.client import COME_BACK_S, RETRY_S
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, End
 from referee import chance
@@ -64,7 +64,7 @@ def test_every_part_is_used() -> None:
 def test_every_state_is_explained_by_the_table() -> None:
     """The table of states names each state."""
     states = section("The conversation")
-    assert set(State) == {state for state in State if f"`{state}`" in states}
+    assert set(ConnectionState) == {state for state in ConnectionState if f"`{state}`" in states}
 
 
 def test_every_section_is_listed() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from referee.match.events import SeatVacant
 from referee.match.fouls import Cause
-from referee.record.fairness import Fairness, Spread, Timing, fairness, spread, timings
+from referee.record.fairness import Fairness, TimeSpread, Timing, fairness, spread, timings
 from referee.record.reader import read_record
 
 from .test_golden import GOLDEN, RECORDS
@@ -50,7 +50,7 @@ def test_a_spread_is_of_times_that_there_were(
     times_ms: list[float], median_ms: float, p95_ms: float, p99_ms: float, most_ms: float
 ) -> None:
     """Each figure is one of the times, by nearest rank, and zero if there are none."""
-    assert Spread(median_ms=median_ms, p95_ms=p95_ms, p99_ms=p99_ms, most_ms=most_ms) == spread(times_ms)
+    assert TimeSpread(median_ms=median_ms, p95_ms=p95_ms, p99_ms=p99_ms, most_ms=most_ms) == spread(times_ms)
 
 
 @pytest.mark.parametrize(("used_ms", "is_close"), [(899.9, False), (900.0, True), (1000.0, True), (1000.1, False)])

@@ -8,7 +8,7 @@ import pytest
 from referee.record.match_entries import BadCourse, course, entry_of
 from referee.record.reader import RecordError, read_record
 from referee.record.writer import RecordWriter
-from referee.tournament.match_context import Entry, Occasion
+from referee.tournament.match_context import MatchEntry, Occasion
 
 from ..ledger.ledgers import entry_of as entry
 from ..ledger.ledgers import in_tournament
@@ -17,7 +17,7 @@ from .records import SEALER, record_of, tell
 A, B, C = (f"cup-{number:05}" for number in (1, 2, 3))
 
 
-def opened(number: int, opening: int, *taken: str, **changes: Any) -> Entry:
+def opened(number: int, opening: int, *taken: str, **changes: Any) -> MatchEntry:
     """Return an entry by the number of its pairing, how many were opened before, and what was taken before."""
     occasion = Occasion(
         tournament="cup",
@@ -46,7 +46,7 @@ def opened(number: int, opening: int, *taken: str, **changes: Any) -> Entry:
     ],
     ids=["none", "one", "one after the other", "both at once", "the later one first", "one left", "legs and replays"],
 )
-def test_the_order_is_told(entries: list[Entry], order: list[str]) -> None:
+def test_the_order_is_told(entries: list[MatchEntry], order: list[str]) -> None:
     """By the headers, and at the end by the numbers of the pairings, in whatever order the records are read."""
     assert [one.match for one in course(entries)] == order
     assert [one.match for one in course(reversed(entries))] == order
@@ -75,7 +75,9 @@ def test_matches_that_are_not_over_tell_of_others() -> None:
         ([opened(1, 0), in_tournament(opened(2, 1), "cap")], (), f"{A} is of the tournament cup, and cap-00002 of cap"),
     ],
 )
-def test_contradictions_are_named(entries: list[Entry], unfinished: tuple[Entry, ...], complaint: str) -> None:
+def test_contradictions_are_named(
+    entries: list[MatchEntry], unfinished: tuple[MatchEntry, ...], complaint: str
+) -> None:
     """The text names the records, and says what does not fit."""
     with pytest.raises(BadCourse, match=complaint):
         course(entries, {one.match: one.occasion for one in unfinished})

@@ -17,9 +17,9 @@ from referee.record.schema import (
     FORMAT,
     BadLine,
     Header,
+    RecordedStep,
     ResultLine,
     SealLine,
-    Step,
     encode_line,
     line_hash,
     plain_command,
@@ -144,7 +144,7 @@ def test_an_event_is_read_as_it_was_written(event: e.AnyEvent) -> None:
     entries = veil(core)
     data, found = encode_line(core, entries)
     assert found == digest(encoded(core))
-    assert line_of(data) == Step(n=1, prev=ZEROS, event=event, commands=[])
+    assert line_of(data) == RecordedStep(n=1, prev=ZEROS, event=event, commands=[])
     assert read_line(data).hash == found
     assert read_line(step_of(msgspec.to_builtins(event))).fields == read_line(data).fields
 
@@ -289,8 +289,8 @@ BAD_VEILS: tuple[tuple[str, bytes], ...] = (
 @pytest.mark.parametrize("data", [row[1] for row in BAD_VEILS], ids=[row[0] for row in BAD_VEILS])
 def test_a_hidden_field_that_is_not_what_it_should_be(data: bytes) -> None:
     """What stands in `open` is what the core has the hashes of: all of it, nothing else, in the order of writing."""
-    assert isinstance(line_of(MOVED), Step)
-    assert isinstance(line_of(BROKEN), Step)
+    assert isinstance(line_of(MOVED), RecordedStep)
+    assert isinstance(line_of(BROKEN), RecordedStep)
     with pytest.raises(BadLine, match=r"."):
         line_of(data)
 
@@ -372,6 +372,6 @@ BAD: tuple[tuple[str, bytes], ...] = (
 @pytest.mark.parametrize("body", [row[1] for row in BAD], ids=[row[0] for row in BAD])
 def test_a_body_that_is_no_line(body: bytes) -> None:
     """Whatever else the bytes are, they are refused with a reason."""
-    assert isinstance(line_of(OPENED), Step)
+    assert isinstance(line_of(OPENED), RecordedStep)
     with pytest.raises(BadLine, match=r"."):
         line_of(body)

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from referee.net.links.tokens import add_tokens
-from referee.submissions.archive import Entry, pack
+from referee.submissions.archive import ArchiveEntry, pack
 
 STANDING = str(Path(__file__).with_name("standing.py"))
 TOML = b'name = "mine"\nrun = "python3 main.py"\ngames = ["q"]\n'
@@ -24,7 +24,7 @@ LIMIT_S = 60.0
 def archive(does: str = "pass", note: str = "") -> bytes:
     """Return an archive whose check does something; a note makes it another one."""
     files = {"player.toml": TOML, "does": does.encode(), "note": note.encode()}
-    return pack([Entry(path=path, data=data) for path, data in files.items()])
+    return pack([ArchiveEntry(path=path, data=data) for path, data in files.items()])
 
 
 class Reception:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry
 
-from referee.cli.options.monitoring import Watched
-from referee.cli.options.submissions import Reception, run_reception
+from referee.cli.options.monitoring import Monitoring
+from referee.cli.options.submissions import SubmissionsOptions, run_reception
 from referee.net.telemetry import Several
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))
@@ -19,7 +19,7 @@ def main() -> None:
     """Be the reception."""
     folder, *rest = sys.argv[1:]
     players, logs, address, limit_s, by_name = (*rest, *("tcp:0:interface=127.0.0.1", "60", "")[len(rest) - 2 :])
-    reception = Reception(
+    reception = SubmissionsOptions(
         folder=Path(folder),
         players=Path(players),
         logs=Path(logs),
@@ -28,7 +28,7 @@ def main() -> None:
         check_s=float(limit_s),
         remote_by_name=bool(by_name),
     )
-    run_reception(reception, Watched(Several(), None, CollectorRegistry()))
+    run_reception(reception, Monitoring(Several(), None, CollectorRegistry()))
 
 
 if __name__ == "__main__":

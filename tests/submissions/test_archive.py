@@ -14,20 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.submissions import archive
-from referee.submissions.archive import BadArchive, Entry, Kind, check, pack, unpack
+from referee.submissions.archive import ArchiveEntry, BadArchive, EntryKind, check, pack, unpack
 from referee.submissions.folder import gather, write
 
 RECORD = Path(__file__).parents[1] / "golden" / "clean.jsonl"
 
 TOML = b'name = "mine"\nrun = "python3 main.py"\n'
-MANIFEST = Entry(path="player.toml", data=TOML)
+MANIFEST = ArchiveEntry(path="player.toml", data=TOML)
 PLAYER = (
     MANIFEST,
-    Entry(path="main.py", data=b"print()\n", is_executable=True),
-    Entry(path="data", kind=Kind.FOLDER),
-    Entry(path="data/book.bin", data=bytes(range(256)) * 9),
-    Entry(path="data/latest", kind=Kind.LINK, target="book.bin"),
-    Entry(path="run", kind=Kind.LINK, target="main.py"),
+    ArchiveEntry(path="main.py", data=b"print()\n", is_executable=True),
+    ArchiveEntry(path="data", kind=EntryKind.FOLDER),
+    ArchiveEntry(path="data/book.bin", data=bytes(range(256)) * 9),
+    ArchiveEntry(path="data/latest", kind=EntryKind.LINK, target="book.bin"),
+    ArchiveEntry(path="run", kind=EntryKind.LINK, target="main.py"),
 )
 
 
@@ -155,7 +155,7 @@ def test_plain_archives_of_others_are_taken(form: int, tmp_path: Path) -> None:
     head = info("./bin/run", mode=0o6755)
     head.uid, head.uname, head.mtime = 0, "root", 12345
     data = tar(info("./", tarfile.DIRTYPE), head, form=form)
-    assert unpack(data) == (MANIFEST, Entry(path="bin/run", is_executable=True))
+    assert unpack(data) == (MANIFEST, ArchiveEntry(path="bin/run", is_executable=True))
     write(unpack(data), tmp_path / "player")
     assert (tmp_path / "player/bin/run").stat().st_mode & 0o7777 == 0o755
 
@@ -187,12 +187,12 @@ def test_any_tar_program_can_read_it() -> None:
         assert book.read() == PLAYER[3].data
 
 
-FILES = st.builds(Entry, path=st.text("aA.é/ \n", min_size=1, max_size=8), data=st.binary(max_size=1100))
+FILES = st.builds(ArchiveEntry, path=st.text("aA.é/ \n", min_size=1, max_size=8), data=st.binary(max_size=1100))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(FILES, max_size=5))
-def test_what_is_packed_is_unpacked(files: list[Entry]) -> None:
+def test_what_is_packed_is_unpacked(files: list[ArchiveEntry]) -> None:
     """Whatever keeps the rules comes out as it went in; all else is refused alike by whoever packs and unpacks."""
     entries = (MANIFEST, *files)
     try:

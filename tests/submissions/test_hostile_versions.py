@@ -14,7 +14,7 @@ from twisted.internet.task import Clock
 from referee.files.tree import BadTree
 from referee.submissions import check_queue as module
 from referee.submissions.check_queue import RETRY_S, Checker
-from referee.submissions.store import State, Store, StoreError
+from referee.submissions.store import Store, StoreError, VersionState
 
 from .receptions import archive, receiving
 
@@ -58,7 +58,7 @@ class Service:
         self.store.hand_in("ada", archive(), "then")
         self.checker.add("ada", 1)
 
-    def version(self) -> tuple[State, str | None]:
+    def version(self) -> tuple[VersionState, str | None]:
         """Return the version's state and trouble."""
         found = self.store.version("ada", 1)
         assert found is not None
@@ -96,7 +96,7 @@ def test_what_comes_up_is_a_verdict(service: Service, error: Exception, told: st
     service.store.begin = raising(error)  # type: ignore[method-assign]
     running = Deferred.fromCoroutine(service.checker.run())
     state, trouble = service.version()
-    assert (state, told in (trouble or ""), "/srv" in (trouble or "")) == (State.FAILED, True, False)
+    assert (state, told in (trouble or ""), "/srv" in (trouble or "")) == (VersionState.FAILED, True, False)
     assert service.checker.current is None
     assert not running.called
     assert "author" in service.notes[0]
@@ -117,10 +117,10 @@ def test_trouble_of_the_machine_is_waited_out(
     """A full disk says nothing about a program: its check is made when there is room."""
     monkeypatch.setattr(service.store, "begin", raising(error))
     running = Deferred.fromCoroutine(service.checker.run())
-    assert service.version() == (State.WAITING, None)
+    assert service.version() == (VersionState.WAITING, None)
     monkeypatch.setattr(service.store, "begin", raising(BadTree("x can't be read")))
     service.clock.advance(RETRY_S)
-    assert service.version() == (State.FAILED, "the check could not be made: x can't be read")
+    assert service.version() == (VersionState.FAILED, "the check could not be made: x can't be read")
     stop(running)
 
 
@@ -130,9 +130,9 @@ def test_what_comes_up_behind_a_verdict_ends_nothing(service: Service, monkeypat
     with monkeypatch.context() as patched:
         patched.setattr(service.store, "conclude", raising(RuntimeError("who knows")))
         running = Deferred.fromCoroutine(service.checker.run())
-    assert (service.version()[0], running.called) == (State.WAITING, False)
+    assert (service.version()[0], running.called) == (VersionState.WAITING, False)
     service.clock.advance(RETRY_S)
-    assert service.version()[0] == State.FAILED
+    assert service.version()[0] == VersionState.FAILED
     stop(running)
 
 

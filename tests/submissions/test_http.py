@@ -11,7 +11,7 @@ import pytest
 
 from referee.launch.orphans import strays
 from referee.net.links.tokens import add_tokens
-from referee.submissions.archive import MAX_PACKED_BYTES, Entry, pack
+from referee.submissions.archive import MAX_PACKED_BYTES, ArchiveEntry, pack
 
 from .receptions import TOML, Reception, archive, receiving
 
@@ -55,7 +55,7 @@ def _check_privacy(service: Reception) -> None:
 
 BAD = {
     "no archive": (b"PK", 422, "no whole gzip"),
-    "no manifest": (pack([Entry(path="player.toml", data=TOML)])[:-4], 422, "cut off"),
+    "no manifest": (pack([ArchiveEntry(path="player.toml", data=TOML)])[:-4], 422, "cut off"),
 }
 
 

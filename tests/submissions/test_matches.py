@@ -16,9 +16,9 @@ from referee.record.explain import Heard
 from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
 from referee.record.redacted import check_redacted
-from referee.submissions.archive import Entry, pack
-from referee.submissions.matches import Match, Matches, Seat, _own
-from referee.submissions.store import Store, Verdict
+from referee.submissions.archive import ArchiveEntry, pack
+from referee.submissions.matches import AuthoredMatch, Matches, Seat, _own
+from referee.submissions.store import CheckOutcome, Store
 from referee.tournament.match_context import Occasion
 from tests.cli.calling import referee
 
@@ -33,9 +33,9 @@ def handed_in(store: Store, author: str, name: str) -> None:
     toml = f'name = "{name}"\nrun = "{sys.executable} main.py"\n'
     files = {"player.toml": toml, "main.py": PASSING}
     version, _ = store.hand_in(
-        author, pack([Entry(path=path, data=data.encode()) for path, data in files.items()]), NOW
+        author, pack([ArchiveEntry(path=path, data=data.encode()) for path, data in files.items()]), NOW
     )
-    store.conclude(author, version.number, Verdict(passed=True), NOW)
+    store.conclude(author, version.number, CheckOutcome(passed=True), NOW)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table() -> None:
     """Two share the first place: the next one is third, as at the end of the match and in the report."""
     record = read_record(GOLDEN / "clean.jsonl")
     assert record.result is not None
-    match = Match(name="m1", header=record.header, result=record.result, seats=())
+    match = AuthoredMatch(name="m1", header=record.header, result=record.result, seats=())
     assert [_own(match, Seat(seat=seat, author="ada", version=None)).rank for seat in range(3)] == [1, 3, 1]
 
 

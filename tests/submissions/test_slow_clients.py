@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from referee.net.http_server import LINGER_S, HttpServer
 from referee.net.links.tokens import add_tokens
 from referee.submissions.api import Authors
-from referee.submissions.http import LIMITS, Reception
+from referee.submissions.http import LIMITS, SubmissionsService
 
 AUTHORS = ["ada", *(f"author{number}" for number in range(LIMITS.known // LIMITS.of_client))]
 REQUEST = "POST /versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\n"
@@ -38,7 +38,7 @@ class Door:
         path = folder / "authors.toml"
         self.tokens = add_tokens(path, AUTHORS, may_renew=False)
         self.token = self.tokens["ada"]
-        reception = Reception(Reader(), Authors(path))  # type: ignore[arg-type]
+        reception = SubmissionsService(Reader(), Authors(path))  # type: ignore[arg-type]
         self.server = HttpServer(reception, LIMITS, lambda *_, **__: None, self.clock)
 
     def client(self, host: str = "192.0.2.1") -> tuple[Any, StringTransport]:

@@ -8,12 +8,12 @@ import pytest
 
 from referee.launch import read_folder
 from referee.submissions import store as module
-from referee.submissions.store import Refused, State, Store, StoreError, Verdict
+from referee.submissions.store import CheckOutcome, Store, StoreError, VersionRefused, VersionState
 
 from .receptions import archive
 
 NOW = "2026-05-04T03:02:01.000+00:00"
-PASSED, FAILED = Verdict(passed=True, report={"steps": []}), Verdict(passed=False, trouble="it hangs")
+PASSED, FAILED = CheckOutcome(passed=True, report={"steps": []}), CheckOutcome(passed=False, trouble="it hangs")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
     made.close()
 
 
-def taken(store: Store, note: str, verdict: Verdict) -> int:
+def taken(store: Store, note: str, verdict: CheckOutcome) -> int:
     """Hand a version in and give it a verdict; return its number."""
     version, is_new = store.hand_in("ada", archive(note=note), NOW)
     assert is_new
@@ -45,7 +45,11 @@ def test_the_latest_version_that_passed_plays(store: Store) -> None:
     numbers.append(taken(store, "c", PASSED))
     assert (note(store), (playing / "note").read_text()) == ("c", "a")
     assert numbers == [1, 2, 3]
-    assert [one.state for one in store.versions("ada")] == [State.PASSED, State.FAILED, State.PASSED]
+    assert [one.state for one in store.versions("ada")] == [
+        VersionState.PASSED,
+        VersionState.FAILED,
+        VersionState.PASSED,
+    ]
     assert (store.report("ada", 1), store.report("ada", 2)) == ({"steps": []}, None)
     assert store.version("ada", 2).trouble == "it hangs"  # type: ignore[union-attr]  # it is there
     kept = store.root / ".versions" / "ada"
@@ -69,16 +73,16 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     """Another one while one waits, and more versions or more bytes than there is room for."""
     store.hand_in("ada", archive(note="a"), NOW)
     assert store.hand_in("ada", archive(note="a"), NOW)[1] is False
-    with pytest.raises(Refused, match="version 1 is not checked yet"):
+    with pytest.raises(VersionRefused, match="version 1 is not checked yet"):
         store.hand_in("ada", archive(note="b"), NOW)
     store.conclude("ada", 1, FAILED, NOW)
     assert [taken(store, "a", FAILED) for _ in range(2)] == [2, 3]
     monkeypatch.setattr(module, "MAX_KEPT_BYTES", 800)
-    with pytest.raises(Refused, match="take no more"):
+    with pytest.raises(VersionRefused, match="take no more"):
         store.hand_in("ada", archive(note="d"), NOW)
     monkeypatch.undo()
     assert taken(store, "d", PASSED) == 4
-    with pytest.raises(Refused, match="4 versions are kept"):
+    with pytest.raises(VersionRefused, match="4 versions are kept"):
         store.hand_in("ada", archive(note="e"), NOW)
     assert store.hand_in("bob", archive(note="e"), NOW)[0].number == 1
 

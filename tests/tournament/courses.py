@@ -14,7 +14,7 @@ from referee.pairing.base import Pairing, PairingFormat
 from referee.plugins import load
 from referee.testing import random_result
 from referee.tournament.machine import Fixture, GivenUp, Tournament
-from referee.tournament.match_context import Entry, FoulEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
 from referee.tournament.spec import Charter, Participant, TimeControl
 
 FORMATS = load().formats
@@ -39,7 +39,7 @@ class Happening(Struct, frozen=True):
 
     match: str
     occasion: Occasion
-    entry: Entry | None = None
+    entry: MatchEntry | None = None
     """None when it was opened."""
 
 
@@ -85,7 +85,7 @@ def happenings(
 
 def course_of(
     tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
-) -> Iterator[Entry]:
+) -> Iterator[MatchEntry]:
     """Play a tournament to its end, and yield every result once it is taken; what came too late, too."""
     for one in happenings(tournament, random, tables=tables, troubles=troubles):
         if one.entry is not None:
@@ -93,7 +93,7 @@ def course_of(
             yield one.entry
 
 
-def take(tournament: Tournament, entry: Entry) -> bool:
+def take(tournament: Tournament, entry: MatchEntry) -> bool:
     """Take a result; return whether it was in time."""
     try:
         tournament.take(entry)
@@ -104,7 +104,7 @@ def take(tournament: Tournament, entry: Entry) -> bool:
 
 def _result(
     charter: Charter, match: str, fixture: Fixture, occasion: Occasion, random: Random, troubles: Troubles
-) -> Entry:
+) -> MatchEntry:
     seats = fixture.seats
     fouls: list[FoulEntry] = []
     ranking: tuple[tuple[int, ...], ...] = ()
@@ -112,7 +112,7 @@ def _result(
     void = "the disk is full" if random.random() < troubles.void else None
     if void is None:
         ranking, scores, fouls = _played(seats, random, troubles)
-    return Entry(
+    return MatchEntry(
         match=match,
         occasion=occasion,
         names=tuple(charter.entrants[entrant].name for entrant in seats),

@@ -6,7 +6,7 @@ Slow and plain: every value is found by walking through all results again.
 from collections.abc import Sequence
 from fractions import Fraction
 
-from referee.pairing.base import Played
+from referee.pairing.base import PlayedPairing
 
 HALF = Fraction(1, 2)
 
@@ -21,16 +21,16 @@ class Naive:
         gone: who has withdrawn.
     """
 
-    def __init__(self, size: int, seats: int, results: Sequence[Played], gone: Sequence[int]) -> None:
+    def __init__(self, size: int, seats: int, results: Sequence[PlayedPairing], gone: Sequence[int]) -> None:
         self.results = [played for played in results if played.ranking]
         self.size, self.seats, self.gone = size, seats, gone
         self.rounds = max((played.pairing.round for played in self.results), default=0)
 
-    def of(self, entrant: int) -> list[Played]:
+    def of(self, entrant: int) -> list[PlayedPairing]:
         """Return an entrant's results."""
         return [played for played in self.results if entrant in played.pairing.seats]
 
-    def versus(self, entrant: int, played: Played) -> list[tuple[int, Fraction]]:
+    def versus(self, entrant: int, played: PlayedPairing) -> list[tuple[int, Fraction]]:
         """Return each opponent of a match, and 1, 1/2 or 0 for how the entrant fared against it."""
         me = played.pairing.seats.index(entrant)
         rank = {seat: number for number, group in enumerate(played.ranking) for seat in group}
@@ -45,7 +45,7 @@ class Naive:
             found.append((opponent, share))
         return found
 
-    def points_of(self, entrant: int, played: Played) -> Fraction:
+    def points_of(self, entrant: int, played: PlayedPairing) -> Fraction:
         """Return what a match brought."""
         if len(played.pairing.seats) == 1:
             return Fraction(1)

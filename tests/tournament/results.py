@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from referee.pairing.base import Entrant, Field, Pairing, Played, bye
-from referee.tournament.crosstable import Table
+from referee.pairing.base import Entrant, EntrantField, Pairing, PlayedPairing, bye
+from referee.tournament.crosstable import Crosstable
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]
 
 
-def field(size: int, seats: int = 2) -> Field:
+def field(size: int, seats: int = 2) -> EntrantField:
     """Return a field of entrants with names of their own."""
-    return Field(entrants=tuple(Entrant(name=f"e{number}") for number in range(size)), seats=seats)
+    return EntrantField(entrants=tuple(Entrant(name=f"e{number}") for number in range(size)), seats=seats)
 
 
-def match(round_: int, seats: Sequence[int], ranking: Groups, **more: Sequence[int]) -> Played:
+def match(round_: int, seats: Sequence[int], ranking: Groups, **more: Sequence[int]) -> PlayedPairing:
     """Return a result; without scores, all are zero."""
-    return Played(
+    return PlayedPairing(
         pairing=Pairing(number=1, round=round_, seats=tuple(seats)),
         ranking=ranking,
         scores=tuple(more.get("scores", [0] * len(seats))),
@@ -25,21 +25,26 @@ def match(round_: int, seats: Sequence[int], ranking: Groups, **more: Sequence[i
     )
 
 
-def duel(round_: int, one: int, other: int, score: str) -> Played:
+def duel(round_: int, one: int, other: int, score: str) -> PlayedPairing:
     """Return a match of two: `1-0`, `0-1` or `1/2`."""
     return match(round_, (one, other), {"1-0": ((0,), (1,)), "0-1": ((1,), (0,)), "1/2": ((0, 1),)}[score])
 
 
-def sat_out(round_: int, entrant: int) -> Played:
+def sat_out(round_: int, entrant: int) -> PlayedPairing:
     """Return a bye."""
     return bye(Pairing(number=1, round=round_, seats=(entrant,)))
 
 
 def table_of(
-    size: int, results: Iterable[Played], *, seats: int = 2, scoring: Scoring | None = None, gone: Iterable[int] = ()
-) -> Table:
+    size: int,
+    results: Iterable[PlayedPairing],
+    *,
+    seats: int = 2,
+    scoring: Scoring | None = None,
+    gone: Iterable[int] = (),
+) -> Crosstable:
     """Return the table of some results, after some entrants have withdrawn."""
-    table = Table(field(size, seats), scoring)
+    table = Crosstable(field(size, seats), scoring)
     for played in results:
         table.add(played)
     for entrant in gone:
@@ -47,13 +52,13 @@ def table_of(
     return table
 
 
-def swiss(random: Random, size: int, seats: int, rounds: int) -> tuple[list[Played], list[int]]:
+def swiss(random: Random, size: int, seats: int, rounds: int) -> tuple[list[PlayedPairing], list[int]]:
     """Play rounds at random tables, with ties, fouls, void matches, byes for whom no table is left, and withdrawals.
 
     Returns:
         The results, and who has withdrawn.
     """
-    results: list[Played] = []
+    results: list[PlayedPairing] = []
     present = list(range(size))
     gone: list[int] = []
     for round_ in range(1, rounds + 1):
@@ -66,7 +71,7 @@ def swiss(random: Random, size: int, seats: int, rounds: int) -> tuple[list[Play
     return results, gone
 
 
-def random_match(random: Random, round_: int, seats: Sequence[int]) -> Played:
+def random_match(random: Random, round_: int, seats: Sequence[int]) -> PlayedPairing:
     """Return any result that a match of these seats can have."""
     order = random.sample(range(len(seats)), len(seats))
     fouls = [seat for seat in order if random.random() < 0.1]

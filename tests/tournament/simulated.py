@@ -5,7 +5,7 @@ from itertools import combinations
 from math import log
 from random import Random
 
-from referee.pairing.base import Played
+from referee.pairing.base import PlayedPairing
 from referee.tournament.ratings.elo import ELO, Rating, elo_ratings, expected_score
 from referee.tournament.ratings.multi_seat import SkillBook
 
@@ -68,7 +68,7 @@ def skill_by(seats: int, matches: int) -> Rater:
     return rated
 
 
-def tables(random: Random, truth: Sequence[float], seats: int, count: int) -> Iterable[Played]:
+def tables(random: Random, truth: Sequence[float], seats: int, count: int) -> Iterable[PlayedPairing]:
     """Yield results of random tables."""
     for _ in range(count):
         at_table = random.sample(range(len(truth)), seats)

@@ -4,7 +4,7 @@ import pytest
 
 from referee.pairing.base import Pairing
 from referee.tournament.legs import combined, rotated
-from referee.tournament.match_context import Entry, FoulEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]
@@ -14,12 +14,12 @@ THREE = Pairing(number=8, round=2, seats=(4, 9, 5))
 
 def entry(
     seats: tuple[int, ...], ranking: Groups, scores: tuple[int, ...], fouls: tuple[int, ...] = (), leg: int = 0
-) -> Entry:
+) -> MatchEntry:
     """Return what came of one match."""
     occasion = Occasion(
         tournament="t", opening=0, number=7, round=2, table="", leg=leg, attempt=0, entrants=seats, taken=()
     )
-    return Entry(
+    return MatchEntry(
         match=f"t-7.{leg}",
         occasion=occasion,
         names=tuple(f"e{one}" for one in seats),

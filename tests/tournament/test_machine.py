@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from referee.record.match_entries import course
 from referee.tournament.machine import GivenUp, NotOpen, Tournament
-from referee.tournament.match_context import Entry, FoulEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
 
 from .courses import FORMATS, Troubles, charter_of, course_of, happenings, take, tournament_of
 
@@ -31,7 +31,7 @@ def new(name: str, seats: int, *, is_duplicate: bool, size: int = 11) -> Tournam
     return tournament_of(charter_of(size, name, seats, duplicate=is_duplicate, format_options=options))
 
 
-def in_records(entries: list[Entry], occasions: Iterable[Occasion]) -> list[Entry]:
+def in_records(entries: list[MatchEntry], occasions: Iterable[Occasion]) -> list[MatchEntry]:
     """Return entries in the order that their records can tell: what was taken after the last opening goes by number."""
     told = {match for occasion in occasions for match in occasion.taken}
     known = list(takewhile(lambda entry: entry.match in told, entries))
@@ -54,7 +54,7 @@ def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicat
     assert all(tournament.failures[one] >= 3 for one in tournament.suspended)
 
 
-def late(tournament: Tournament, entries: list[Entry]) -> list[Entry]:
+def late(tournament: Tournament, entries: list[MatchEntry]) -> list[MatchEntry]:
     """Return the entries that a tournament, played through again, does not count."""
     again = tournament_of(tournament.charter)
     return [entry for entry in entries if not take(again, entry)]
@@ -75,7 +75,7 @@ def test_the_same_results_give_the_same_fixtures(*, name: str, seats: int, is_du
 def test_the_order_is_told_by_the_occasions_alone(*, name: str, seats: int, is_duplicate: bool) -> None:
     """Wherever a tournament breaks off, shuffled entries come back into the order in which they were taken."""
     tournament, ends = new(name, seats, is_duplicate=is_duplicate), Random(5)
-    entries: list[Entry] = []
+    entries: list[MatchEntry] = []
     opened: dict[str, Occasion] = {}
     for one in happenings(tournament, Random(4), troubles=TROUBLES):
         opened[one.match] = one.occasion
@@ -101,7 +101,7 @@ def test_records_alone_take_a_tournament_up_again(name: str) -> None:
     assert again.is_over
 
 
-BAD: dict[str, Callable[[Entry], Entry]] = {
+BAD: dict[str, Callable[[MatchEntry], MatchEntry]] = {
     "another pairing": lambda entry: _with(entry, number=99),
     "another leg": lambda entry: _with(entry, leg=1),
     "a replay that nobody asked for": lambda entry: _with(entry, attempt=1),
@@ -114,12 +114,12 @@ BAD: dict[str, Callable[[Entry], Entry]] = {
 }
 
 
-def _with(entry: Entry, **changes: Any) -> Entry:
+def _with(entry: MatchEntry, **changes: Any) -> MatchEntry:
     return replace(entry, occasion=replace(entry.occasion, **changes))
 
 
 @pytest.mark.parametrize("change", BAD.values(), ids=BAD.keys())
-def test_what_is_not_to_be_played_is_refused(change: Callable[[Entry], Entry]) -> None:
+def test_what_is_not_to_be_played_is_refused(change: Callable[[MatchEntry], MatchEntry]) -> None:
     """An entry that says anything else of its match than the fixture does is refused, and nothing changes."""
     tournament = new("roundrobin", 2, is_duplicate=False)
     (entry, *_) = course_of(new("roundrobin", 2, is_duplicate=False), Random(8), tables=1)

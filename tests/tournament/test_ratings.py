@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import Played
-from referee.tournament.crosstable import Table
+from referee.pairing.base import PlayedPairing
+from referee.tournament.crosstable import Crosstable
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.cholesky import factor, inverse, solve
 from referee.tournament.ratings.elo import PRECISION, PRIOR_ELO, Rating, elo_difference, elo_ratings, expected_score
@@ -22,12 +22,12 @@ from .results import duel, field, match, sat_out, swiss, table_of
 from .simulated import Rater, coverage, duel_ranking, elo_by, skill_by, strengths, table_ranking
 
 
-def elo(size: int, results: Sequence[Played]) -> list[float]:
+def elo(size: int, results: Sequence[PlayedPairing]) -> list[float]:
     """Return ratings around 0."""
     return [rating.rating for rating in elo_ratings(table_of(size, results), mean=0.0)]
 
 
-def skill(size: int, results: Sequence[Played], seats: int) -> Sequence[Rating]:
+def skill(size: int, results: Sequence[PlayedPairing], seats: int) -> Sequence[Rating]:
     """Return ratings around 0 of a field of more than two seats."""
     book = SkillBook(field(size, seats))
     for played in results:
@@ -35,7 +35,7 @@ def skill(size: int, results: Sequence[Played], seats: int) -> Sequence[Rating]:
     return book.ratings(mean=0.0)
 
 
-def series(one: int, other: int, wins: int, draws: int, losses: int) -> list[Played]:
+def series(one: int, other: int, wins: int, draws: int, losses: int) -> list[PlayedPairing]:
     """Return matches of two entrants."""
     scores = ["1-0"] * wins + ["1/2"] * draws + ["0-1"] * losses
     return [duel(number, one, other, score) for number, score in enumerate(scores, 1)]
@@ -108,7 +108,7 @@ def test_fouls_lose_and_void_matches_byes_and_double_fouls_tell_nothing() -> Non
 def test_elo_is_for_two() -> None:
     """Encounters of one match are not independent."""
     with pytest.raises(ValueError, match="not of 4"):
-        elo_ratings(Table(field(4, 4)))
+        elo_ratings(Crosstable(field(4, 4)))
 
 
 @settings(max_examples=50, deadline=None)

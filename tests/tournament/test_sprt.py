@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.tournament.ratings.elo import expected_score
-from referee.tournament.sprt import Hypotheses, Verdict, log_likelihood_ratio, sprt
+from referee.tournament.sprt import Hypotheses, SprtDecision, log_likelihood_ratio, sprt
 
 
 @pytest.mark.parametrize(
@@ -41,18 +41,18 @@ def test_without_draws_the_ratio_is_that_of_a_coin() -> None:
 @pytest.mark.parametrize(
     ("counts", "verdict"),
     [
-        ((0, 0, 0), Verdict.CONTINUE),
-        ((0, 0, 1), Verdict.CONTINUE),
-        ((0, 0, 11), Verdict.CONTINUE),
-        ((10, 10, 40), Verdict.ACCEPT),
-        ((40, 10, 10), Verdict.REJECT),
-        ((60, 0, 60), Verdict.REJECT),
-        ((0, 0, 0, 0, 0), Verdict.CONTINUE),
-        ((2, 4, 10, 20, 30), Verdict.ACCEPT),
-        ((30, 20, 10, 4, 2), Verdict.REJECT),
+        ((0, 0, 0), SprtDecision.CONTINUE),
+        ((0, 0, 1), SprtDecision.CONTINUE),
+        ((0, 0, 11), SprtDecision.CONTINUE),
+        ((10, 10, 40), SprtDecision.ACCEPT),
+        ((40, 10, 10), SprtDecision.REJECT),
+        ((60, 0, 60), SprtDecision.REJECT),
+        ((0, 0, 0, 0, 0), SprtDecision.CONTINUE),
+        ((2, 4, 10, 20, 30), SprtDecision.ACCEPT),
+        ((30, 20, 10, 4, 2), SprtDecision.REJECT),
     ],
 )
-def test_the_counts_decide(counts: tuple[int, ...], verdict: Verdict) -> None:
+def test_the_counts_decide(counts: tuple[int, ...], verdict: SprtDecision) -> None:
     """Between 0 and 100 points of Elo."""
     assert verdict is sprt(counts, Hypotheses(elo0=0, elo1=100)).verdict
 
@@ -105,8 +105,8 @@ def test_a_test_that_cannot_end_is_refused(raw: dict[str, float], words: str) ->
         Hypotheses(**raw)
 
 
-@pytest.mark.parametrize(("truth", "wrong"), [(0, Verdict.ACCEPT), (120, Verdict.REJECT)])
-def test_it_errs_about_as_seldom_as_it_is_told(truth: float, wrong: Verdict) -> None:
+@pytest.mark.parametrize(("truth", "wrong"), [(0, SprtDecision.ACCEPT), (120, SprtDecision.REJECT)])
+def test_it_errs_about_as_seldom_as_it_is_told(truth: float, wrong: SprtDecision) -> None:
     """Looked at after every match, with a third of them drawn; 5 % are allowed."""
     random = Random(5)
     hypotheses = Hypotheses(elo0=0, elo1=120)
@@ -114,12 +114,12 @@ def test_it_errs_about_as_seldom_as_it_is_told(truth: float, wrong: Verdict) -> 
     assert verdicts.count(wrong) <= 0.1 * len(verdicts)
 
 
-def played_out(random: Random, truth: float, hypotheses: Hypotheses) -> Verdict:
+def played_out(random: Random, truth: float, hypotheses: Hypotheses) -> SprtDecision:
     """Play until the test ends."""
     win = expected_score(truth) - 1 / 6
     counts = [0, 0, 0]
-    verdict = Verdict.CONTINUE
-    while verdict is Verdict.CONTINUE:
+    verdict = SprtDecision.CONTINUE
+    while verdict is SprtDecision.CONTINUE:
         chance = random.random()
         counts[2 if chance < win else 1 if chance < win + 1 / 3 else 0] += 1
         verdict = sprt(counts, hypotheses).verdict

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.chance import Dealer
-from referee.pairing.base import BadFormat, NotDue, Pairing, Played
-from referee.tournament.sprt import Hypotheses, Verdict, sprt
+from referee.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
+from referee.tournament.sprt import Hypotheses, SprtDecision, sprt
 from referee.tournament.sprt_match import Duel, State
 
 from ..pairing.tournaments import field, started
@@ -23,17 +23,17 @@ POINTS: dict[Groups, float] = {((1,), (0,)): 1.0, ((0, 1),): 0.5, ((0,), (1,)): 
 """Of B, by the ranking of a match in which it has seat 1."""
 
 
-def single(pairing: Pairing, points: float, fouls: tuple[int, ...] = ()) -> Played:
+def single(pairing: Pairing, points: float, fouls: tuple[int, ...] = ()) -> PlayedPairing:
     """Return a match in which B, entrant 1, got so many points."""
     seat = pairing.seats.index(1)
     ranking = {1.0: ((seat,), (1 - seat,)), 0.0: ((1 - seat,), (seat,)), 0.5: ((0, 1),)}[points]
-    return Played(pairing=pairing, ranking=ranking, scores=(0, 0), fouls=fouls)
+    return PlayedPairing(pairing=pairing, ranking=ranking, scores=(0, 0), fouls=fouls)
 
 
-def pair(pairing: Pairing, one: float, other: float) -> Played:
+def pair(pairing: Pairing, one: float, other: float) -> PlayedPairing:
     """Return a pairing of two legs in which B got so many points each."""
     legs = (single(pairing, one), single(pairing, other))
-    return Played(pairing=pairing, ranking=((0, 1),), scores=(0, 0), legs=legs)
+    return PlayedPairing(pairing=pairing, ranking=((0, 1),), scores=(0, 0), legs=legs)
 
 
 def played_out(random: Random, lead: float, *, is_pairs: bool, **options: Any) -> State:
@@ -48,8 +48,8 @@ def played_out(random: Random, lead: float, *, is_pairs: bool, **options: Any) -
 
 
 @pytest.mark.parametrize("is_pairs", [False, True])
-@pytest.mark.parametrize(("lead", "verdict"), [(300.0, Verdict.ACCEPT), (-50.0, Verdict.REJECT)])
-def test_a_clear_difference_is_told(*, is_pairs: bool, lead: float, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("lead", "verdict"), [(300.0, SprtDecision.ACCEPT), (-50.0, SprtDecision.REJECT)])
+def test_a_clear_difference_is_told(*, is_pairs: bool, lead: float, verdict: SprtDecision) -> None:
     """B is called better when it is, and not when it is not, long before the last pairing."""
     state = played_out(Random(1), lead, is_pairs=is_pairs, **EASY)
     assert state.verdict is verdict
@@ -62,7 +62,7 @@ def test_a_clear_difference_is_told(*, is_pairs: bool, lead: float, verdict: Ver
 def test_it_stops_undecided_after_so_many_pairings(most: int) -> None:
     """All of them are counted, and none is due any more."""
     state = played_out(Random(2), 0.0, is_pairs=True, max_pairs=most)
-    assert (state.verdict, state.counted, state.due) == (Verdict.CONTINUE, most, ())
+    assert (state.verdict, state.counted, state.due) == (SprtDecision.CONTINUE, most, ())
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_what_comes_after_the_decision_is_taken_and_changes_nothing() -> None:
     for pairing in left:
         state = form.record(state, single(pairing, 0.0))
         assert form.is_over(state)
-    assert (state.verdict, state.due, state.number) == (Verdict.ACCEPT, (), number)
+    assert (state.verdict, state.due, state.number) == (SprtDecision.ACCEPT, (), number)
     assert state.counts[0] == 7
     with pytest.raises(NotDue, match=f"{number} is not due"):
         form.record(state, single(left[-1], 0.0))
@@ -146,7 +146,7 @@ def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
     assert tournament.is_over
     assert tournament.played == len(entries)
     assert len(tournament.state.counts) == (5 if is_duplicate else 3)
-    assert tournament.state.verdict is not Verdict.CONTINUE
+    assert tournament.state.verdict is not SprtDecision.CONTINUE
     assert list(tournament.fixtures()) == []
 
 
@@ -155,7 +155,7 @@ def test_it_ends_when_one_of_the_two_withdraws() -> None:
     form = Duel()
     state = form.withdraw(form.withdraw(started(form, field(2)), 1), 1)
     assert form.is_over(state)
-    assert (form.due(state), state.verdict) == ((), Verdict.CONTINUE)
+    assert (form.due(state), state.verdict) == ((), SprtDecision.CONTINUE)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import Pairing, Played, bye
+from referee.pairing.base import Pairing, PlayedPairing, bye
 from referee.tournament.crosstable import HeadToHead
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, Standing, UnknownTieBreak, standings
@@ -26,7 +26,9 @@ SENSEIS = [
 """A double round-robin of A, B, C, D. Source: Sensei's Library, "Sonneborn-Berger": 4, 4, 3, 1 and 11, 9, 6, 4."""
 
 
-def values(name: str, size: int, results: list[Played], gone: tuple[int, ...] = (), seats: int = 2) -> list[Fraction]:
+def values(
+    name: str, size: int, results: list[PlayedPairing], gone: tuple[int, ...] = (), seats: int = 2
+) -> list[Fraction]:
     """Return a tie-break's value for everybody."""
     found = TIE_BREAKS[name](table_of(size, results, gone=gone, seats=seats), range(size))
     return [found[entrant] for entrant in range(size)]
@@ -97,7 +99,7 @@ def test_without_rounds_a_withdrawal_misses_no_more_than_others_have_played() ->
     ],
 )
 def test_direct_encounter_tells_only_what_missing_matches_could_not_change(
-    size: int, results: list[Played], expected: list[int]
+    size: int, results: list[PlayedPairing], expected: list[int]
 ) -> None:
     """How many of the tied an entrant is ahead of."""
     assert expected == values("direct-encounter", size, results)

@@ -19,12 +19,12 @@ from ...launch import PlayerError, command_launch, read_folder
 from ...net.links.tokens import BadTokens, read_tokens
 from ...plugins import Registry
 from ...tournament.spec import REMOTE, Participant
-from .sheet import Kind, Section, near, nearest, shown
+from .sheet import Section, ValueKind, near, nearest, shown
 
-NAME = Kind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
-TEXT = Kind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
-RATING = Kind(Annotated[float, Meta(ge=-1e9, le=1e9)], "a number")
-_LIST = Kind(list[str | dict[str, Any]], "players as texts, or tables: [[entrants]]")
+NAME = ValueKind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
+TEXT = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
+RATING = ValueKind(Annotated[float, Meta(ge=-1e9, le=1e9)], "a number")
+_LIST = ValueKind(list[str | dict[str, Any]], "players as texts, or tables: [[entrants]]")
 _FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
 _OTHER = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -55,7 +55,7 @@ class Entrants(Struct, frozen=True, kw_only=True):
     """Folders of programs that can't take part as they are, as a charter has them."""
 
 
-class Reader:
+class EntrantsReader:
     """Reads the entrants of one file.
 
     Args:

@@ -16,39 +16,39 @@ from ... import chance
 from ...games.base import BadSetup, Game, seats_text
 from ...launch import MEMORY_MIB, ProgramLimits
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
-from ...net.links.addresses import AddressError, check
+from ...net.links.addresses import EndpointError, check
 from ...net.tournaments.run_settings import Venue
-from ...pairing.base import BadFormat, Entrant, Extent, Field, PairingFormat
+from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...plugins import Registry
 from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import Charter, TimeControl
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
-from .entrants import TEXT, Entrants, Reader
-from .sheet import BadToml, Kind, Section, Sheet, nearest, read_toml, shown
+from .entrants import TEXT, Entrants, EntrantsReader
+from .sheet import BadToml, Section, Sheet, ValueKind, nearest, read_toml, shown
 
 _MS = 1000.0
 _DAY_S = 86_400
-_NAME = Kind(
+_NAME = ValueKind(
     Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$(?!\n)")],
     "a letter or digit, then up to 39 letters, digits, dots, hyphens or underscores",
 )
-_SEATS = Kind(Annotated[int, Meta(ge=2, le=12)], "a whole number from 2 to 12")
-_TABLES = Kind(Annotated[int, Meta(ge=1, le=1000)], "a whole number from 1 to 1000")
-_COUNT = Kind(Annotated[int, Meta(ge=0)], "a whole number from 0 up")
-_SEED = Kind(int, "a whole number")
-_FLAG = Kind(bool, "true or false")
-_LIMIT = Kind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
-_SPAN = Kind(Annotated[float, Meta(ge=0, le=_DAY_S)], f"seconds, from 0 to {_DAY_S}")
-_MIB = Kind(Annotated[float, Meta(ge=0, le=1e12)], "a number of MiB from 0 up")
-_MEMORY = Kind(
+_SEATS = ValueKind(Annotated[int, Meta(ge=2, le=12)], "a whole number from 2 to 12")
+_TABLES = ValueKind(Annotated[int, Meta(ge=1, le=1000)], "a whole number from 1 to 1000")
+_COUNT = ValueKind(Annotated[int, Meta(ge=0)], "a whole number from 0 up")
+_SEED = ValueKind(int, "a whole number")
+_FLAG = ValueKind(bool, "true or false")
+_LIMIT = ValueKind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
+_SPAN = ValueKind(Annotated[float, Meta(ge=0, le=_DAY_S)], f"seconds, from 0 to {_DAY_S}")
+_MIB = ValueKind(Annotated[float, Meta(ge=0, le=1e12)], "a number of MiB from 0 up")
+_MEMORY = ValueKind(
     Annotated[int, Meta(ge=MEMORY_MIB[0], le=MEMORY_MIB[1])], f"whole MiB, from {MEMORY_MIB[0]} to {MEMORY_MIB[1]}"
 )
-_NAMES = Kind(list[str], "a list of names: [...]")
-_ROWS = Kind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
-_ROW = Kind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
-_NUMBER = Kind(float, "a number")
-_URL = Kind(
+_NAMES = ValueKind(list[str], "a list of names: [...]")
+_ROWS = ValueKind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
+_ROW = ValueKind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
+_NUMBER = ValueKind(float, "a number")
+_URL = ValueKind(
     Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+]*://[^\x00-\x1f\x7f]*$(?!\n)")],
     'the URL of a database: "postgresql+psycopg://user@host/name"',
 )
@@ -56,7 +56,7 @@ _SANDBOX = ("auto", "required", "off")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class TournamentPlan(Struct, frozen=True, kw_only=True):
     """What a file says."""
 
     path: Path
@@ -71,7 +71,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """Folders of these programs."""
 
 
-def read_tournament(path: Path, registry: Registry) -> Plan:
+def read_tournament(path: Path, registry: Registry) -> TournamentPlan:
     """Read the file of a tournament.
 
     Args:
@@ -94,7 +94,7 @@ class _File:
         self._top = sheet.section(_spelt_out(sheet.values))
         self._base = sheet.path.parent
 
-    def plan(self) -> Plan:
+    def plan(self) -> TournamentPlan:
         """Return what the file says.
 
         Raises:
@@ -105,7 +105,7 @@ class _File:
         game = self._registry.games.get(top.choose("game", self._registry.games, what="game") or "")
         seats = self._seats(game)
         options = self._options(game)
-        entrants = Reader(top, remote, game.name if game else None, self._registry).read()
+        entrants = EntrantsReader(top, remote, game.name if game else None, self._registry).read()
         format_, format_options, extent = self._format(seats, entrants)
         time = self._time()
         scoring = self._scoring(seats)
@@ -135,7 +135,7 @@ class _File:
             memory_mib=memory_mib,
         )
         warnings = tuple(self._sheet.warnings)
-        return Plan(
+        return TournamentPlan(
             path=self._sheet.path,
             charter=charter,
             venue=venue,
@@ -179,7 +179,7 @@ class _File:
 
     def _file_option(self, section: Section, key: str) -> dict[str, Any] | None:
         """Return what stands in the TOML file that an option names; None if it can't be read, which is noted."""
-        text = section.take(key, Kind(TEXT.type, "the path of a TOML file"))
+        text = section.take(key, ValueKind(TEXT.type, "the path of a TOML file"))
         if text is None:
             return None
         try:
@@ -203,7 +203,7 @@ class _File:
         is_field = self._is_field(form, seats, entrants)
         if not _fit(section, form.options_type, options) or not is_field:
             return form, options, None
-        field = Field(entrants=tuple(Entrant(name=str(one)) for one in range(entrants.count)), seats=seats)
+        field = EntrantField(entrants=tuple(Entrant(name=str(one)) for one in range(entrants.count)), seats=seats)
         try:
             parsed = form.parse_options(options)
             form.new(parsed, field, chance.Dealer(bytes(chance.SEED_BYTES)))
@@ -296,7 +296,7 @@ class _File:
         if "listen" in remote:
             try:
                 check(listen)
-            except AddressError as error:
+            except EndpointError as error:
                 remote.refuse("listen", str(error))
         sandbox = top.choose("sandbox", _SANDBOX, plain.sandbox, what="way to confine programs")
         return Venue(

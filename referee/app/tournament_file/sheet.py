@@ -66,7 +66,7 @@ class BadToml(Exception):
         self.line = line
 
 
-class Kind(Struct, frozen=True):
+class ValueKind(Struct, frozen=True):
     """What values a key takes."""
 
     type: Any
@@ -151,7 +151,7 @@ class Section:
         """Tell whether the file says something about a key."""
         return key in self.values
 
-    def take(self, key: str, kind: Kind, default: Any = None) -> Any:
+    def take(self, key: str, kind: ValueKind, default: Any = None) -> Any:
         """Return a key's value; the default if there is none, or a wrong one, which is noted."""
         self.known.append(key)
         if key not in self.values:
@@ -175,7 +175,7 @@ class Section:
         if key not in self.values and default is None:
             self.known.append(key)
             self.refuse(key, f"this key is missing; it names the {what}: {', '.join(names)}")
-        found: str | None = self.take(key, Kind(str, f"the name of a {what}"), default)
+        found: str | None = self.take(key, ValueKind(str, f"the name of a {what}"), default)
         if found is not None and found not in names:
             self.refuse(key, f"there is no {what} {shown(found)}{nearest(found, names)}")
             return default
@@ -183,7 +183,7 @@ class Section:
 
     def table(self, key: str, home: str) -> "Section":
         """Return a table within this one; an empty one if there is none, or something else, which is noted."""
-        found = self.take(key, Kind(dict[str, Any], f"a table: [{label((*self.where, key))}]"), {})
+        found = self.take(key, ValueKind(dict[str, Any], f"a table: [{label((*self.where, key))}]"), {})
         return self.sheet.section(found, (*self.where, key), home)
 
     def refuse(self, key: str, text: str) -> None:

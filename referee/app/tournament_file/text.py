@@ -10,7 +10,7 @@ from ...games.base import counted
 from ...pairing.base import Extent
 from ...text import printable
 from ...tournament.spec import Charter, TimeControl
-from .plan import Plan
+from .plan import TournamentPlan
 from .sheet import shown
 
 _INDENT = 12
@@ -22,7 +22,7 @@ class NoExample(KeyError):
     """There is no example of a format; the text lists those that there are."""
 
 
-def describe(plan: Plan) -> Text:
+def describe(plan: TournamentPlan) -> Text:
     """Return what a plan says, for a terminal: a line for each matter, then one for each entrant."""
     charter, venue = plan.charter, plan.venue
     lines = [

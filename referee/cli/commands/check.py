@@ -18,7 +18,7 @@ from rich.text import Text
 from ...app.running import run_reactor
 from ...check import real_matches as real
 from ...check.context import Bench
-from ...check.findings import Finding, Shown, Skipped, Trouble, Verdict, Watch
+from ...check.findings import Finding, Shown, Skipped, StepVerdict, StepWatch, Trouble
 from ...check.session import Times
 from ...check.steps import all_steps, behind, is_bar, walk
 from ...files.scratch import scratch
@@ -32,7 +32,7 @@ from ..options.match import Seconds
 from ..options.sandbox import confinement_options, find_confinement
 from .play import BUILDS
 
-_COLOURS = {Verdict.OK: "green", Verdict.FAILED: "red", Verdict.SKIPPED: "yellow"}
+_COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200
 """In a terminal; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
@@ -154,14 +154,14 @@ class _Telling:
     @property
     def failed(self) -> list[Finding]:
         """The steps that failed so far."""
-        return [finding for finding in self.findings if finding.verdict is Verdict.FAILED]
+        return [finding for finding in self.findings if finding.verdict is StepVerdict.FAILED]
 
     def tell(self, finding: Finding) -> None:
         """Keep a finding, and show it."""
         self.findings.append(finding)
         if self._is_quiet:
             return
-        is_skipped = finding.verdict is Verdict.SKIPPED
+        is_skipped = finding.verdict is StepVerdict.SKIPPED
         if not is_skipped or (self._skipped and self._skipped[0].note != finding.note):
             self.show_skipped()
         if is_skipped:
@@ -187,7 +187,7 @@ class _Telling:
             numbers = [finding.number for finding in self._skipped]
             steps = str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]}-{numbers[-1]}"
             what = self._skipped[0].key if len(numbers) == 1 else f"{len(numbers)} steps"
-            _print_line(steps, Verdict.SKIPPED, "", what, self._skipped[0].note)
+            _print_line(steps, StepVerdict.SKIPPED, "", what, self._skipped[0].note)
             self._skipped = []
 
 
@@ -207,7 +207,7 @@ def _run(bench: Bench, names: Sequence[str], numbers: Collection[int], telling: 
         return
     for number, name in real_ones:
         ((key, title),) = real.titles((name,))
-        telling.tell(Watch(number, key, title).skipped(bar or Skipped("")))
+        telling.tell(StepWatch(number, key, title).skipped(bar or Skipped("")))
 
 
 def _numbers(only: Sequence[str], keys: Sequence[str]) -> set[int]:
@@ -258,7 +258,7 @@ def _print_finding(finding: Finding, note: str) -> None:
     _print_line(str(finding.number), finding.verdict, seconds, finding.key, f"{finding.title}{note}")
 
 
-def _print_line(steps: str, verdict: Verdict, seconds: str, key: str, text: str) -> None:
+def _print_line(steps: str, verdict: StepVerdict, seconds: str, key: str, text: str) -> None:
     mark = f"[{_COLOURS[verdict]}]{verdict:<7}[/]"
     out.print(f"{steps:>5} {mark} {seconds:>8}  {key:<18} {harmless(text)}", highlight=False, soft_wrap=True)
 
@@ -290,10 +290,10 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
 def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
     counts = Counter(finding.verdict for finding in telling.findings)
     if as_json:
-        numbers = {str(verdict): counts[verdict] for verdict in Verdict}
+        numbers = {str(verdict): counts[verdict] for verdict in StepVerdict}
         print_json({"player": player, "passes": not telling.failed, **numbers, "steps": telling.findings})
         return
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
     out.print(f"\n{told}", highlight=False)
     if telling.failed:
         causes = {finding.trouble.cause for finding in telling.failed if finding.trouble is not None}

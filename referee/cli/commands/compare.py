@@ -9,11 +9,11 @@ import msgspec
 import rich_click as click
 from rich.markup import escape
 
-from ...app.comparing import Place, find_place
+from ...app.comparing import ComparisonFolder, find_place
 from ...app.conducting import Conducted, conduct
 from ...games.base import Game, counted
 from ...launch import PlayerError
-from ...net.tournaments.observers import Watches
+from ...net.tournaments.observers import Observers
 from ...net.tournaments.run_settings import Venue
 from ...plugins import PluginError
 from ...record.json_file import BadFounding
@@ -22,7 +22,7 @@ from ...text import printable
 from ...tournament.machine import Tournament
 from ...tournament.ratings.elo import elo_ratings
 from ...tournament.spec import Charter, Participant, TimeControl
-from ...tournament.sprt import Hypotheses, Verdict
+from ...tournament.sprt import Hypotheses, SprtDecision
 from ...tournament.sprt_match import Duel, State
 from ..common import FAILED, Count, console, find_game, json_option, out, parse_options, print_json, registry
 from ..options.completion import complete_games, complete_players
@@ -33,9 +33,9 @@ from ..options.sandbox import confinement_options, find_confinement
 from ..views.live import watch_of
 
 WORDS = {
-    Verdict.ACCEPT: "{b} is better than {a}: by {elo1:g} Elo rather than by {elo0:g}",
-    Verdict.REJECT: "{b} is not better than {a}: by {elo0:g} Elo at most rather than by {elo1:g}",
-    Verdict.CONTINUE: "not decided: {pairs_played} too few to tell",
+    SprtDecision.ACCEPT: "{b} is better than {a}: by {elo1:g} Elo rather than by {elo0:g}",
+    SprtDecision.REJECT: "{b} is not better than {a}: by {elo0:g} Elo at most rather than by {elo1:g}",
+    SprtDecision.CONTINUE: "not decided: {pairs_played} too few to tell",
 }
 
 
@@ -75,7 +75,7 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
     )
     with (
         watched(values["diagnostics"], values["metrics"]) as telling,
-        Watches(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
+        Observers(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
     ):
         if place.notice:
             watch.noted(place.notice)
@@ -91,10 +91,10 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
         )
     with contextlib.suppress(BrokenPipeError):  # what it decided is told by its exit status, too
         _show(conducted, folder, as_json=as_json)
-    sys.exit(FAILED if conducted.tournament.state.verdict is Verdict.CONTINUE else 0)
+    sys.exit(FAILED if conducted.tournament.state.verdict is SprtDecision.CONTINUE else 0)
 
 
-def _place(charter: Charter, logs: Path) -> Place:
+def _place(charter: Charter, logs: Path) -> ComparisonFolder:
     """Return where it is played.
 
     Raises:
@@ -183,7 +183,7 @@ def _verdict(conducted: Conducted, told: dict[str, Any]) -> str:
     if not conducted.is_over:
         return "stopped; the same command goes on with it"
     missing = "; ".join(f"{name} does not start: {printable(why)}" for name, why in told["not_starting"].items())
-    if missing and state.verdict is Verdict.CONTINUE:
+    if missing and state.verdict is SprtDecision.CONTINUE:
         return f"not decided: {missing}"
     played = f"{counted(state.counted, 'pair')} of matches {'was' if state.counted == 1 else 'were'}"
     hypotheses = msgspec.to_builtins(state.options.hypotheses)
@@ -207,7 +207,7 @@ def _earlier(conducted: Conducted, folder: Path, at: str | None) -> str:
     """Return when a comparison was over that was taken up again, and how it is played anew."""
     state: State = conducted.tournament.state
     unseen = [one.player for one in conducted.charter.entrants if one.player.startswith("cmd:")]
-    what = "ended" if state.verdict is Verdict.CONTINUE else "decided"
+    what = "ended" if state.verdict is SprtDecision.CONTINUE else "decided"
     when = f" on {at[:10]}" if at else " before"
     but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""
     return f"{what}{when} with the same programs{but}; nothing was played. To play it anew, remove {folder}"

@@ -18,7 +18,7 @@ from ...games.base import counted
 from ...match.commands import rank_of
 from ...match.fouls import STRANGER, Cause, Foul
 from ...pages.causes import detail
-from ...record.explain import Explanation, Heard, Said, Verdict, explain
+from ...record.explain import ExplainedFoul, Explanation, Heard, Said, explain
 from ...record.printed import LAST_LINES, Printed, last_printed
 from ...record.reader import RecordError, read_chain
 from ...record.redacted import check_redacted, redacted_lines
@@ -192,7 +192,7 @@ def _standing(found: Explanation) -> str:
     return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result['reason']}"
 
 
-def _show_verdict(found: Explanation, verdict: Verdict) -> None:
+def _show_verdict(found: Explanation, verdict: ExplainedFoul) -> None:
     foul = verdict.foul
     what = harmless(f"expelled in turn {foul['turn']}: {foul['cause']}")
     out.print(f"\n[red]{what}[/] (line {verdict.line})", highlight=False)
@@ -217,7 +217,7 @@ def _show_verdict(found: Explanation, verdict: Verdict) -> None:
     out.print(f"  mend     {printable(advice)}", markup=False, highlight=False, soft_wrap=True)
 
 
-def expected_and_come(verdict: Verdict, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
+def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Heard]) -> Iterator[tuple[str, str]]:
     """Yield label and text of what was asked of the seat, and of what came in its place."""
     evidence = verdict.evidence
     if verdict.expected is not None:

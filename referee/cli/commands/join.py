@@ -11,7 +11,7 @@ from protocol.address import AddressError, parse_address
 
 from ...app.running import clear_errors, run_reactor
 from ...dialects import DIALECTS
-from ...dialects.cs4500.joining import Joined, Terms, join
+from ...dialects.cs4500.joining import CourseTerms, Joined, join
 from ...dialects.cs4500.player_end import NobodyListens
 from ...launch import Builds
 from ...match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
@@ -84,7 +84,7 @@ def join_command(
         game.parse_options(chosen)
     if not re.match(DIALECTS[dialect].name_pattern, name or launch.name):
         raise click.UsageError(f"{dialect} takes names of 1 to 20 letters or digits; give one with --name")
-    terms = Terms(
+    terms = CourseTerms(
         name=name or launch.name,
         options=chosen,
         per_call_ms=time_s * _MILLISECONDS,

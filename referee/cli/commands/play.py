@@ -12,11 +12,11 @@ from ...app.hosting import Surroundings, play_on, reopened, run_table
 from ...app.running import clear_errors
 from ...games.base import seats_text
 from ...launch import Builds, Confinement, Launch
-from ...net.matches.host import Played
+from ...net.matches.host import MatchReport
 from ..common import FAILED, console, find_game, json_option, registry
 from ..options.completion import complete_games, complete_players
 from ..options.match import find_sealer, lot_option, resume_option, table_options, table_settings
-from ..options.monitoring import Watched, telemetry_options, watched
+from ..options.monitoring import Monitoring, telemetry_options, watched
 from ..options.players import find_launches
 from ..options.sandbox import confinement_options, find_confinement
 from ..views.match import show_played
@@ -61,8 +61,8 @@ def play(game: str | None, players: tuple[str, ...], resume: Path | None, as_jso
 
 
 def _play_anew(
-    game: str | None, players: tuple[str, ...], values: dict[str, Any], telling: Watched, *, is_quiet: bool
-) -> tuple[Played, list[dict[str, Any]]]:
+    game: str | None, players: tuple[str, ...], values: dict[str, Any], telling: Monitoring, *, is_quiet: bool
+) -> tuple[MatchReport, list[dict[str, Any]]]:
     if game is None or not players:
         raise click.UsageError("say which GAME and which PLAYERS, e.g. `referee play q house:dag house:greedy`")
     rules = find_game(game)
@@ -75,7 +75,7 @@ def _play_anew(
     return run_table(rules, settings, around, lambda table: table.play_programs(launches, ADDRESS))
 
 
-def _surroundings(values: dict[str, Any], telling: Watched, logs: Path, *, is_quiet: bool) -> Surroundings:
+def _surroundings(values: dict[str, Any], telling: Monitoring, logs: Path, *, is_quiet: bool) -> Surroundings:
     sealer = find_sealer(values["key"])
     confinement = find_confinement(
         values["sandbox_mode"],
@@ -97,8 +97,8 @@ def _build(launches: Sequence[Launch], logs: Path, confinement: Confinement) -> 
 
 
 def _play_on(
-    path: Path, values: dict[str, Any], telling: Watched, *, is_quiet: bool
-) -> tuple[Played, list[dict[str, Any]]]:
+    path: Path, values: dict[str, Any], telling: Monitoring, *, is_quiet: bool
+) -> tuple[MatchReport, list[dict[str, Any]]]:
     around = _surroundings(values, telling, path.absolute().parent, is_quiet=is_quiet)
     resumed = reopened(path.absolute(), around.sealer)
     setup = resumed.match.setup

@@ -14,7 +14,7 @@ from ...app.conducting import locked
 from ...app.pool import each
 from ...games.base import counted
 from ...ledger.ledger import FILE, Ledger, LedgerError, file_of, url_of, without_password
-from ...ledger.refolding import Finding, examined, in_order, refold
+from ...ledger.refolding import Refolded, examined, in_order, refold
 from ...pairing.base import BadFormat
 from ...plugins import PluginError
 from ...record.json_file import BadFounding
@@ -91,7 +91,7 @@ def _founding(folder: Path) -> Founding:
     return found
 
 
-def _fold(founding: Founding, findings: Sequence[Finding], results: Sequence[Finding], ledger: Ledger) -> Folded:
+def _fold(founding: Founding, findings: Sequence[Refolded], results: Sequence[Refolded], ledger: Ledger) -> Folded:
     with ledger.at_once():
         form = registry().format(founding.charter.format)
         tournament = refold(founding, form, findings, results, ledger)

@@ -13,7 +13,7 @@ from ...dialects import DIALECTS
 from ...games.base import Game, seats_text
 from ...net.links.lobby import SignUpPolicy
 from ...net.links.tokens import BadTokens, read_tokens
-from ...net.matches.host import Played
+from ...net.matches.host import MatchReport
 from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ..common import FAILED, Count, console, find_game, json_option, print_json
@@ -110,7 +110,7 @@ def serve(
         most = max(count for count in rules.seats if count <= min(most, len(players)))
     policy = SignUpPolicy(min_players=fewest, max_players=most, step=rules.seats.step, wait_s=wait_s, tries=tries)
     sealer = find_sealer(values["key"])
-    played: Played | None
+    played: MatchReport | None
     with watched(values["diagnostics"], values["metrics"], TurnedAway()) as telling:
         around = Surroundings(sealer=sealer, watched=telling, is_quiet=as_json)
         if resume is not None:

@@ -15,13 +15,13 @@ from rich.table import Table as RichTable
 from ...files.scratch import scratch
 from ...games.base import counted
 from ...launch import no_folder
-from ...record.explain import Explanation, Heard, Said, Verdict
+from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.printed import LAST_LINES, Printed
 from ...submissions.archive import MIB, BadArchive, pack, unpack
 from ...submissions.check_queue import COMMAND
-from ...submissions.client import Service, ServiceError, find_service, find_token
+from ...submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ...submissions.folder import gather, write
-from ...submissions.store import State
+from ...submissions.store import VersionState
 from ...text import printable
 from ..common import FAILED, FINE, console, harmless, json_option, out, print_json
 from .explain import show_explanation
@@ -30,8 +30,8 @@ FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
 """Between two looks for the verdict: the first ones are near each other, then it may take minutes."""
 PATIENCE_S = 1800.0
 """Longest wait for a verdict: a whole class's checks may be first."""
-_OVER = (State.PASSED, State.FAILED)
-_PENDING = (State.WAITING, State.CHECKING)
+_OVER = (VersionState.PASSED, VersionState.FAILED)
+_PENDING = (VersionState.WAITING, VersionState.CHECKING)
 
 
 class _Head(msgspec.Struct):
@@ -102,7 +102,7 @@ def submit(
         sys.exit(FAILED)
 
 
-def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool) -> int:
+def _hand_in(service: SubmissionsClient, folder: Path, *, skip_check: bool, as_json: bool) -> int:
     """Pack, check, hand in, wait; return the exit status."""
     if folder.is_file():
         raise click.UsageError(no_folder(folder))
@@ -131,7 +131,7 @@ def _hand_in(service: Service, folder: Path, *, skip_check: bool, as_json: bool)
         print_json(version)
     else:
         _show_verdict(version, _standing(service))
-    return FINE if version.get("state") == State.PASSED else FAILED
+    return FINE if version.get("state") == VersionState.PASSED else FAILED
 
 
 def _passes_here(archive: bytes, folder: Path, *, as_json: bool) -> bool:
@@ -144,7 +144,7 @@ def _passes_here(archive: bytes, folder: Path, *, as_json: bool) -> bool:
         return subprocess.run(command, check=False, stdout=stdout).returncode == FINE  # noqa: S603  # our own command
 
 
-def _awaited(service: Service, number: int, pause: Callable[[float], None] = time.sleep) -> dict[str, Any]:
+def _awaited(service: SubmissionsClient, number: int, pause: Callable[[float], None] = time.sleep) -> dict[str, Any]:
     """Wait for the verdict on a version, telling what goes on.
 
     Args:
@@ -180,14 +180,14 @@ def _say(text: str) -> None:
     console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
 
-def _standing(service: Service) -> str:
+def _standing(service: SubmissionsClient) -> str:
     """Return what plays in the place of a version that failed: the last one that passed, if there is one."""
     try:
         rows = service.get("submissions").get("submissions")
     except ServiceError:
         return "`referee submit --status` shows what plays"
     shown = [row for row in (rows if isinstance(rows, list) else ()) if isinstance(row, dict)]
-    passed = [row.get("number") for row in shown if row.get("state") == State.PASSED]
+    passed = [row.get("number") for row in shown if row.get("state") == VersionState.PASSED]
     return f"version {passed[-1]} plays on" if passed else "none of yours has passed yet"
 
 
@@ -198,7 +198,7 @@ def _show_verdict(version: dict[str, Any], standing: str) -> None:
         version: as the service describes it.
         standing: what plays if it failed.
     """
-    passed = version.get("state") == State.PASSED
+    passed = version.get("state") == VersionState.PASSED
     word = "[green]passed[/]: it plays from now on" if passed else f"[red]failed[/]: {harmless(standing)}"
     out.print(f"version {harmless(str(version.get('number')))} {word}", highlight=False)
     if version.get("trouble"):
@@ -262,7 +262,7 @@ def _show_list(found: dict[str, Any], name: str, keys: tuple[str, ...], *, as_js
     out.print(table)
 
 
-def _match(service: Service, name: str) -> dict[str, Any]:
+def _match(service: SubmissionsClient, name: str) -> dict[str, Any]:
     """Return the explanation of a match that is given by its name, or by the last part of it if that is one match's.
 
     Raises:
@@ -292,7 +292,7 @@ def _explain(found: dict[str, Any], *, as_json: bool) -> None:
         return
     try:
         parts: list[Said | Heard] = [_part(one) for one in found["conversation"]]
-        verdict = msgspec.convert(found["verdict"], Verdict | None)
+        verdict = msgspec.convert(found["verdict"], ExplainedFoul | None)
         head = msgspec.structs.asdict(msgspec.convert(found, _Head))
         printed = msgspec.convert(found.get("printed"), Printed | None)
         show_explanation(Explanation(**head, conversation=parts, verdict=verdict, printed=printed))

@@ -11,12 +11,12 @@ import rich_click as click
 from msgspec.structs import replace
 
 from ...app.conducting import conduct
-from ...app.tournament_file.plan import Plan, read_tournament
+from ...app.tournament_file.plan import TournamentPlan, read_tournament
 from ...app.tournament_file.sheet import BadCharter
 from ...app.tournament_file.text import describe
 from ...launch import PlayerError, resolved
 from ...ledger.ledger import LedgerError, file_of
-from ...net.tournaments.observers import Watches
+from ...net.tournaments.observers import Observers
 from ...pages.report_files import Targets
 from ...pairing.base import Extent
 from ...plugins import PluginError
@@ -77,7 +77,7 @@ def tournament(
     confinement = find_confinement(venue.sandbox, key, venue.folder, memory_mib=charter.memory_mib, written=written)
     with (
         watched(values["diagnostics"], values["metrics"]) as telling,
-        Watches(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
+        Observers(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
     ):
         for warning in plan.warnings:
             watch.noted(warning)
@@ -113,7 +113,7 @@ def _ledger_files(url: str | None) -> list[Path]:
     return [] if path is None else [path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm", "-journal")]
 
 
-def _read(path: Path, tables: int | None) -> Plan:
+def _read(path: Path, tables: int | None) -> TournamentPlan:
     """Read the tournament's file.
 
     Raises:
@@ -127,7 +127,7 @@ def _read(path: Path, tables: int | None) -> Plan:
     return _without_latecomers(plan)
 
 
-def _without_latecomers(plan: Plan) -> Plan:
+def _without_latecomers(plan: TournamentPlan) -> TournamentPlan:
     """Return the plan with the field that its tournament began with.
 
     Who was handed in later is not in it, and whose folder can't be played with any more loses its own matches.
@@ -175,7 +175,7 @@ def _sign(folder: Path, sealer: Sealer) -> None:
         raise click.ClickException(f"the list of the records was not signed: {error}") from None
 
 
-def _show(plan: Plan, *, as_json: bool) -> None:
+def _show(plan: TournamentPlan, *, as_json: bool) -> None:
     """Print what a file means."""
     if as_json:
         extent = msgspec.to_builtins(plan.extent)

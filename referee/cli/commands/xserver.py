@@ -12,7 +12,7 @@ from ...dialects.cs4500.configs import ServerConfig, read_config
 from ...dialects.cs4500.forms import BadForm, position_of
 from ...games.base import BadSetup
 from ...net.links.lobby import SignUpPolicy
-from ...net.matches.host import Played, Table
+from ...net.matches.host import MatchHost, MatchReport
 from ...net.matches.settings import TableSettings
 from ..common import FAILED, Count, console, find_game
 from ..options.match import find_sealer
@@ -56,7 +56,7 @@ def xserver(port: int | None, interface: str, key: Path | None, logs: Path) -> N
     )
     settings = _settings(config, logs)
 
-    async def _play(table: Table) -> Played | None:
+    async def _play(table: MatchHost) -> MatchReport | None:
         try:
             return await table.play_signed_up(f"tcp:{where}:interface={interface}", policy)
         except BadSetup as error:  # the state was checked: not as many players as it has
@@ -109,7 +109,7 @@ def _settings(config: ServerConfig, logs: Path) -> TableSettings:
     )
 
 
-def _reported(played: Played | None) -> list[list[str]]:
+def _reported(played: MatchReport | None) -> list[list[str]]:
     """Return the winners, sorted, and the misbehaved, in the order of their fouls."""
     if played is None or played.result.void is not None:
         return [[], []]

@@ -56,7 +56,7 @@ class TurnedAway(Silence):
         console.print(more, markup=False, highlight=False, soft_wrap=True)
 
 
-class Watched(Struct, frozen=True):
+class Monitoring(Struct, frozen=True):
     """Where a referee tells of itself."""
 
     telemetry: Several
@@ -93,7 +93,7 @@ def telemetry_options(function: F) -> F:
 
 
 @contextlib.contextmanager
-def watched(diagnostics: Path | None, metrics: str | None, *others: Telemetry) -> Iterator[Watched]:
+def watched(diagnostics: Path | None, metrics: str | None, *others: Telemetry) -> Iterator[Monitoring]:
     """Open what the options ask for, and close it afterwards.
 
     Args:
@@ -114,4 +114,4 @@ def watched(diagnostics: Path | None, metrics: str | None, *others: Telemetry) -
                 raise click.ClickException(f"can't write {diagnostics}: {error.strerror}") from None
             stack.callback(log.close)
             sinks.append(log)
-        yield Watched(Several(*sinks), metrics, registry)
+        yield Monitoring(Several(*sinks), metrics, registry)

@@ -12,7 +12,7 @@ from msgspec import Struct
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
 
 from ...app.running import run_reactor
-from ...net.links.addresses import AddressError, address_of, stopped
+from ...net.links.addresses import EndpointError, address_of, stopped
 from ...net.links.tokens import BadTokens
 from ...net.telemetry import Note
 from ...submissions.api import Authors, Desk
@@ -23,7 +23,7 @@ from ...submissions.store import MAX_VERSIONS, Store, StoreError
 from ...text import printable
 from ..common import Count, console, find_game, monotonic
 from .match import Seconds
-from .monitoring import Watched, watched
+from .monitoring import Monitoring, watched
 from .sandbox import AUTO, confinement_options, find_confinement
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,7 +62,7 @@ _OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox_mod
 _SHARED = ("players_file", "listen", "logs", "key", "diagnostics", "metrics", "as_json")
 
 
-class Reception(Struct, frozen=True, kw_only=True):
+class SubmissionsOptions(Struct, frozen=True, kw_only=True):
     """How programs are taken in."""
 
     folder: Path
@@ -127,7 +127,7 @@ def receive(context: click.Context) -> None:
     memory_mib = values["memory_mib"]
     # now, and said to the organiser; a check would find out too late
     find_confinement(mode, values["key"], values["logs"], memory_mib=memory_mib)
-    reception = Reception(
+    reception = SubmissionsOptions(
         folder=values["submissions"],
         players=values["players_file"],
         logs=values["logs"],
@@ -141,7 +141,7 @@ def receive(context: click.Context) -> None:
         run_reception(reception, telling)
 
 
-def run_reception(reception: Reception, telling: Watched) -> None:
+def run_reception(reception: SubmissionsOptions, telling: Monitoring) -> None:
     """Run the service until it is interrupted or told to end.
 
     Args:
@@ -161,7 +161,7 @@ def run_reception(reception: Reception, telling: Watched) -> None:
         raise click.ClickException(str(error)) from None
     try:
         run_reactor(lambda reactor: _serve(reactor, reception, authors, store, telling))
-    except AddressError as error:
+    except EndpointError as error:
         raise click.UsageError(str(error)) from None
     except (StoreError, OSError) as error:
         raise click.ClickException(str(error)) from None
@@ -169,7 +169,9 @@ def run_reception(reception: Reception, telling: Watched) -> None:
         store.close()
 
 
-async def _serve(reactor: Any, reception: Reception, authors: Authors, store: Store, telling: Watched) -> None:
+async def _serve(
+    reactor: Any, reception: SubmissionsOptions, authors: Authors, store: Store, telling: Monitoring
+) -> None:
     note = _told(telling.telemetry.note)
     matches = Matches(reception.logs, reception.folder, find_game, remote_by_name=reception.remote_by_name)
     checker = Checker(reactor, store, _now, note, reception.check, reception.check_s)

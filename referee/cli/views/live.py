@@ -18,12 +18,12 @@ from rich.text import Text
 from ...games.base import counted
 from ...match import events as e
 from ...match.machine import Match
-from ...net.tournaments.observers import Watch
+from ...net.tournaments.observers import TournamentObserver
 from ...pages.causes import short_cause
 from ...pages.words import number
 from ...text import printable
 from ...tournament.machine import Fixture, Suspension, Tournament
-from ...tournament.match_context import Entry
+from ...tournament.match_context import MatchEntry
 from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
@@ -46,7 +46,7 @@ WIDE = 120
 """From so many columns on, the standings stand beside the tables."""
 
 
-def watch_of(*, as_json: bool) -> Watch:
+def watch_of(*, as_json: bool) -> TournamentObserver:
     """Return the watcher that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
     if as_json:
         return JsonLines()
@@ -119,7 +119,7 @@ class LiveView:
         self._names = [printable(one.name) for one in tournament.charter.entrants]
         self._begun_s = self._clock()
 
-    def match_recalled(self, entry: Entry) -> None:
+    def match_recalled(self, entry: MatchEntry) -> None:
         """Note who was expelled, and a fault of the referee, as far as nothing newer has happened."""
         self._recalled.extend(_trouble_lines(entry))
 
@@ -135,13 +135,13 @@ class LiveView:
         if name in self._seated:
             self._seated[name].match = match
 
-    def match_closed(self, entry: Entry) -> None:
+    def match_closed(self, entry: MatchEntry) -> None:
         """Note that a table is free, and who was expelled."""
         self._seated.pop(entry.match, None)
         self._closed_s.append(self._clock())
         self._lately.extend(_trouble_lines(entry))
 
-    def match_voided(self, entry: Entry) -> None:
+    def match_voided(self, entry: MatchEntry) -> None:
         """Note that a table is free, and a fault of the referee."""
         self._seated.pop(entry.match, None)
         self._lately.extend(_trouble_lines(entry))
@@ -265,7 +265,7 @@ class LiveView:
         return lines
 
 
-def _trouble_lines(entry: Entry) -> list[Text]:
+def _trouble_lines(entry: MatchEntry) -> list[Text]:
     """Return what went wrong in a match: that it does not count, or who was expelled."""
     if entry.void is not None:
         said = [(f"void, to be played again: {printable(entry.void)}", "yellow")]

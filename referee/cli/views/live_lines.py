@@ -14,14 +14,14 @@ from ...pages.causes import Causes, broken, short_cause
 from ...pages.words import number
 from ...text import printable
 from ...tournament.machine import Fixture, Suspension, Tournament
-from ...tournament.match_context import Entry
+from ...tournament.match_context import MatchEntry
 from ...tournament.placing import placed
 from ..common import console, print_json
 
 Say = Callable[[str], None]
 
 
-def foul_lines(entry: Entry, causes: Causes | None = None) -> list[str]:
+def foul_lines(entry: MatchEntry, causes: Causes | None = None) -> list[str]:
     """Return who was expelled in a match and why, a line for each, printable.
 
     Args:
@@ -37,7 +37,7 @@ def foul_lines(entry: Entry, causes: Causes | None = None) -> list[str]:
     return lines
 
 
-def result_text(entry: Entry) -> str:
+def result_text(entry: MatchEntry) -> str:
     """Return how a match ended: `ada 12, bob 9`, the best first, those who fouled with `(foul)`."""
     fouled = {foul.seat for foul in entry.fouls}
     seats = [seat for group in entry.ranking for seat in group] or list(range(len(entry.names)))
@@ -61,7 +61,7 @@ class _Lines:
     def __exit__(self, *_exc: object) -> None:
         """Leave nothing behind."""
 
-    def match_recalled(self, entry: Entry) -> None:
+    def match_recalled(self, entry: MatchEntry) -> None:
         """Say nothing: it was said when it happened."""
 
     def match_stepped(self, name: str, match: Match) -> None:
@@ -101,7 +101,7 @@ class PlainLines(_Lines):
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Say nothing: the result follows."""
 
-    def match_closed(self, entry: Entry) -> None:
+    def match_closed(self, entry: MatchEntry) -> None:
         """Say the result, and who was expelled why."""
         played = 0 if self._tournament is None else self._tournament.played
         lost = 0 if self._tournament is None else self._tournament.given_up
@@ -110,7 +110,7 @@ class PlainLines(_Lines):
         for line in foul_lines(entry, self._causes):
             self._say(f"  {line}")
 
-    def match_voided(self, entry: Entry) -> None:
+    def match_voided(self, entry: MatchEntry) -> None:
         """Say that it is played again, and why."""
         self._say(f"{entry.match}: void, to be played again: {printable(entry.void or '')}")
 
@@ -173,7 +173,7 @@ class JsonLines(_Lines):
             names=names,
         )
 
-    def match_closed(self, entry: Entry) -> None:
+    def match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
         self._event(
             "match-closed",
@@ -190,7 +190,7 @@ class JsonLines(_Lines):
         if self._tournament is not None and self._tournament.played % len(self._names) == 0:
             self._standings(self._tournament)
 
-    def match_voided(self, entry: Entry) -> None:
+    def match_voided(self, entry: MatchEntry) -> None:
         """Write the referee's fault for which the match is played again."""
         self._event("match-voided", match=entry.match, names=entry.names, void=entry.void)
 

@@ -8,7 +8,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match
-from ...net.matches.host import Played
+from ...net.matches.host import MatchReport
 from ...net.telemetry import Silence
 from ...pages.causes import why
 from ...text import printable
@@ -82,13 +82,13 @@ def _scores(match: Match) -> str:
     return "  ".join(f"{name} {score}" for name, score in zip(match.setup.names, scores, strict=False))
 
 
-def show_played(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
+def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool) -> None:
     """Show the end of a match, as far as somebody reads: board, ranking, record; or one JSON object on stdout."""
     with suppress(BrokenPipeError):
         _show_end(played, moves, as_json=as_json)
 
 
-def _show_end(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> None:
+def _show_end(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         print_json({**_described(played), "moves": moves})
         return
@@ -103,7 +103,7 @@ def _show_end(played: Played, moves: list[dict[str, Any]], *, as_json: bool) -> 
     out.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _described(played: Played) -> dict[str, Any]:
+def _described(played: MatchReport) -> dict[str, Any]:
     return {
         "match": played.match.setup.match,
         "game": played.match.setup.game,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from protocol import Code, LocalProtocolError, Need, RemoteProtocolError, State
+from protocol import Code, ConnectionState, LocalProtocolError, Need, RemoteProtocolError
 from protocol.connection import TRANSITIONS
 from protocol.limits import (
     MAX_EVIDENCE_BYTES,
@@ -31,14 +31,14 @@ NO_NONCE = "0" * 32
 NAME_PATTERN = r"^[a-zA-Z0-9]{1,20}$(?!\n)"
 """The course's own rule."""
 _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
-_ANSWERED = (State.ASKED, State.TO_CONFIRM, State.TO_CONFIRM_END)
+_ANSWERED = (ConnectionState.ASKED, ConnectionState.TO_CONFIRM, ConnectionState.TO_CONFIRM_END)
 
 
 class CourseConversation:
     """The referee's side of one conversation; it has the shape of protocol.Connection."""
 
     def __init__(self) -> None:
-        self.state = State.NEW
+        self.state = ConnectionState.NEW
         self.last_body = b""
         """The bytes of the value that was read last."""
         self._reader = JsonReader(MAX_FRAME_FROM_PLAYER_BYTES)
@@ -60,7 +60,7 @@ class CourseConversation:
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the player; next_event tells what they were."""
-        if self.state is not State.CLOSED:
+        if self.state is not ConnectionState.CLOSED:
             self._reader.receive_data(data)
 
     def receive_end(self) -> None:
@@ -69,7 +69,7 @@ class CourseConversation:
         Raises:
             RemoteProtocolError: a value was begun and not finished, or is a number, which answers nothing.
         """
-        if self.state is not State.CLOSED:
+        if self.state is not ConnectionState.CLOSED:
             self._reader.receive_end()
             self.next_event()
 
@@ -79,10 +79,10 @@ class CourseConversation:
         Raises:
             RemoteProtocolError: the player broke the protocol; the conversation is closed then.
         """
-        if self.state is State.OFFERED:
-            self.state = State.SEATED
+        if self.state is ConnectionState.OFFERED:
+            self.state = ConnectionState.SEATED
             return Ready(match=self._match, nonce=NO_NONCE)
-        if self.state is State.CLOSED:
+        if self.state is ConnectionState.CLOSED:
             return Need.DATA
         try:
             found = self._reader.next_value()
@@ -90,7 +90,7 @@ class CourseConversation:
                 return self._heard(found)
             self._check_flood()
         except RemoteProtocolError:
-            self.state = State.CLOSED
+            self.state = ConnectionState.CLOSED
             raise
         return Need.DATA
 
@@ -116,7 +116,7 @@ class CourseConversation:
 
     def send_last(self, message: Message) -> bytes:
         """Say nothing, and nothing more: the course has no word for a refusal or an expulsion."""
-        self.state = State.CLOSED
+        self.state = ConnectionState.CLOSED
         return b""
 
     def _call(self, message: Message) -> list[Any] | None:
@@ -139,14 +139,16 @@ class CourseConversation:
         """Return the message that a value is in this state."""
         self.last_body = found.body
         try:
-            if self.state is State.NEW:
-                self.state = State.GREETED
+            if self.state is ConnectionState.NEW:
+                self.state = ConnectionState.GREETED
                 return Hello(version=PROTOCOL_VERSION, name=converted(found.value, _Name))
-            if self.state is State.ASKED:
-                self.state = State.SEATED
+            if self.state is ConnectionState.ASKED:
+                self.state = ConnectionState.SEATED
                 return Move(match=self._match, turn=self._number, move=move_of(found.value))
             if self.state in _ANSWERED:
-                self.state = State.SEATED if self.state is State.TO_CONFIRM else State.IDLE
+                self.state = (
+                    ConnectionState.SEATED if self.state is ConnectionState.TO_CONFIRM else ConnectionState.IDLE
+                )
                 return self._confirmed(found.value)
         except BadForm as error:
             raise _breach(Code.WRONG_TYPE, str(error), found.body) from None
@@ -159,7 +161,7 @@ class CourseConversation:
 
     def _check_flood(self) -> None:
         """Refuse to buffer much that nothing asked for; a value that was just asked for may be as long as the limit."""
-        if self.state is State.SEATED and self._reader.pending_bytes > MAX_UNASKED_BYTES:
+        if self.state is ConnectionState.SEATED and self._reader.pending_bytes > MAX_UNASKED_BYTES:
             detail = f"more than {MAX_UNASKED_BYTES} bytes of a value came, and nothing was asked"
             raise _breach(Code.FLOOD, detail, self.pending)
 

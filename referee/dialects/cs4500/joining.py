@@ -37,7 +37,7 @@ LOCAL = "tcp:0:interface=127.0.0.1"
 _MILLISECONDS = 1000.0
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class CourseTerms(Struct, frozen=True, kw_only=True):
     """What the course's referee tells nobody, but its organiser knows."""
 
     name: str
@@ -68,7 +68,7 @@ class Adapter:
         link: the program, greeted.
     """
 
-    def __init__(self, game: Game[Any, Any, Any], terms: Terms, link: PlayerLink) -> None:
+    def __init__(self, game: Game[Any, Any, Any], terms: CourseTerms, link: PlayerLink) -> None:
         self.end = PlayerEnd(terms.name, self)
         self.won: bool | None = None
         """What the referee said at the end; None if it never came to that."""
@@ -176,7 +176,7 @@ async def join(
     reactor: Any,
     now: Callable[[], float],
     game: Game[Any, Any, Any],
-    terms: Terms,
+    terms: CourseTerms,
     launch: Launch,
     where: tuple[str, int],
     *,
@@ -226,7 +226,7 @@ async def join(
 
 
 async def _play(
-    reactor: Any, game: Game[Any, Any, Any], terms: Terms, door: ReservedSeats, where: tuple[str, int]
+    reactor: Any, game: Game[Any, Any, Any], terms: CourseTerms, door: ReservedSeats, where: tuple[str, int]
 ) -> Joined:
     (link,) = await door.done
     if link is None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from protocol import State
+from protocol import ConnectionState
 from protocol.messages import Message, Offer
 
 from ...clock import Clock
@@ -42,7 +42,7 @@ class CourseLink(PlayerLink):
             message: has no word on this wire.
         """
         self.owner = None
-        self.connection.state = State.CLOSED
+        self.connection.state = ConnectionState.CLOSED
         if self.is_connected:
             self._wire.pauseProducing()
 

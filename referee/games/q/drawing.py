@@ -29,7 +29,7 @@ def draw_hand(hand: Iterable[Tile]) -> str:
     return " ".join(draw_tile(tile) for tile in sorted(hand)) or "-"
 
 
-class Drawn(Protocol):
+class DrawnQ(Protocol):
     """What of a state is drawn."""
 
     @property
@@ -65,13 +65,13 @@ _ENDS = {
 """By rule: how the game ended."""
 
 
-def _status(state: Drawn, outcome: Outcome | None) -> str:
+def _status(state: DrawnQ, outcome: Outcome | None) -> str:
     """Return what there is to say about the whole game, in a line."""
     left = f"{counted(len(state.pile), 'tile')} left to hand out"
     return left if outcome is None else f"{left} · the game is over: {_ENDS[outcome.reason]}"
 
 
-def draw_text(state: Drawn, outcome: Outcome | None) -> str:
+def draw_text(state: DrawnQ, outcome: Outcome | None) -> str:
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:
@@ -112,7 +112,7 @@ _LETTERS = (_LIGHT, _DARK, _LIGHT, _DARK, _DARK, _LIGHT)
 """The letter on each tone: light on dark ones, dark on light ones."""
 
 
-def draw_svg(state: Drawn, outcome: Outcome | None) -> str:
+def draw_svg(state: DrawnQ, outcome: Outcome | None) -> str:
     """Return the map with its row and column numbers, and every seat's hand beneath it, as one SVG document.
 
     Args:
@@ -157,7 +157,7 @@ def _use(name: str, x: int, y: int) -> str:
     return f'<use href="#q-{name}" x="{x}" y="{y}"/>'
 
 
-def _cards(state: Drawn, width: int, outcome: Outcome | None) -> tuple[list[str], int]:
+def _cards(state: DrawnQ, width: int, outcome: Outcome | None) -> tuple[list[str], int]:
     """Return the seats' cards, row by row within the width, and the height of all."""
     seats = len(state.hands)
     across = max(1, min(seats, (width - 20) // _CARD[0]))
@@ -176,7 +176,7 @@ def _cards(state: Drawn, width: int, outcome: Outcome | None) -> tuple[list[str]
     return lines, height + 24
 
 
-def _card(state: Drawn, seat: int, corner: Cell, size: Cell, outcome: Outcome | None) -> list[str]:
+def _card(state: DrawnQ, seat: int, corner: Cell, size: Cell, outcome: Outcome | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
     (x, y), (width, height) = corner, size
     said = standing(state.order, seat, outcome)

@@ -43,7 +43,7 @@ DotPair = tuple[Coordinate, Coordinate]
 """`[row, column]`; row 1 is at White's edge, column 1 on White's left."""
 
 
-class Start(Struct, frozen=True, forbid_unknown_fields=True):
+class StartTowers(Struct, frozen=True, forbid_unknown_fields=True):
     """Where the towers stand at the start: N full towers of a colour, for N sizes."""
 
     white: tuple[DotPair, ...]
@@ -59,7 +59,7 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
     """A text for each row, row 1 at White's edge first, a character for each column from column 1 on White's left, at
     most 26 of each: `w` a dot of White's placing areas, `b` of Black's, `x` of both, `.` any other dot, a space where
     there is no dot."""
-    start: dict[Literal["3", "4", "5"], Start]
+    start: dict[Literal["3", "4", "5"], StartTowers]
     """By the number of sizes, 3 to 5: where the towers stand; at least for the one that is played."""
     note: str = ""
     """What the layout is, for people."""
@@ -80,7 +80,7 @@ class Layout(Struct, frozen=True, forbid_unknown_fields=True):
             _check_start(field, int(sizes), start)
 
 
-class Field:
+class PreparedMap:
     """A map made ready for play: equal maps are equal fields.
 
     Args:
@@ -103,7 +103,7 @@ class Field:
 
     def __eq__(self, other: object) -> bool:
         """Compare maps."""
-        return isinstance(other, Field) and self.rows == other.rows
+        return isinstance(other, PreparedMap) and self.rows == other.rows
 
     def __hash__(self) -> int:
         """Follow equality."""
@@ -135,12 +135,12 @@ class Field:
 
 
 @cache
-def field_of(rows: tuple[str, ...]) -> Field:
+def field_of(rows: tuple[str, ...]) -> PreparedMap:
     """Return the field of a map, made once."""
-    return Field(rows)
+    return PreparedMap(rows)
 
 
-def _check_start(field: Field, sizes: int, start: Start) -> None:
+def _check_start(field: PreparedMap, sizes: int, start: StartTowers) -> None:
     """Check one starting position.
 
     Raises:
@@ -202,7 +202,7 @@ def lifted_further(tower: int, seat: int) -> int:
     return own ^ (1 << own.bit_length() >> 1)
 
 
-def ends(field: Field, board: Board, immune: Marks, dot: int, moving: int) -> Iterator[int]:
+def ends(field: PreparedMap, board: Board, immune: Marks, dot: int, moving: int) -> Iterator[int]:
     """Yield the dots where a leg may end, direction by direction.
 
     Args:
@@ -223,7 +223,7 @@ def ends(field: Field, board: Board, immune: Marks, dot: int, moving: int) -> It
             yield end
 
 
-def first_legs(field: Field, board: Board, immune: Marks, seat: int) -> Iterator[tuple[int, int]]:
+def first_legs(field: PreparedMap, board: Board, immune: Marks, seat: int) -> Iterator[tuple[int, int]]:
     """Yield (start, end) of every leg that may begin a move."""
     others = OWN[1 - seat]
     for dot, tower in enumerate(board):

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ..base import BadSetup, Game, News, Outcome, Shuffle
 from . import board as boards
 from . import turns
-from .board import Coordinate, DotPair, Field, Layout, PieceName
+from .board import Coordinate, DotPair, Layout, PieceName, PreparedMap
 from .drawing import draw_svg, draw_text
 from .rules import RULES
 from .turns import Ending, Phase, State
@@ -343,12 +343,12 @@ def _hands(hands: tuple[tuple[str, ...], tuple[str, ...]]) -> turns.Hands:
     return white, black
 
 
-def _shown(field: Field, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
+def _shown(field: PreparedMap, marks: Iterable[tuple[int, int]]) -> tuple[Pieces, ...]:
     """Return pieces on dots as views show them."""
     return tuple(Pieces(*field.places[dot], boards.names(tower)) for dot, tower in marks)
 
 
-def _marks(field: Field, shown: Iterable[Pieces]) -> dict[int, int]:
+def _marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
     """Return pieces on dots as the board has them.
 
     Raises:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..base import IllegalMove
 from . import board as boards
-from .board import OWN, Board, Field, Marks
+from .board import OWN, Board, Marks, PreparedMap
 
 MAX_LEGS = 100
 """Legs in one move. The source has no limit, but two towers can exchange a piece forever; a guess far above any use."""
@@ -33,7 +33,7 @@ class Ending(NamedTuple):
 class State(Struct, frozen=True, kw_only=True):
     """One moment of a game."""
 
-    field: Field
+    field: PreparedMap
     sizes: int
     max_turns: int
     board: Board

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from ..base import counted
 from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Pair, Square, lines, survey
-from .forms import Event
+from .forms import PublicEvent
 
 
-class Drawn(Protocol):
+class DrawnQuincy(Protocol):
     """What of a state is drawn."""
 
     @property
@@ -35,7 +35,7 @@ class Drawn(Protocol):
         """The seats still in the game, the one to move first."""
 
     @property
-    def log(self) -> Sequence[Event]:
+    def log(self) -> Sequence[PublicEvent]:
         """What happened, the oldest first."""
 
     @property
@@ -54,13 +54,13 @@ _SAID = {
 }
 
 
-def _last_move(log: Iterable[Event], seat: int | None = None) -> Event | None:
+def _last_move(log: Iterable[PublicEvent], seat: int | None = None) -> PublicEvent | None:
     """Return the last move of a seat, or of all; None if there was none."""
     moves = (event for event in log if event.action in _SAID and seat in (None, event.seat))
     return max(enumerate(moves), default=(0, None), key=lambda pair: pair[0])[1]
 
 
-def _in_words(event: Event | None) -> str:
+def _in_words(event: PublicEvent | None) -> str:
     """Return a move as a few words."""
     if event is None:
         return ""
@@ -68,7 +68,7 @@ def _in_words(event: Event | None) -> str:
     return _SAID[event.action].format(*(event.square or ()), f"{low}|{high}")
 
 
-def _status(state: Drawn) -> str:
+def _status(state: DrawnQuincy) -> str:
     """Return what there is to say about the whole table."""
     if state.end is None:
         return f"{counted(len(state.pile), 'domino', 'dominoes')} left to draw"
@@ -78,7 +78,7 @@ def _status(state: Drawn) -> str:
     return f"{STONES[state.winner]} wins{how}"
 
 
-def _line_count(state: Drawn, seat: int) -> str:
+def _line_count(state: DrawnQuincy, seat: int) -> str:
     """Return how many lines a seat's team has, in words."""
     return counted(survey(state.stones[seat % 2])[1], "line")
 
@@ -89,7 +89,7 @@ _MARKUP = ("white on blue", "black on gold3")
 """By team."""
 
 
-def draw_text(state: Drawn) -> str:
+def draw_text(state: DrawnQuincy) -> str:
     """Return the board with its row and column numbers, then a line per seat.
 
     A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
@@ -105,7 +105,7 @@ def draw_text(state: Drawn) -> str:
     return "\n".join([*rows, "", *seats, _status(state)])
 
 
-def _cell(state: Drawn, square: Square, *, is_marked: bool) -> str:
+def _cell(state: DrawnQuincy, square: Square, *, is_marked: bool) -> str:
     """Return one square, four characters wide."""
     team = next((team for team, own in enumerate(state.stones) if BITS[square] & own), None)
     left, right = (">", "<") if is_marked else ("(", ")")
@@ -123,7 +123,7 @@ def _empty_sign(square: Square) -> str:
     return "╲" if row == column else "-" if row == 5 else "'" if column == 5 else "·"
 
 
-def _seat_line(state: Drawn, seat: int) -> str:
+def _seat_line(state: DrawnQuincy, seat: int) -> str:
     hand = "  ".join(f"{DOMINOES[number][0]}|{DOMINOES[number][1]}" for number in state.hands[seat]) or "-"
     turn = "to move" if state.end is None and state.order[0] == seat else "" if seat in state.order else "out"
     stone = f"[{_MARKUP[seat % 2]}] {STONES[seat % 2]} [/]"
@@ -150,7 +150,7 @@ _LETTERS = ("#ffffff", _DARK)
 _STRIPE = "#e8871a"
 
 
-def draw_svg(state: Drawn) -> str:
+def draw_svg(state: DrawnQuincy) -> str:
     """Return the board with its row and column numbers, and every seat's hand beside it, as one SVG document."""
     cards, cards_height = _cards(state)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
@@ -189,7 +189,7 @@ def _corner(square: Square) -> tuple[int, int]:
     return _MARGIN + (column - 1) * _SIDE, _MARGIN + (row - 1) * _SIDE
 
 
-def _bars(state: Drawn) -> list[str]:
+def _bars(state: DrawnQuincy) -> list[str]:
     """Return a bar below each line, from its first stone to its last."""
     found = []
     for own in state.stones:
@@ -203,7 +203,7 @@ def _bars(state: Drawn) -> list[str]:
     return found
 
 
-def _stones(state: Drawn) -> list[str]:
+def _stones(state: DrawnQuincy) -> list[str]:
     """Return every stone, those of lines with a thick edge."""
     found = []
     for stone, own, kept in zip(STONES, state.stones, state.unbreakable, strict=True):
@@ -215,7 +215,7 @@ def _stones(state: Drawn) -> list[str]:
     return found
 
 
-def _cards(state: Drawn) -> tuple[list[str], int]:
+def _cards(state: DrawnQuincy) -> tuple[list[str], int]:
     """Return the seats' cards, one below the other, and where the last one ends."""
     found: list[str] = []
     y = _MARGIN
@@ -226,7 +226,7 @@ def _cards(state: Drawn) -> tuple[list[str], int]:
     return found, y
 
 
-def _card(state: Drawn, seat: int, y: int, height: int) -> list[str]:
+def _card(state: DrawnQuincy, seat: int, y: int, height: int) -> list[str]:
     """Return one seat: its stone and label, its lines, its hand and its last move."""
     is_out = seat not in state.order
     is_next = state.end is None and not is_out and state.order[0] == seat

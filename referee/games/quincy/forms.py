@@ -52,7 +52,7 @@ class Discard(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action
 Move = Add | Remove | Discard
 
 
-class Event(Struct, frozen=True):
+class PublicEvent(Struct, frozen=True):
     """One thing that everybody saw happen."""
 
     seat: int
@@ -65,7 +65,7 @@ class Event(Struct, frozen=True):
     """`[row, column]`, both from 1, of where the stone was added or removed; null if there was none."""
 
 
-class Line(Struct, frozen=True):
+class StoneLine(Struct, frozen=True):
     """A line: 4 or more stones side by side, which nobody can remove any more. Two of them win."""
 
     stone: Stone
@@ -98,12 +98,12 @@ class View(Struct, frozen=True, kw_only=True):
 
     The stone on `[row, column]` is `board[row - 1][column - 1]` where lists count from 0.
     """
-    lines: list[Line]
+    lines: list[StoneLine]
     """The lines on the board; their stones can't be removed."""
     face_up: list[DominoForm]
     """Every domino played or discarded, in that order. What is neither here nor in the own hand is in the other hands,
     in the pile, or lies face down since its player was expelled."""
-    since: list[Event]
+    since: list[PublicEvent]
     """What happened since this seat's last move, the oldest first; since the beginning if it has not moved yet."""
 
 

@@ -15,7 +15,7 @@ from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
 from . import board as b
 from .board import Domino, Pair, Square, Squares
 from .drawing import draw_svg, draw_text
-from .forms import Add, Discard, Event, Line, Move, Options, Position, Remove, View
+from .forms import Add, Discard, Move, Options, Position, PublicEvent, Remove, StoneLine, View
 from .rules import RULES
 
 HAND_SIZE = 5
@@ -45,7 +45,7 @@ class State(Struct, frozen=True):
     """Out of play, seen by nobody."""
     drew: tuple[tuple[int, ...], ...]
     """What each seat drew after its last move, by seat."""
-    log: tuple[Event, ...] = ()
+    log: tuple[PublicEvent, ...] = ()
     """All that everybody saw, the oldest first."""
     same_turn: bool = False
     """Whether the seat to move has discarded in this turn."""
@@ -146,7 +146,9 @@ class QuincyGame(Game[State, View, Move]):
 
     def view(self, state: State, seat: int) -> View:
         """Return the seat's own hand and what is public."""
-        lines = [Line(stone, line) for stone, own in zip(b.STONES, state.stones, strict=True) for line in b.lines(own)]
+        lines = [
+            StoneLine(stone, line) for stone, own in zip(b.STONES, state.stones, strict=True) for line in b.lines(own)
+        ]
         moves = ("add", "remove", "discard")
         last = max((i for i, event in enumerate(state.log) if event.seat == seat and event.action in moves), default=-1)
         return View(
@@ -210,7 +212,7 @@ class QuincyGame(Game[State, View, Move]):
                 drew=_with(state.drew, seat, ()),
                 order=order,
                 face_down=state.face_down + lost,
-                log=(*state.log, Event(seat, "expelled", (), None)),
+                log=(*state.log, PublicEvent(seat, "expelled", (), None)),
                 same_turn=state.same_turn and state.order[0] != seat,
                 arriving=None if is_mover else state.arriving,
                 end="quincy.end.eliminated" if ends else state.end,
@@ -314,7 +316,7 @@ def _moved(state: State, domino: int, action: Any, square: Square | None, stones
         (*state.face_up, domino),
         state.face_down,
         _with(state.drew, seat, ()),
-        (*state.log, Event(seat, action, (b.DOMINOES[domino],), square)),
+        (*state.log, PublicEvent(seat, action, (b.DOMINOES[domino],), square)),
         action == "discard",
         arriving,
         seat,
@@ -337,7 +339,7 @@ def _settled(state: State) -> State:
             hands=_with(state.hands, seat, ()),
             order=(*state.order[1:], seat),
             face_up=state.face_up + hand,
-            log=(*state.log, Event(seat, "skip", tuple(_dominoes(hand)), None)),
+            log=(*state.log, PublicEvent(seat, "skip", tuple(_dominoes(hand)), None)),
             same_turn=False,
         )
         if _can_act(state, state.order[0]):

@@ -22,7 +22,7 @@ _V6_BITS = 64
 _WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
 
 
-class AddressError(Exception):
+class EndpointError(Exception):
     """An address that can't be listened on; the text names it and says why."""
 
 
@@ -35,7 +35,7 @@ async def listen(reactor: Any, address: str, factory: Any) -> Port:
         factory: makes what serves a connection.
 
     Raises:
-        AddressError: it can't be listened on.
+        EndpointError: it can't be listened on.
     """
     try:
         port = await serverFromString(reactor, _with_backlog(address)).listen(factory)
@@ -72,7 +72,7 @@ def check(address: str) -> None:
     """See to it that an address is one; whether it is free is seen only when it is listened on.
 
     Raises:
-        AddressError: it is no endpoint string, or a key or certificate that it names can't be read.
+        EndpointError: it is no endpoint string, or a key or certificate that it names can't be read.
     """
     try:
         serverFromString(None, _with_backlog(address))
@@ -80,13 +80,13 @@ def check(address: str) -> None:
         raise _explained(address, error) from None
 
 
-def _explained(address: str, error: Exception) -> AddressError:
+def _explained(address: str, error: Exception) -> EndpointError:
     """Return why an address can't be listened on."""
     if isinstance(error, CannotListenError):
-        return AddressError(f"can't listen on {address}: {error.socketError}")
+        return EndpointError(f"can't listen on {address}: {error.socketError}")
     if isinstance(error, OSError):
-        return AddressError(f"can't listen on {address}: {error.strerror}: {error.filename}")
-    return AddressError(f"{address!r} is no endpoint such as tcp:7777: {str(error) or type(error).__name__}")
+        return EndpointError(f"can't listen on {address}: {error.strerror}: {error.filename}")
+    return EndpointError(f"{address!r} is no endpoint such as tcp:7777: {str(error) or type(error).__name__}")
 
 
 def _with_backlog(address: str) -> str:
@@ -121,7 +121,7 @@ class Ports:
             What a player writes to reach the first.
 
         Raises:
-            AddressError: one can't be listened on; the others still are, until they are stopped.
+            EndpointError: one can't be listened on; the others still are, until they are stopped.
         """
         for endpoint in endpoints:
             self._ports.append(await listen(reactor, endpoint, factory))

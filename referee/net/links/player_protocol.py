@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
-from protocol import Code, Connection, Need, RemoteProtocolError, Role, State
+from protocol import Code, Connection, ConnectionState, Need, RemoteProtocolError, Role
 from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message
 
@@ -27,7 +27,7 @@ CLOSE_S = 1.0
 class Conversation(Interface):
     """The referee's side of what is said on a connection, without I/O; protocol.Connection is one."""
 
-    state: State
+    state: ConnectionState
     last_body: bytes
 
     @property
@@ -214,9 +214,9 @@ class PlayerLink(Protocol):
         if not self.is_connected:
             return
         if message is not None:
-            is_closed = self.connection.state is State.CLOSED
+            is_closed = self.connection.state is ConnectionState.CLOSED
             self._wire.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
-        self.connection.state = State.CLOSED
+        self.connection.state = ConnectionState.CLOSED
         self._wire.unregisterProducer()
         self._wire.loseConnection()
         if self._cut is None and self.is_connected:

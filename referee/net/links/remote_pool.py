@@ -5,7 +5,7 @@ Knows who is here, and which matches take their players back. Refuses to know wh
 
 from collections.abc import Callable, Mapping
 
-from protocol import State
+from protocol import ConnectionState
 
 from ...clock import Clock
 from .lobby import Door, Returns, name_of
@@ -54,7 +54,7 @@ class Hall(Door):
         A launched program is let go: it plays one match.
         """
         name, may_stay = link.name, self.is_open and link.name in self._hashes
-        if not may_stay or not link.is_connected or link.connection.state is not State.IDLE:
+        if not may_stay or not link.is_connected or link.connection.state is not ConnectionState.IDLE:
             link.say_goodbye()
             return
         link.owner = self

@@ -54,7 +54,7 @@ class _Named(Protocol):
         """The player's name."""
 
 
-class Played(Struct, frozen=True, kw_only=True):
+class MatchReport(Struct, frozen=True, kw_only=True):
     """A match that was played."""
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ class Played(Struct, frozen=True, kw_only=True):
     """Hash of the record's result line, over which it is sealed."""
 
 
-class Table:
+class MatchHost:
     """One table: at most one match at a time.
 
     Args:
@@ -117,7 +117,7 @@ class Table:
         self.listening: Deferred[str] = Deferred()
         """Fires with the address to connect to, as a player writes it."""
 
-    async def play_programs(self, launches: Sequence[Launch], address: str = LOCAL) -> Played:
+    async def play_programs(self, launches: Sequence[Launch], address: str = LOCAL) -> MatchReport:
         """Start a program for every seat and play.
 
         Args:
@@ -135,7 +135,7 @@ class Table:
         self._programs = tuple(self._settings.programs[place] for place in places if self._settings.programs)
         return await self._play_seated(match, [launches[place] for place in places], address, None)
 
-    async def play_occupants(self, occupants: Sequence[Occupant], address: str = LOCAL) -> Played:
+    async def play_occupants(self, occupants: Sequence[Occupant], address: str = LOCAL) -> MatchReport:
         """Play between programs to start, players that are connected, and seats that stay vacant.
 
         A program that can't be started leaves its seat vacant, which is a foul as if it had not come.
@@ -155,7 +155,7 @@ class Table:
 
     async def play_on(
         self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, is_patient: bool = False
-    ) -> Played:
+    ) -> MatchReport:
         """Go on with a match whose referee died.
 
         Args:
@@ -185,7 +185,7 @@ class Table:
         resumed: Resumption | None,
         *,
         is_patient: bool = False,
-    ) -> Played:
+    ) -> MatchReport:
         """Play between players that have a token for their seat."""
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.start_ms / 1000
@@ -228,7 +228,7 @@ class Table:
             elif isinstance(occupant, PlayerLink):
                 door.take_back(seat, occupant)
 
-    async def play_signed_up(self, address: str, policy: SignUpPolicy) -> Played | None:
+    async def play_signed_up(self, address: str, policy: SignUpPolicy) -> MatchReport | None:
         """Take sign-ups, then play.
 
         Args:
@@ -303,7 +303,7 @@ class Table:
         programs: dict[int, Program],
         resumed: Resumption | None,
         missing: str | None = None,
-    ) -> Played:
+    ) -> MatchReport:
         writer = self._new_record(match) if resumed is None else resumed.writer
 
         def _step(event: Event, commands: tuple[Command, ...], match: Match) -> None:
@@ -341,9 +341,9 @@ class Table:
         return self._played(match, result, writer)
 
     @staticmethod
-    def _played(match: Match, result: Result, writer: RecordWriter) -> Played:
+    def _played(match: Match, result: Result, writer: RecordWriter) -> MatchReport:
         head = writer.result_head
-        return Played(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
+        return MatchReport(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)

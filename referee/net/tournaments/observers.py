@@ -5,11 +5,11 @@ from typing import Protocol, Self
 
 from ...match.machine import Match
 from ...tournament.machine import Fixture, Suspension, Tournament
-from ...tournament.match_context import Entry
+from ...tournament.match_context import MatchEntry
 from ..telemetry import Isolated, Note, Silence
 
 
-class Watch(Protocol):
+class TournamentObserver(Protocol):
     """Called by the runner on the reactor's own thread: what it does here, the referee's loop stands still for.
 
     What it raises is noted, and it is told nothing more; the tournament goes on.
@@ -31,7 +31,7 @@ class Watch(Protocol):
             total: how many matches it will have, those played before included; None: nobody knows.
         """
 
-    def match_recalled(self, entry: Entry) -> None:
+    def match_recalled(self, entry: MatchEntry) -> None:
         """Note what came of a match before the tournament was stopped; told before it goes on, the oldest first."""
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
@@ -46,10 +46,10 @@ class Watch(Protocol):
     def match_stepped(self, name: str, match: Match) -> None:
         """Note that something happened in a match; called at every turn."""
 
-    def match_closed(self, entry: Entry) -> None:
+    def match_closed(self, entry: MatchEntry) -> None:
         """Note a result, once the tournament has taken it."""
 
-    def match_voided(self, entry: Entry) -> None:
+    def match_voided(self, entry: MatchEntry) -> None:
         """Note a match that does not count, once the tournament has taken that."""
 
     def entrant_suspended(self, suspension: Suspension) -> None:
@@ -65,7 +65,7 @@ class Watch(Protocol):
         """Note that nothing more is played, for it is over or was stopped."""
 
 
-class Watches(Isolated[Watch]):
+class Observers(Isolated[TournamentObserver]):
     """Those who watch a tournament, each isolated from it; nobody, if none is given.
 
     Args:
@@ -73,14 +73,14 @@ class Watches(Isolated[Watch]):
         note: takes note of one that fails, and is told nothing more.
     """
 
-    def __init__(self, *watches: Watch, note: Note = Silence().note) -> None:  # noqa: B008  # it has no state
+    def __init__(self, *watches: TournamentObserver, note: Note = Silence().note) -> None:  # noqa: B008  # it has no state
         super().__init__(watches, note)
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Hand it on."""
         self.tell(lambda watch: watch.tournament_begun(tournament, total))
 
-    def match_recalled(self, entry: Entry) -> None:
+    def match_recalled(self, entry: MatchEntry) -> None:
         """Hand it on."""
         self.tell(lambda watch: watch.match_recalled(entry))
 
@@ -92,11 +92,11 @@ class Watches(Isolated[Watch]):
         """Hand it on."""
         self.tell(lambda watch: watch.match_stepped(name, match))
 
-    def match_closed(self, entry: Entry) -> None:
+    def match_closed(self, entry: MatchEntry) -> None:
         """Hand it on."""
         self.tell(lambda watch: watch.match_closed(entry))
 
-    def match_voided(self, entry: Entry) -> None:
+    def match_voided(self, entry: MatchEntry) -> None:
         """Hand it on."""
         self.tell(lambda watch: watch.match_voided(entry))
 

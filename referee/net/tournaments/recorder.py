@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from ...tournament.machine import Fixture, GivenUp, Suspension, Tournament
-from ...tournament.match_context import Entry, Occasion
-from .observers import Watches
+from ...tournament.match_context import MatchEntry, Occasion
+from .observers import Observers
 
 
-class Ledger(Protocol):
+class ResultStore(Protocol):
     """Where results are kept, besides the records."""
 
     def at_once(self) -> AbstractContextManager[None]:
@@ -22,7 +22,7 @@ class Ledger(Protocol):
     def opened(self, match: str, occasion: Occasion, at: str) -> None:
         """Keep that a match was opened."""
 
-    def take(self, entry: Entry, at: str) -> int:
+    def take(self, entry: MatchEntry, at: str) -> int:
         """Keep what came of a match."""
 
     def suspend(self, tournament: str, entrant: int, why: str, at: str) -> None:
@@ -52,8 +52,8 @@ class Bookkeeper:
     def __init__(
         self,
         tournament: Tournament,
-        ledger: Ledger,
-        watch: Watches,
+        ledger: ResultStore,
+        watch: Observers,
         openings: int = 0,
         untold: Sequence[str] = (),
         at: Callable[[], str] = wall_clock,
@@ -77,7 +77,7 @@ class Bookkeeper:
         """Keep that a match was opened: its record has begun."""
         self._ledger.opened(match, occasion, self._at())
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: MatchEntry) -> None:
         """Take what came of a match that is on record; the ledger has all that follows from it, or nothing."""
         with self._ledger.at_once():
             suspended = self._enter(entry)
@@ -92,7 +92,7 @@ class Bookkeeper:
         for one in suspended:
             self._watch.entrant_suspended(one)
 
-    def _enter(self, entry: Entry) -> tuple[Suspension, ...] | None:
+    def _enter(self, entry: MatchEntry) -> tuple[Suspension, ...] | None:
         """Write a result down, and what follows from it.
 
         Returns:

@@ -20,18 +20,18 @@ from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ...tournament.machine import Fixture, Tournament
-from ...tournament.match_context import Entry, Occasion
+from ...tournament.match_context import MatchEntry, Occasion
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
 from ..links.remote_pool import Hall
-from ..matches.host import LOCAL, Table
+from ..matches.host import LOCAL, MatchHost
 from ..matches.lag import LoopLag
 from ..matches.programs import Occupant, Vacancy
 from ..matches.runner import MatchPaused
 from ..matches.settings import TableSettings
 from ..telemetry import Several
-from .observers import Watches
+from .observers import Observers
 from .recorder import Bookkeeper
 from .run_settings import Venue
 from .seeds import Deals
@@ -80,7 +80,7 @@ class TournamentRunner:
         broken_off: Mapping[str, Resumption],
         deals: Deals,
         sealer: Sealer,
-        watch: Watches,
+        watch: Observers,
         telemetry: Several,
         confinement: Confinement,
     ) -> None:
@@ -114,7 +114,7 @@ class TournamentRunner:
         self._trouble: BaseException | None = None
         self._finished: Deferred[None] = Deferred()
 
-    async def run(self, total: int | None, leftover: Sequence[Entry] = ()) -> None:
+    async def run(self, total: int | None, leftover: Sequence[MatchEntry] = ()) -> None:
         """Play until the tournament is over.
 
         Args:
@@ -269,7 +269,7 @@ class TournamentRunner:
         assert resumed.occasion is not None, "matches of this tournament alone are taken up"
         return resumed.occasion
 
-    def _table(self, name: str, fixture: Fixture, occasion: Callable[[], Occasion], told: list[Occasion]) -> Table:
+    def _table(self, name: str, fixture: Fixture, occasion: Callable[[], Occasion], told: list[Occasion]) -> MatchHost:
         time = self._charter.time
         seed, deal, secret = self._deals.of(fixture)
         settings = TableSettings(
@@ -297,7 +297,7 @@ class TournamentRunner:
                 self._books.opened(name, told[0])
             self._watch.match_stepped(name, match)
 
-        return Table(
+        return MatchHost(
             self._reactor,
             self._now,
             self._game,

@@ -12,7 +12,7 @@ import msgspec
 from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ..reader import Record, RecordError, check_heads, check_key, read_record
-from ..schema import Step, plain_commands, plain_json
+from ..schema import RecordedStep, plain_commands, plain_json
 from .checks import check_frames, check_ranking, check_shuffle
 from .times import check_book
 
@@ -89,7 +89,7 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
         raise RecordError(record.path, 1, f"a setup of {setup.game} and its committed seed", str(error)) from None
 
 
-def refold(record: Record, match: Match) -> Iterator[tuple[Step, Match]]:
+def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]:
     """Fold a record's events again, and yield after each its step and the match as it then is.
 
     Raises:

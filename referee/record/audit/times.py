@@ -10,7 +10,7 @@ from msgspec import Struct
 from ...match import events as e
 from ...match.fouls import Cause
 from ..reader import Record, RecordError
-from ..schema import BadLine, CommandForm, Step, forms
+from ..schema import BadLine, CommandForm, RecordedStep, forms
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _TIMED = (e.Answer, e.DeadlinePassed)
@@ -42,7 +42,7 @@ class _Book:
         self.used_ms = [0.0] * len(setup.names)
         self.fouls: list[Any] = []
 
-    def take(self, number: int, step: Step) -> None:
+    def take(self, number: int, step: RecordedStep) -> None:
         """Book one line.
 
         Raises:
@@ -66,7 +66,7 @@ class _Book:
             if command.seat is not None:
                 self._ask(number, command, event, before.get(command.seat))
 
-    def _forms(self, number: int, step: Step) -> list[CommandForm]:
+    def _forms(self, number: int, step: RecordedStep) -> list[CommandForm]:
         """Return the commands of a line, each to a seat that there is.
 
         Raises:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ..crosstable import Table
+from ..crosstable import Crosstable
 from .cholesky import Matrix, Vector, dot, factor, inverse
 from .likelihood import most_likely, prior_matrix, prior_value
 
@@ -79,7 +79,7 @@ def elo_difference(score: float) -> float:
     return ELO * log(score / (1 - score))
 
 
-def elo_ratings(table: Table, mean: float = 1500.0) -> tuple[Rating, ...]:
+def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     """Rate a field whose matches have two seats.
 
     Args:
@@ -108,7 +108,7 @@ def elo_ratings(table: Table, mean: float = 1500.0) -> tuple[Rating, ...]:
     return rated(strengths, _uncertain(strengths, pairs), groups, played, mean)
 
 
-def pairs_of(table: Table) -> list[Pair]:
+def pairs_of(table: Crosstable) -> list[Pair]:
     """Return every pair that met, without the matches in which both fouled (`elo.fouls`)."""
     found = []
     for one in range(len(table.field.entrants)):

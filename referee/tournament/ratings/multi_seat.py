@@ -21,7 +21,7 @@ Source: see rankings.
 
 from collections import Counter
 
-from ...pairing.base import Field, Played
+from ...pairing.base import EntrantField, PlayedPairing
 from ..points import groups_of
 from .cholesky import factor, inverse
 from .elo import PRECISION, Rating, connected, rated
@@ -36,12 +36,12 @@ class SkillBook:
         field: who takes part, and how many to a match.
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: EntrantField) -> None:
         self._rankings: Counter[Ranking] = Counter()
         self._met: list[set[int]] = [set() for _ in field.entrants]
         self._played = [0] * len(field.entrants)
 
-    def add(self, played: Played) -> None:
+    def add(self, played: PlayedPairing) -> None:
         """Work in a result; byes, void matches and those in which everybody fouled tell nothing.
 
         Args:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from referee import chance
 from referee.games.base import News, Outcome
 from referee.games.quincy.board import Square
-from referee.games.quincy.forms import Event
+from referee.games.quincy.forms import PublicEvent
 from referee.games.quincy.game import State
 from referee.match.commands import Result
 from referee.match.machine import Match
@@ -88,7 +88,7 @@ def test_the_other_one_wins_when_one_of_two_is_expelled(seat: int) -> None:
     scores = (int(seat != 0), int(seat != 1))
     assert Outcome(((1 - seat,),), scores, (1 - seat,), "quincy.end.eliminated") == GAME.outcome(state)
     assert held(state, seat) == ""
-    assert GAME.view(state, 1 - seat).since[-1] == Event(seat, "expelled", (), None)
+    assert GAME.view(state, 1 - seat).since[-1] == PublicEvent(seat, "expelled", (), None)
     deserted = GAME.outcome(GAME.drop(state, 1 - seat))
     assert Outcome((), (0, 0), (), "quincy.end.eliminated") == deserted
 
@@ -142,11 +142,11 @@ def test_an_expulsion_can_leave_nobody_who_can_play() -> None:
 def test_a_view_tells_what_happened_since_the_last_move() -> None:
     """Moves, skips and expulsions of the others are told until the seat has moved again."""
     state = play(begun("12 13", "23 24", "11", "45 46", a=[(1, 1)]), "12 +12", "23 +23")
-    added = (Event(1, "add", ((2, 3),), (2, 3)), Event(2, "skip", ((1, 1),), None))
+    added = (PublicEvent(1, "add", ((2, 3),), (2, 3)), PublicEvent(2, "skip", ((1, 1),), None))
     assert list(added) == GAME.view(state, 0).since
     assert list(added[1:]) == GAME.view(state, 1).since
     dropped = GAME.drop(state, 3)
-    assert [*added, Event(3, "expelled", (), None)] == GAME.view(dropped, 0).since
+    assert [*added, PublicEvent(3, "expelled", (), None)] == GAME.view(dropped, 0).since
     assert GAME.view(play(dropped, "13 +13"), 0).since == []
 
 

@@ -5,7 +5,7 @@ import pytest
 from referee.games.base import IllegalMove, News
 from referee.games.quincy import board
 from referee.games.quincy.board import Square
-from referee.games.quincy.forms import Event
+from referee.games.quincy.forms import PublicEvent
 from referee.games.quincy.game import State
 from referee.games.quincy.rules import RULES
 from referee.testing import plain
@@ -238,7 +238,7 @@ def test_a_position_may_begin_with_a_skip() -> None:
     """If seat 0 of a position can do nothing, the next one begins."""
     state = begun("11", "45", a=[(1, 1)])
     assert (GAME.to_move(state), skips(state)) == (1, [(0, "11")])
-    assert GAME.view(state, 1).since == [Event(0, "skip", ((1, 1),), None)]
+    assert GAME.view(state, 1).since == [PublicEvent(0, "skip", ((1, 1),), None)]
 
 
 def test_turns_go_round_the_table() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from protocol import Role, State
+from protocol import ConnectionState, Role
 from protocol.messages import Ack, Hello, Message, Move, Offer, Ready, Turn
 from referee.match.commands import Result
 from referee.testing import JUNK
@@ -108,10 +108,10 @@ class Fray:
         )
         peer = self._rogue()
         speaks = {
-            State.OFFERED: said[0],
-            State.ASKED: said[1],
-            State.TO_CONFIRM: said[2],
-            State.TO_CONFIRM_END: said[2],
+            ConnectionState.OFFERED: said[0],
+            ConnectionState.ASKED: said[1],
+            ConnectionState.TO_CONFIRM: said[2],
+            ConnectionState.TO_CONFIRM_END: said[2],
         }
         fitting = speaks.get(peer.link.connection.state)
         if fitting is not None and self.source.random() < 0.95:

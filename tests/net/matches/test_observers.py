@@ -12,7 +12,7 @@ from referee.match.commands import Command
 from referee.match.events import Event
 from referee.match.machine import Match
 from referee.net.telemetry import DiagnosticLog, Several, Silence
-from referee.net.tournaments.observers import Watches
+from referee.net.tournaments.observers import Observers
 
 from ..in_memory import Sit
 
@@ -115,8 +115,8 @@ def test_diagnostics_that_can_not_be_written_are_dropped() -> None:
     assert "No space left" in noted.notes[0][1]["error"]
 
 
-@pytest.mark.parametrize("moment", [Watches.refresh, lambda watches: watches.noted("low disk")])
-def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Watches], None]) -> None:
+@pytest.mark.parametrize("moment", [Observers.refresh, lambda watches: watches.noted("low disk")])
+def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Observers], None]) -> None:
     """The others are told everything; the one that failed is left, which may fail as well."""
 
     class Broken(JsonLines):
@@ -138,7 +138,7 @@ def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Wat
     written: list[Any] = []
     noted = Noted()
     broken = Broken()
-    with Watches(broken, JsonLines(written.append), note=noted.note) as watches:
+    with Observers(broken, JsonLines(written.append), note=noted.note) as watches:
         moment(watches)
         assert left == [broken]
         watches.noted("once more")
