@@ -1,6 +1,6 @@
 """Finds the folder that a comparison goes into: one begun alike with the same programs, or a new one.
 
-Knows charters and digests; refuses to know verdicts. What differs from the last one that was begun between the two is
+Knows specs and digests; refuses to know verdicts. What differs from the last one that was begun between the two is
 told, so that nobody takes an old verdict for that of a changed program.
 """
 
@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from ..record.manifest import record_files
 from ..record.programs import read_programs
-from ..record.spec_file import read_founding
-from ..tournament.spec import Charter, differences
+from ..record.spec_file import read_spec_file
+from ..tournament.spec import TournamentSpec, differences
 from .program_changes import digests_of
 
 MAX_CHARS = 40
@@ -24,51 +24,51 @@ MAX_CHARS = 40
 class ComparisonFolder(Struct, frozen=True, kw_only=True):
     """Where a comparison is played."""
 
-    charter: Charter
+    spec: TournamentSpec
     """With the name that its folder has."""
     folder: Path
     notice: str = ""
     """Why it is begun anew though the two were compared before; empty: it is not."""
 
 
-def find_place(charter: Charter, logs: Path) -> ComparisonFolder:
+def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
     """Return where a comparison goes on, or is begun.
 
     Args:
-        charter: what is played; its name may get a number.
+        spec: what is played; its name may get a number.
         logs: where all folders of records are.
 
     Raises:
-        BadFounding: what stands in a folder of that name is damaged.
+        BadJsonFile: what stands in a folder of that name is damaged.
         OSError: it can't be read.
     """
-    digests = digests_of(charter.entrants)
+    digests = digests_of(spec.entrants)
     before: tuple[Path, str] | None = None
     for number in count(1):
         suffix = "" if number == 1 else f"-{number}"
-        wanted = replace(charter, name=charter.name[: MAX_CHARS - len(suffix)] + suffix)
+        wanted = replace(spec, name=spec.name[: MAX_CHARS - len(suffix)] + suffix)
         folder = logs / wanted.name
-        founding = read_founding(folder)
+        founding = read_spec_file(folder)
         if founding is None:
             break
-        wanted = _as_wide(wanted, founding.charter)
-        why = _otherwise(founding.charter, wanted) or _changed(folder, digests)
+        wanted = _as_wide(wanted, founding.spec)
+        why = _otherwise(founding.spec, wanted) or _changed(folder, digests)
         if not why:
-            return ComparisonFolder(charter=wanted, folder=folder)
+            return ComparisonFolder(spec=wanted, folder=folder)
         before = folder, why
     notice = "" if before is None else f"{before[1]} (see {before[0]}); a new comparison is begun in {folder}"
-    return ComparisonFolder(charter=wanted, folder=folder, notice=notice)
+    return ComparisonFolder(spec=wanted, folder=folder, notice=notice)
 
 
-def _as_wide(charter: Charter, kept: Charter) -> Charter:
-    """Return a charter with as many pairings due at once as another: it is no matter to the verdict."""
+def _as_wide(spec: TournamentSpec, kept: TournamentSpec) -> TournamentSpec:
+    """Return a spec with as many pairings due at once as another: it is no matter to the verdict."""
     if "window" not in kept.format_options:
-        return charter
-    options = {**charter.format_options, "window": kept.format_options["window"]}
-    return replace(charter, format_options=options)
+        return spec
+    options = {**spec.format_options, "window": kept.format_options["window"]}
+    return replace(spec, format_options=options)
 
 
-def _otherwise(kept: Charter, wanted: Charter) -> str:
+def _otherwise(kept: TournamentSpec, wanted: TournamentSpec) -> str:
     """Return in what a comparison was begun otherwise; empty: in nothing."""
     parts = [
         f"{_option(path)} was {_value(old)}, is {_value(new)}" for path, (old, new) in differences(kept, wanted).items()

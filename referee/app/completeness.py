@@ -14,7 +14,7 @@ from ..games.base import counted
 from ..record.audit.completeness import check_course
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import RecordError
-from ..record.spec_file import FILE as CHARTER
+from ..record.spec_file import FILE as SPEC
 from ..text import printable
 
 Facts = dict[str, list[dict[str, Any]]]
@@ -39,7 +39,7 @@ def completeness(paths: Sequence[Path], keys: Collection[str]) -> Facts:
     for folder in filter(Path.is_dir, paths):
         manifests = sorted(folder.rglob(NAME))
         facts["manifests"] += [_manifest(path, keys) for path in manifests]
-        facts["tournaments"] += [_tournament(path) for path in sorted(folder.rglob(CHARTER))]
+        facts["tournaments"] += [_tournament(path) for path in sorted(folder.rglob(SPEC))]
         listed = {path.parent for path in manifests}
         unlisted = sum(listed.isdisjoint(path.parents) for path in record_files(folder))
         if unlisted:
@@ -59,8 +59,8 @@ def _tournament(path: Path) -> dict[str, Any]:
     try:
         matches = len(check_course(path.parent))
     except RecordError as error:
-        return {"charter": str(path), "record": str(error.path), **broken(error)}
-    return {"charter": str(path), "holds": True, "matches": matches}
+        return {"spec": str(path), "record": str(error.path), **broken(error)}
+    return {"spec": str(path), "holds": True, "matches": matches}
 
 
 def show_completeness(facts: Facts) -> None:
@@ -74,7 +74,7 @@ def show_completeness(facts: Facts) -> None:
     for one in facts["tournaments"]:
         _show(
             one,
-            f"the tournament {one['charter']}",
+            f"the tournament {one['spec']}",
             f"{counted(one.get('matches', 0), 'match', 'matches')} opened, no record missing between them",
         )
     for one in facts["unlisted"]:

@@ -25,21 +25,21 @@ from ..launch import Builds, Confinement, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, LedgerError, url_of
 from ..net.links.addresses import stopped
 from ..net.tournaments.observers import Observers
-from ..net.tournaments.recorder import Bookkeeper, wall_clock
-from ..net.tournaments.run_settings import Venue
+from ..net.tournaments.recorder import Recorder, wall_clock
+from ..net.tournaments.run_settings import RunSettings
 from ..net.tournaments.runner import TournamentRunner, TournamentStopped
-from ..net.tournaments.seeds import Deals, salt_of
+from ..net.tournaments.seeds import MatchSeeds, salt_of
 from ..pages.causes import short_cause
 from ..pairing.base import BadFormat, PairingFormat
 from ..plugins import PluginError
-from ..record.json_file import BadFounding
+from ..record.json_file import BadJsonFile
 from ..record.reader import RecordError
 from ..record.recovery import TakenUp, take_up
 from ..record.seal import Sealer
-from ..record.spec_file import Founding, read_founding, write_founding
+from ..record.spec_file import SpecFile, read_spec_file, write_spec_file
 from ..tournament.machine import NotOpen, Tournament
 from ..tournament.match_context import MatchEntry
-from ..tournament.spec import REMOTE, Charter, differences
+from ..tournament.spec import REMOTE, TournamentSpec, differences
 from .program_changes import at_end, at_start
 from .running import clear_errors, run_reactor
 
@@ -50,7 +50,7 @@ _SALT_BYTES = 16
 class Conducted(Struct, frozen=True, kw_only=True):
     """A tournament as it stands after its referee's work."""
 
-    charter: Charter
+    spec: TournamentSpec
     salt: str
     tournament: Tournament
     is_over: bool
@@ -60,9 +60,9 @@ class Conducted(Struct, frozen=True, kw_only=True):
 
 
 def conduct(
-    charter: Charter,
+    spec: TournamentSpec,
     format_: PairingFormat[Any],
-    venue: Venue,
+    run_settings: RunSettings,
     *,
     total: int | None,
     sealer: Sealer,
@@ -73,9 +73,9 @@ def conduct(
     """Run a tournament, or go on with it, until it is over or stopped.
 
     Args:
-        charter: what is played.
-        format_: of the charter's name.
-        venue: where and how.
+        spec: what is played.
+        format_: of the spec's name.
+        run_settings: where and how.
         total: how many matches there will be, if that is known; for those who watch.
         sealer: the key that seals the records.
         confinement: what launched programs are held to.
@@ -86,29 +86,29 @@ def conduct(
         click.UsageError: what is asked for can't be played, or the folder is another tournament's.
         click.ClickException: the machine failed, or a record does not hold.
     """
-    venue.folder.mkdir(parents=True, exist_ok=True)
-    with _clear_troubles(), locked(venue.folder):
-        with closing(Ledger(venue.ledger or url_of(venue.folder / FILE))) as ledger:
-            salt = _founded(ledger, venue.folder, charter)
+    run_settings.folder.mkdir(parents=True, exist_ok=True)
+    with _clear_troubles(), locked(run_settings.folder):
+        with closing(Ledger(run_settings.ledger or url_of(run_settings.folder / FILE))) as ledger:
+            salt = _founded(ledger, run_settings.folder, spec)
             dealer = chance.Dealer(chance.derive(bytes.fromhex(salt), "format"))
-            tournament = Tournament(charter, format_, dealer)
+            tournament = Tournament(spec, format_, dealer)
             taken_up = take_up(
-                tournament, _recalled(ledger.entries(charter.name), watch), venue.folder, find_game, sealer
+                tournament, _recalled(ledger.entries(spec.name), watch), run_settings.folder, find_game, sealer
             )
             was_over = tournament.is_over
-            launches = _launches(charter, venue.folder, confinement)
+            launches = _launches(spec, run_settings.folder, confinement)
             if not was_over:
-                _note(watch, at_start(venue.folder, charter.entrants, wall_clock()))
+                _note(watch, at_start(run_settings.folder, spec.entrants, wall_clock()))
             make = partial(
                 TournamentRunner,
                 now=monotonic,
-                game=find_game(charter.game),
+                game=find_game(spec.game),
                 tournament=tournament,
-                books=Bookkeeper(tournament, ledger, watch, taken_up.openings, taken_up.untold),
-                venue=venue,
+                books=Recorder(tournament, ledger, watch, taken_up.openings, taken_up.untold),
+                run_settings=run_settings,
                 launches=launches,
                 broken_off=taken_up.open,
-                deals=Deals(secret=sealer.secret(salt), seed=charter.seed, duplicate=charter.duplicate),
+                deals=MatchSeeds(secret=sealer.secret(salt), seed=spec.seed, duplicate=spec.duplicate),
                 sealer=sealer,
                 watch=watch,
                 telemetry=watched.telemetry,
@@ -116,8 +116,8 @@ def conduct(
             )
             is_over = _run(make, total, taken_up, watched)
             if not was_over:  # whoever works on a program afterwards changes nothing
-                _note(watch, at_end(venue.folder, charter.entrants, wall_clock(), is_over=is_over))
-        return Conducted(charter=charter, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
+                _note(watch, at_end(run_settings.folder, spec.entrants, wall_clock(), is_over=is_over))
+        return Conducted(spec=spec, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
 
 
 def _note(watch: Observers, warnings: Iterable[str]) -> None:
@@ -163,7 +163,7 @@ def _clear_troubles() -> Iterator[None]:
     except NotOpen as error:
         text = f"the ledger does not fit: {error}; make it again from the records with `referee rebuild`"
         raise click.ClickException(text) from None
-    except (BadFounding, LedgerError, TournamentStopped) as error:
+    except (BadJsonFile, LedgerError, TournamentStopped) as error:
         raise click.ClickException(str(error)) from None
 
 
@@ -182,11 +182,11 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _salt(charter: Charter) -> str:
-    return secrets.token_hex(_SALT_BYTES) if charter.seed is None else salt_of(charter.seed)
+def _salt(spec: TournamentSpec) -> str:
+    return secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
 
 
-def _founded(ledger: Ledger, folder: Path, charter: Charter) -> str:
+def _founded(ledger: Ledger, folder: Path, spec: TournamentSpec) -> str:
     """Write down what the tournament is, or see to it that it is the one that is written down.
 
     Returns:
@@ -195,29 +195,24 @@ def _founded(ledger: Ledger, folder: Path, charter: Charter) -> str:
     Raises:
         click.UsageError: it differs; the text says in what.
     """
-    kept = read_founding(folder)
-    salt = _salt(charter)
+    kept = read_spec_file(folder)
+    salt = _salt(spec)
     if kept is None:
-        write_founding(folder, Founding(charter=charter, salt=salt))
-    elif kept.charter != charter:
-        parts = [
-            f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept.charter, charter).items()
-        ]
+        write_spec_file(folder, SpecFile(spec=spec, salt=salt))
+    elif kept.spec != spec:
+        parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept.spec, spec).items()]
         remedy = "change that back to go on with it, or give the new tournament a name of its own"
         raise click.UsageError(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
     else:
         salt = kept.salt
-    ledger.found(charter, salt)
+    ledger.found(spec, salt)
     return salt
 
 
-def _launches(charter: Charter, logs: Path, confinement: Confinement) -> list[Launch | str | None]:
+def _launches(spec: TournamentSpec, logs: Path, confinement: Confinement) -> list[Launch | str | None]:
     """Return by entrant how its program is started, None for a remote one, or why it can't be; builds what is to be."""
     builds = Builds(logs / BUILDS, confinement)
-    return [
-        None if one.player == REMOTE else _launch(charter.game, one.player, one.name, builds)
-        for one in charter.entrants
-    ]
+    return [None if one.player == REMOTE else _launch(spec.game, one.player, one.name, builds) for one in spec.entrants]
 
 
 def _launch(game: str, player: str, name: str, builds: Builds) -> Launch | str:

@@ -36,7 +36,7 @@ def at_start(folder: Path, entrants: Iterable[Participant], at: str) -> list[str
         A warning for each that has changed, in one line.
 
     Raises:
-        BadFounding: the file of the programs is not what it should be.
+        BadJsonFile: the file of the programs is not what it should be.
         OSError: it can't be read or written.
     """
     kept = read_programs(folder) or Programs()
@@ -61,7 +61,7 @@ def at_end(folder: Path, entrants: Iterable[Participant], at: str, *, is_over: b
         A warning for each that changed while matches were played, in one line.
 
     Raises:
-        BadFounding: the file of the programs is not what it should be.
+        BadJsonFile: the file of the programs is not what it should be.
         OSError: it can't be read or written.
     """
     kept = read_programs(folder) or Programs()

@@ -20,7 +20,7 @@ T = TypeVar("T")
 _TOML = "Mend it as it says there; README.md, For students, has an example of a player.toml."
 
 
-class Bench:
+class CheckContext:
     """One program under check.
 
     Args:
@@ -59,7 +59,7 @@ class Bench:
         self._kept: Session | None = None
         self._only = tuple(only)
         self._given = given
-        self._seen: dict[Callable[[Bench], Any], Any] = {}
+        self._seen: dict[Callable[[CheckContext], Any], Any] = {}
 
     # --- the program
 
@@ -168,7 +168,7 @@ class Bench:
         session.close()
         self.peak_bytes = max(self.peak_bytes, session.peak_bytes)
 
-    def seen(self, look: Callable[["Bench"], T]) -> T:
+    def seen(self, look: Callable[["CheckContext"], T]) -> T:
         """Return what a look at the program shows: several steps judge one start of it."""
         if look not in self._seen:
             self._seen[look] = look(self)

@@ -10,9 +10,9 @@ from msgspec import Struct
 from protocol.limits import PREFIX_BYTES
 from protocol.messages import Ready
 
-from .context import Bench
+from .context import CheckContext
 from .findings import Failed
-from .scripted_match import AnyGame, ScriptedTerms, Sitting
+from .scripted_match import AnyGame, ScriptedMatch, ScriptedTerms
 from .session import Session
 
 QUIET_S = 0.15
@@ -67,7 +67,7 @@ class FirstTurn(Struct, frozen=True, kw_only=True):
     """How long the answer took."""
 
 
-def first_words(bench: Bench) -> FirstWords:
+def first_words(bench: CheckContext) -> FirstWords:
     """Start the program and listen."""
     with bench.session() as session:
         connected_s = session.accept(bench.times.start_s)
@@ -83,22 +83,22 @@ def first_words(bench: Bench) -> FirstWords:
         )
 
 
-def offered(bench: Bench) -> Offered:
+def offered(bench: CheckContext) -> Offered:
     """Welcome the program and offer it a match."""
     with bench.session() as session:
         session.greet()
-        sitting = Sitting(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], nonces=True))
+        sitting = ScriptedMatch(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], nonces=True))
         sitting.open()
         frame = session.frame(bench.times.start_s, "a ready")
         return Offered(match=sitting.match.setup.match, asked=session.asked, frame=frame)
 
 
-def first_turn(bench: Bench) -> FirstTurn:
+def first_turn(bench: CheckContext) -> FirstTurn:
     """Play up to the program's first turn and wait for its answer."""
     game = bench.game
     with bench.session() as session:
         session.greet()
-        sitting = Sitting(session, ScriptedTerms(game=game, seats=game.seats[0], nonces=True))
+        sitting = ScriptedMatch(session, ScriptedTerms(game=game, seats=game.seats[0], nonces=True))
         sitting.open()
         ready = session.hear(bench.times.start_s, "a ready")
         assert isinstance(ready, Ready), "the connection lets nothing else come"

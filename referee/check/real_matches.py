@@ -16,7 +16,7 @@ from ..launch import Launch, PlayerError, house_launch
 from ..match.fouls import Foul
 from ..net.matches.host import MatchHost
 from ..net.matches.settings import TableSettings
-from .context import Bench, unready
+from .context import CheckContext, unready
 from .findings import Failed, Finding, Skipped, StepWatch
 from .positions import SHORT_OPTIONS, short_of_q
 from .scripted_match import AnyGame, fouled
@@ -35,7 +35,7 @@ def titles(games: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 async def matches(
-    reactor: Any, bench: Bench, numbered: Sequence[tuple[int, str]], tell: Callable[[Finding], None]
+    reactor: Any, bench: CheckContext, numbered: Sequence[tuple[int, str]], tell: Callable[[Finding], None]
 ) -> None:
     """Play the matches.
 
@@ -56,7 +56,7 @@ async def matches(
             tell(watch.failed(failure))
 
 
-async def _played(reactor: Any, bench: Bench, name: str) -> str:
+async def _played(reactor: Any, bench: CheckContext, name: str) -> str:
     if not bench.plays(name):
         raise Skipped(f"it does not play {name}")
     game = bench.known[name]
@@ -74,12 +74,12 @@ async def _played(reactor: Any, bench: Bench, name: str) -> str:
         return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
 
 
-def _launches(bench: Bench, game: AnyGame) -> list[Launch]:
+def _launches(bench: CheckContext, game: AnyGame) -> list[Launch]:
     others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
     return [bench.launch, *others]
 
 
-def _settings(bench: Bench, game: AnyGame, folder: Path) -> TableSettings:
+def _settings(bench: CheckContext, game: AnyGame, folder: Path) -> TableSettings:
     return TableSettings(
         options=SHORT_OPTIONS.get(game.name, {}),
         position=short_of_q() if game.name == "q" else None,

@@ -68,7 +68,7 @@ class _Unseen(Struct):
         return True
 
 
-class Sitting:
+class ScriptedMatch:
     """One match.
 
     Args:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from .context import Bench
+from .context import CheckContext
 
-Run = Callable[[Bench], str]
+Run = Callable[[CheckContext], str]
 """Raises Failed or Skipped, or returns what is worth a note: perhaps nothing."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from . import steps_ends, steps_games, steps_start, steps_wire
-from .context import Bench
+from .context import CheckContext
 from .findings import Failed, Finding, Skipped, StepVerdict, StepWatch
 from .step import CheckStep
 
@@ -23,7 +23,7 @@ def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
     )
 
 
-def walk(steps: Sequence[CheckStep], bench: Bench, only: Collection[int] = ()) -> Iterator[Finding]:
+def walk(steps: Sequence[CheckStep], bench: CheckContext, only: Collection[int] = ()) -> Iterator[Finding]:
     """Run the steps one after the other.
 
     Args:
@@ -56,7 +56,7 @@ def behind(found: Finding) -> Skipped:
     return Skipped(f"step {found.number} failed: mend that first")
 
 
-def _found(step: CheckStep, bench: Bench, watch: StepWatch) -> Finding:
+def _found(step: CheckStep, bench: CheckContext, watch: StepWatch) -> Finding:
     bench.has_reused = False
     try:
         return watch.passed(_run(step, bench))
@@ -66,7 +66,7 @@ def _found(step: CheckStep, bench: Bench, watch: StepWatch) -> Finding:
         return watch.failed(failure)
 
 
-def _run(step: CheckStep, bench: Bench) -> str:
+def _run(step: CheckStep, bench: CheckContext) -> str:
     """Run a step; if it fails in a program that had played before, what counts is whether a new one passes."""
     try:
         return step.run(bench)

@@ -2,9 +2,9 @@
 
 from protocol.messages import Refused
 
-from .context import Bench
+from .context import CheckContext
 from .findings import Failed, Skipped
-from .scripted_match import ScriptedTerms, Sitting
+from .scripted_match import ScriptedMatch, ScriptedTerms
 from .session import Session
 from .step import CheckStep
 
@@ -13,11 +13,11 @@ _BACK_S = 3.0
 _ENDED = "after the referee closed the connection"
 
 
-def _seated(bench: Bench, session: Session) -> Sitting:
-    return Sitting(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0]))
+def _seated(bench: CheckContext, session: Session) -> ScriptedMatch:
+    return ScriptedMatch(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0]))
 
 
-def _greeted(bench: Bench, session: Session) -> Sitting:
+def _greeted(bench: CheckContext, session: Session) -> ScriptedMatch:
     """Take the program in and play up to its turn, which stays open."""
     session.greet()
     sitting = _seated(bench, session)
@@ -28,7 +28,7 @@ def _greeted(bench: Bench, session: Session) -> Sitting:
 # --- of a match
 
 
-def _early_end(bench: Bench) -> str:
+def _early_end(bench: CheckContext) -> str:
     """End a match before the first turn, then see whether the program takes another."""
     with bench.welcomed() as session:
         first = _seated(bench, session)
@@ -40,7 +40,7 @@ def _early_end(bench: Bench) -> str:
         return ""
 
 
-def _crossed(bench: Bench) -> str:
+def _crossed(bench: CheckContext) -> str:
     """End a match right behind a turn: the answer crosses the end on its way, and is nobody's fault."""
     with bench.welcomed() as session:
         first = _seated(bench, session)
@@ -52,7 +52,7 @@ def _crossed(bench: Bench) -> str:
         return ""
 
 
-def _two_matches(bench: Bench) -> str:
+def _two_matches(bench: CheckContext) -> str:
     with bench.welcomed() as session:
         for _ in range(2):
             sitting = _seated(bench, session)
@@ -62,7 +62,7 @@ def _two_matches(bench: Bench) -> str:
     return ""
 
 
-def _leaves(bench: Bench) -> str:
+def _leaves(bench: CheckContext) -> str:
     with bench.session() as session:
         session.greet()
         sitting = _seated(bench, session)
@@ -72,7 +72,7 @@ def _leaves(bench: Bench) -> str:
         return session.expect_exit(_ENDED)
 
 
-def _expelled(bench: Bench) -> str:
+def _expelled(bench: CheckContext) -> str:
     with bench.session() as session:
         sitting = _greeted(bench, session)
         sitting.expel()
@@ -83,7 +83,7 @@ def _expelled(bench: Bench) -> str:
 # --- of a connection
 
 
-def _refused(bench: Bench) -> str:
+def _refused(bench: CheckContext) -> str:
     with bench.session() as session:
         session.accept(bench.times.start_s)
         session.hear(bench.times.start_s, "a hello")
@@ -92,21 +92,21 @@ def _refused(bench: Bench) -> str:
         return session.expect_exit("after it was refused, and the connection closed")
 
 
-def _no_match(bench: Bench) -> str:
+def _no_match(bench: CheckContext) -> str:
     with bench.session() as session:
         session.greet()
         session.hang_up()
         return session.expect_exit(f"{_ENDED} without a match")
 
 
-def _lost(bench: Bench) -> str:
+def _lost(bench: CheckContext) -> str:
     with bench.session() as session:
         _greeted(bench, session)
         session.hang_up()
         return session.expect_exit("after its connection broke in its turn")
 
 
-def _torn(bench: Bench) -> str:
+def _torn(bench: CheckContext) -> str:
     """Close in the middle of a frame."""
     with bench.session() as session:
         session.greet()
@@ -116,7 +116,7 @@ def _torn(bench: Bench) -> str:
         return session.expect_exit("after its connection broke within a frame")
 
 
-def _paused(bench: Bench) -> str:
+def _paused(bench: CheckContext) -> str:
     with bench.session() as session:
         sitting = _greeted(bench, session)
         sitting.pause()
@@ -127,7 +127,7 @@ def _paused(bench: Bench) -> str:
 # --- back into a match
 
 
-def _started_again(bench: Bench) -> str:
+def _started_again(bench: CheckContext) -> str:
     """Take a program that was started again with its referee into the middle of a match."""
     with bench.session() as session:
         session.greet()
@@ -138,7 +138,7 @@ def _started_again(bench: Bench) -> str:
         return ""
 
 
-def _started_again_early(bench: Bench) -> str:
+def _started_again_early(bench: CheckContext) -> str:
     """Take it back while others are still to say ready: there is no view yet."""
     with bench.session() as session:
         session.greet()
@@ -149,7 +149,7 @@ def _started_again_early(bench: Bench) -> str:
         return ""
 
 
-def _comes_back(bench: Bench) -> str:
+def _comes_back(bench: CheckContext) -> str:
     """Break the connection of a program that nobody has launched: if it comes back, it must do that right."""
     with bench.session(is_launched=False) as session:
         sitting = _greeted(bench, session)

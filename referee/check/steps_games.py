@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from ..games.base import counted, seats_text
-from .context import Bench
+from .context import CheckContext
 from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end
-from .scripted_match import AnyGame, ScriptedTerms, Sitting
+from .scripted_match import AnyGame, ScriptedMatch, ScriptedTerms
 from .step import CheckStep
 
 _OPENING_MOVES = 5
@@ -21,23 +21,23 @@ _BANK_S = 4.0
 _INCREMENT_S = 0.1
 
 
-def _game(bench: Bench, name: str) -> AnyGame:
+def _game(bench: CheckContext, name: str) -> AnyGame:
     """Return the rules of a game that the program plays."""
     if not bench.plays(name):
         raise Skipped(f"it does not play {name}")
     return bench.known[name]
 
 
-def _played(bench: Bench, terms: ScriptedTerms, moves: int | None) -> str:
+def _played(bench: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
     """Play so many moves, or to the end."""
     with bench.welcomed() as session:
-        sitting = Sitting(session, terms)
+        sitting = ScriptedMatch(session, terms)
         sitting.play(moves)
         sitting.void()
         return f"{counted(sitting.moves, 'move')}, the slowest {sitting.slowest_s:.2f} s"
 
 
-def _opening(name: str, bench: Bench) -> str:
+def _opening(name: str, bench: CheckContext) -> str:
     game = _game(bench, name)
     try:
         return _played(bench, ScriptedTerms(game=game, seats=game.seats[0]), _OPENING_MOVES)
@@ -47,17 +47,17 @@ def _opening(name: str, bench: Bench) -> str:
         raise
 
 
-def _ending(name: str, bench: Bench) -> str:
+def _ending(name: str, bench: CheckContext) -> str:
     game = _game(bench, name)
     return _played(bench, _beginning(game, near_end(game)), None)
 
 
-def _large(name: str, bench: Bench) -> str:
+def _large(name: str, bench: CheckContext) -> str:
     game = _game(bench, name)
     return _played(bench, _beginning(game, largest(game)), 1)
 
 
-def _most_seats(name: str, bench: Bench) -> str:
+def _most_seats(name: str, bench: CheckContext) -> str:
     game = _game(bench, name)
     if len(game.seats) == 1:
         raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
@@ -66,7 +66,7 @@ def _most_seats(name: str, bench: Bench) -> str:
     return f"{seats} seats, {note}"
 
 
-def _leaver(name: str, bench: Bench) -> str:
+def _leaver(name: str, bench: CheckContext) -> str:
     game = _game(bench, name)
     seats = next((seats for seats in game.seats if seats > 2), None)
     if seats is None:
@@ -80,17 +80,17 @@ def _beginning(game: AnyGame, prepared: Prepared) -> ScriptedTerms:
     )
 
 
-def _first(bench: Bench, **changes: Any) -> ScriptedTerms:
+def _first(bench: CheckContext, **changes: Any) -> ScriptedTerms:
     """Return the terms of a match of the program's first game."""
     game = bench.game
     return ScriptedTerms(game=game, seats=game.seats[0], options=SHORT_OPTIONS.get(game.name, {}), **changes)
 
 
-def _tight(bench: Bench) -> str:
+def _tight(bench: CheckContext) -> str:
     return _played(bench, _first(bench, per_move_s=_TIGHT_S), _TIGHT_MOVES)
 
 
-def _bank(bench: Bench) -> str:
+def _bank(bench: CheckContext) -> str:
     return _played(bench, _first(bench, bank_s=_BANK_S, increment_s=_INCREMENT_S), _TIGHT_MOVES)
 
 

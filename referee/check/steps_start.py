@@ -22,7 +22,7 @@ from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
 from ..games.base import IllegalMove, MalformedMove, counted
 from ..launch import PlayerError
 from ..launch.player_spec import refuse_escapes, resolved
-from .context import Bench, unready
+from .context import CheckContext, unready
 from .findings import Failed
 from .probes import FirstTurn, FirstWords, first_turn, first_words, offered
 from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
@@ -32,7 +32,7 @@ _MANY_S = 10.0
 """A start that takes longer is told: a tournament starts programs many times."""
 
 
-def _links(bench: Bench) -> str:
+def _links(bench: CheckContext) -> str:
     try:
         refuse_escapes(bench.player_folder)
     except PlayerError as error:
@@ -41,13 +41,13 @@ def _links(bench: Bench) -> str:
     return ""
 
 
-def _toml(bench: Bench) -> str:
+def _toml(bench: CheckContext) -> str:
     _ = bench.player_folder
     _ = bench.launch
     return ""
 
 
-def _named(bench: Bench) -> str:
+def _named(bench: CheckContext) -> str:
     _ = bench.player_folder
     launch = bench.launch
     if not re.match(NAME_PATTERN, launch.name):
@@ -66,7 +66,7 @@ def _named(bench: Bench) -> str:
     return f"{launch.name} plays {', '.join(launch.games) or 'every game'}"
 
 
-def _build(bench: Bench) -> str:
+def _build(bench: CheckContext) -> str:
     _ = bench.player_folder
     try:
         is_new = bench.builds.build(bench.launch)
@@ -76,7 +76,7 @@ def _build(bench: Bench) -> str:
     return "built" if is_new else "nothing to build" if not bench.launch.build else "built before"
 
 
-def _command(bench: Bench) -> str:
+def _command(bench: CheckContext) -> str:
     try:
         return resolved(bench.launch)[0]
     except PlayerError as error:
@@ -90,12 +90,12 @@ def _command(bench: Bench) -> str:
 # --- hello
 
 
-def _connects(bench: Bench) -> str:
+def _connects(bench: CheckContext) -> str:
     seconds = bench.seen(first_words).connected_s
     return f"after {seconds:.2f} s" + ("; that is long" if seconds > _MANY_S else "")
 
 
-def _prefix(bench: Bench) -> str:
+def _prefix(bench: CheckContext) -> str:
     words = bench.seen(first_words)
     length = int.from_bytes(words.frame[:PREFIX_BYTES], "big")
     if words.silence is None and 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES:
@@ -107,7 +107,7 @@ def _prefix(bench: Bench) -> str:
     raise Failed(happened, expected=expected, remedy=prefix_remedy(words.frame), received=words.frame)
 
 
-def _body(bench: Bench) -> str:
+def _body(bench: CheckContext) -> str:
     value = _plain(bench.seen(first_words))
     if not isinstance(value, dict):
         raise _breach(RemoteProtocolError("not-a-map", f"a {type(value).__name__}"), bench.seen(first_words).frame)  # type: ignore[arg-type]
@@ -121,7 +121,7 @@ def _plain(words: FirstWords) -> Any:
         raise _breach(error, words.frame) from None
 
 
-def _hello(bench: Bench) -> str:
+def _hello(bench: CheckContext) -> str:
     """Judge the keys; their values have steps of their own."""
     words = bench.seen(first_words)
     value = _plain(words)
@@ -141,21 +141,21 @@ def _hello(bench: Bench) -> str:
     return ""
 
 
-def _version(bench: Bench) -> str:
+def _version(bench: CheckContext) -> str:
     return _value(bench, "version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1")
 
 
-def _name(bench: Bench) -> str:
+def _name(bench: CheckContext) -> str:
     expected = f"{NAME_FORM}; best those in the environment variable REFEREE_NAME"
     return _value(bench, "name", lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)), expected)
 
 
-def _token(bench: Bench) -> str:
+def _token(bench: CheckContext) -> str:
     expected = "what stands in the environment variable REFEREE_TOKEN: it reserves the seat"
     return _value(bench, "token", lambda token, words: token == words.token, expected)
 
 
-def _value(bench: Bench, key: str, is_right: Callable[[Any, FirstWords], bool], expected: str) -> str:
+def _value(bench: CheckContext, key: str, is_right: Callable[[Any, FirstWords], bool], expected: str) -> str:
     words = bench.seen(first_words)
     value = _plain(words).get(key)
     if not is_right(value, words):
@@ -164,7 +164,7 @@ def _value(bench: Bench, key: str, is_right: Callable[[Any, FirstWords], bool], 
     return "" if key == "token" else str(value)
 
 
-def _waits(bench: Bench) -> str:
+def _waits(bench: CheckContext) -> str:
     chatter = bench.seen(first_words).chatter
     if chatter is not None:
         raise chatter
@@ -174,7 +174,7 @@ def _waits(bench: Bench) -> str:
 # --- ready
 
 
-def _ready(bench: Bench) -> str:
+def _ready(bench: CheckContext) -> str:
     """Judge all but the nonce."""
     seen = bench.seen(offered)
     try:
@@ -196,7 +196,7 @@ def _ready(bench: Bench) -> str:
     return ""
 
 
-def _nonce(bench: Bench) -> str:
+def _nonce(bench: CheckContext) -> str:
     seen = bench.seen(offered)
     nonce = unpack(seen.frame[PREFIX_BYTES:]).get("nonce")
     if not (isinstance(nonce, str) and re.match(NONCE_PATTERN, nonce)):
@@ -210,7 +210,7 @@ def _nonce(bench: Bench) -> str:
     return ""
 
 
-def _new_nonce(bench: Bench) -> str:
+def _new_nonce(bench: CheckContext) -> str:
     first, second = unpack(bench.seen(offered).frame[PREFIX_BYTES:])["nonce"], bench.seen(first_turn).nonce
     if first == second:
         raise Failed(
@@ -225,21 +225,21 @@ def _new_nonce(bench: Bench) -> str:
 # --- the first turn
 
 
-def _quiet(bench: Bench) -> str:
+def _quiet(bench: CheckContext) -> str:
     chatter = bench.seen(first_turn).chatter
     if chatter is not None:
         raise chatter
     return ""
 
 
-def _answers(bench: Bench) -> str:
+def _answers(bench: CheckContext) -> str:
     seen = bench.seen(first_turn)
     if seen.silence is not None:
         raise seen.silence
     return f"after {seen.seconds:.2f} s, in {seen.game.name}"
 
 
-def _move_form(bench: Bench) -> str:
+def _move_form(bench: CheckContext) -> str:
     _move(bench.seen(first_turn))
     return ""
 
@@ -260,7 +260,7 @@ def _wrong(seen: FirstTurn, happened: str, expected: str, advice: str) -> Failed
     return Failed(happened, expected=expected, remedy=advice, received=seen.frame, asked=seen.asked)
 
 
-def _move_match(bench: Bench) -> str:
+def _move_match(bench: CheckContext) -> str:
     seen = bench.seen(first_turn)
     match = _move(seen).match
     if match != seen.match:
@@ -268,7 +268,7 @@ def _move_match(bench: Bench) -> str:
     return ""
 
 
-def _move_number(bench: Bench) -> str:
+def _move_number(bench: CheckContext) -> str:
     seen = bench.seen(first_turn)
     number = _move(seen).turn
     if number != seen.turn:
@@ -276,7 +276,7 @@ def _move_number(bench: Bench) -> str:
     return ""
 
 
-def _move_shape(bench: Bench) -> str:
+def _move_shape(bench: CheckContext) -> str:
     seen = bench.seen(first_turn)
     try:
         seen.game.parse_move(_move(seen).move)
@@ -286,7 +286,7 @@ def _move_shape(bench: Bench) -> str:
     return ""
 
 
-def _move_rules(bench: Bench) -> str:
+def _move_rules(bench: CheckContext) -> str:
     seen = bench.seen(first_turn)
     try:
         seen.game.play(seen.state, seen.game.parse_move(_move(seen).move))
@@ -297,7 +297,7 @@ def _move_rules(bench: Bench) -> str:
     return ""
 
 
-def _move_once(bench: Bench) -> str:
+def _move_once(bench: CheckContext) -> str:
     seen = bench.seen(first_turn)
     if seen.behind:
         raise Failed(

@@ -10,11 +10,11 @@ from protocol.messages import Told, encode
 from ..games.base import counted
 from ..launch.limits import MIB
 from ..launch.output import KEPT_BYTES
-from .context import Bench
+from .context import CheckContext
 from .encodings import longest, reordered
 from .findings import Failed, Skipped
 from .positions import near_end
-from .scripted_match import ScriptedTerms, Sitting
+from .scripted_match import ScriptedMatch, ScriptedTerms
 from .step import CheckStep
 from .wire import Delivery
 
@@ -25,25 +25,25 @@ _TOLD = 12_000
 """Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 
 
-def _terms(bench: Bench) -> ScriptedTerms:
+def _terms(bench: CheckContext) -> ScriptedTerms:
     return ScriptedTerms(game=bench.game, seats=bench.game.seats[0])
 
 
 # --- confirmations
 
 
-def _ack_start(bench: Bench) -> str:
+def _ack_start(bench: CheckContext) -> str:
     with bench.welcomed() as session:
         terms = ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True)
-        sitting = Sitting(session, terms)
+        sitting = ScriptedMatch(session, terms)
         sitting.deal()
         sitting.void()
         return ""
 
 
-def _ack_told(bench: Bench) -> str:
+def _ack_told(bench: CheckContext) -> str:
     with bench.welcomed() as session:
-        sitting = Sitting(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True))
+        sitting = ScriptedMatch(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True))
         for moves in range(1, _MOVES_THAT_DRAW + 1):
             sitting.play(moves)
             sitting.deal()
@@ -53,7 +53,7 @@ def _ack_told(bench: Bench) -> str:
         raise Skipped("nothing was handed to it, so nothing had to be confirmed")
 
 
-def _ack_end(bench: Bench) -> str:
+def _ack_end(bench: CheckContext) -> str:
     prepared = near_end(bench.game)
     terms = ScriptedTerms(
         game=bench.game,
@@ -64,37 +64,37 @@ def _ack_end(bench: Bench) -> str:
         acknowledge=True,
     )
     with bench.welcomed() as session:
-        Sitting(session, terms).play()
+        ScriptedMatch(session, terms).play()
         return ""
 
 
 # --- bytes
 
 
-def _delivered(delivery: Delivery, bench: Bench) -> str:
+def _delivered(delivery: Delivery, bench: CheckContext) -> str:
     with bench.session() as session:
         session.delivery = delivery
         session.greet()
-        sitting = Sitting(session, _terms(bench))
+        sitting = ScriptedMatch(session, _terms(bench))
         sitting.play(_MOVES)
         sitting.void()
         return ""
 
 
-def _encoded(rewrite: Callable[[bytes], bytes], bench: Bench) -> str:
+def _encoded(rewrite: Callable[[bytes], bytes], bench: CheckContext) -> str:
     with bench.session() as session:
         session.rewrite = rewrite
         session.greet()
-        sitting = Sitting(session, _terms(bench))
+        sitting = ScriptedMatch(session, _terms(bench))
         sitting.play(_MOVES)
         sitting.void()
         return ""
 
 
-def _reads(bench: Bench) -> str:
+def _reads(bench: CheckContext) -> str:
     """Tell much before the next turn; then it has to answer that."""
     with bench.welcomed() as session:
-        sitting = Sitting(session, _terms(bench))
+        sitting = ScriptedMatch(session, _terms(bench))
         sitting.play(1)
         told = Told(match=sitting.match.setup.match, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
         session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
@@ -106,10 +106,10 @@ def _reads(bench: Bench) -> str:
 # --- what it uses
 
 
-def _prints(bench: Bench) -> str:
+def _prints(bench: CheckContext) -> str:
     with bench.session() as session:
         session.greet()
-        sitting = Sitting(session, _terms(bench))
+        sitting = ScriptedMatch(session, _terms(bench))
         sitting.play(_MOVES)
         sitting.void()
         session.close()
@@ -123,7 +123,7 @@ def _prints(bench: Bench) -> str:
     return f"{counted(printed, 'byte')} in {counted(sitting.moves, 'move')}"
 
 
-def _memory(bench: Bench) -> str:
+def _memory(bench: CheckContext) -> str:
     if not bench.peak_bytes:
         _delivered(Delivery.WHOLE, bench)
     peak_mib, limit_mib = bench.peak_bytes // MIB, bench.confinement.limits.memory_mib

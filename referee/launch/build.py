@@ -24,7 +24,7 @@ import msgspec
 from ..files.copies import LeftOut, carry_over, copied, marks
 from ..files.tree import TreeNode, is_of_the_machine, walk
 from ..record.record_files import besides_records, record_folders
-from .build_folder import Job, Workshop
+from .build_folder import BuildFolder, Job
 from .limits import BUILD_LIMITS
 from .output import Tail
 from .player_spec import Launch, PlayerError, refuse_escapes, telling_whose
@@ -116,7 +116,7 @@ class Builds:
         tail = Tail()
         is_boxed = self._confinement.sandbox is not None
         left_out = self._private_to(launch)
-        with Workshop(confinement=self._confinement, private=private).job(launch) as job:
+        with BuildFolder(confinement=self._confinement, private=private).job(launch) as job:
             with telling_whose(launch.where), _taking(launch.where, "copied", is_disk=not is_boxed):
                 copied(launch.where, job.folder, left_out=left_out, owner=job.owner)
             before = marks(job.folder)

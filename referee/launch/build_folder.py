@@ -69,7 +69,7 @@ class Job(Struct, frozen=True, kw_only=True):
             self.group.kill()
 
 
-class Workshop(Struct, frozen=True, kw_only=True):
+class BuildFolder(Struct, frozen=True, kw_only=True):
     """Where builds work."""
 
     confinement: Confinement

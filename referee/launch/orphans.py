@@ -9,7 +9,7 @@ import os
 _READ_BYTES = 65_536
 
 
-def strays(mark: str) -> list[int]:
+def orphans(mark: str) -> list[int]:
     """Return the processes of this user whose environment holds a mark.
 
     Args:

@@ -18,7 +18,7 @@ from .control_groups import Ground, Group
 from .exit_watch import POLL_S, when_ended
 from .file_view import FileView, view_of
 from .limits import ProgramLimits, limited
-from .orphans import strays
+from .orphans import orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .reasons import reason_of_end
@@ -204,17 +204,17 @@ class Program:
 
     def _clear(self, give_up: float) -> None:
         """Kill and remove until nothing is left."""
-        strays_left = self._kill_rest()
-        is_clear = not strays_left and (self._group is None or self._group.remove())
+        orphans_left = self._kill_rest()
+        is_clear = not orphans_left and (self._group is None or self._group.remove())
         if is_clear or self._reactor.seconds() > give_up:
             self.gone.callback(None)
         else:
             self._reactor.callLater(POLL_S, self._clear, give_up)
 
-    def _strays(self) -> list[int]:
+    def _orphans(self) -> list[int]:
         """Return what has left the process group, where neither sandbox nor control group holds it."""
         is_held = self._group is not None or self._confinement.sandbox is not None
-        return [] if is_held or self._mark is None else strays(self._mark)
+        return [] if is_held or self._mark is None else orphans(self._mark)
 
     def _kill(self) -> None:
         self._signal(signal.SIGKILL)
@@ -224,7 +224,7 @@ class Program:
         """Kill what has left the process group; tell whether there was any of it that no control group holds."""
         if self._group is not None:
             self._group.kill()
-        pids = self._strays()
+        pids = self._orphans()
         for pid in pids:
             _send(os.kill, pid, signal.SIGKILL)
         return bool(pids)

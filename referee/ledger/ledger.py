@@ -13,15 +13,15 @@ from typing import Any
 import msgspec
 from sqlalchemy import URL, BindParameter, Connection, Table, bindparam, func, insert, inspect, select, text
 
-from ..tournament.match_context import MatchEntry, Occasion
-from ..tournament.spec import Charter
+from ..tournament.match_context import MatchContext, MatchEntry
+from ..tournament.spec import TournamentSpec
 from .engine import LedgerError, clear_errors, engine_of, set_journal, shown
 from .rows import (
     CHUNK,
-    OCCASION,
+    CONTEXT,
+    context_row,
     copy_rows,
     foul_rows,
-    occasion_row,
     placing_rows,
     read_chunk,
     told_apart,
@@ -51,7 +51,7 @@ _MATCH: BindParameter[str] = bindparam("match")
 _LOCK = select(tournaments.c.name).where(tournaments.c.name == _TOURNAMENT).with_for_update()
 _LAST = select(func.max(results.c.sequence)).where(results.c.tournament == _TOURNAMENT)
 _SEQUENCE_OF = select(results.c.sequence).where(results.c.tournament == _TOURNAMENT, results.c.match == _MATCH)
-_OPENING_OF = select(*(openings.c[name] for name in OCCASION)).where(
+_OPENING_OF = select(*(openings.c[name] for name in CONTEXT)).where(
     openings.c.tournament == _TOURNAMENT, openings.c.match == _MATCH
 )
 _INSERTS = {table: insert(table) for table in metadata.tables.values()}
@@ -135,44 +135,44 @@ class Ledger:
 
     # --- writing
 
-    def found(self, charter: Charter, salt: str) -> None:
+    def found(self, spec: TournamentSpec, salt: str) -> None:
         """Keep what a tournament is; nothing happens if the same is there.
 
         Args:
-            charter: what was settled.
+            spec: what was settled.
             salt: from which its chance is derived, in hex.
 
         Raises:
             LedgerError: another tournament of that name is there; the text says how it differs.
         """
         with self._writing() as connection:
-            known = self._charter(connection, charter.name)
+            known = self._spec(connection, spec.name)
             if known is None:
-                plain = {"name": charter.name, "charter": msgspec.json.encode(charter).decode(), "salt": salt}
+                plain = {"name": spec.name, "spec": msgspec.json.encode(spec).decode(), "salt": salt}
                 connection.execute(insert(tournaments), plain)
-                numbered = enumerate(charter.entrants)
+                numbered = enumerate(spec.entrants)
                 rows = [{"entrant": number, "name": one.name, "player": one.player} for number, one in numbered]
-                self._add(connection, entrants, charter.name, rows)
-            elif known != (charter, salt):
+                self._add(connection, entrants, spec.name, rows)
+            elif known != (spec, salt):
                 raise LedgerError(
-                    f"the ledger {shown(self._engine)} has another tournament {charter.name!r}: "
-                    f"{told_apart(known, (charter, salt))}; give this one another name, or a ledger of its own"
+                    f"the ledger {shown(self._engine)} has another tournament {spec.name!r}: "
+                    f"{told_apart(known, (spec, salt))}; give this one another name, or a ledger of its own"
                 )
 
-    def opened(self, match: str, occasion: Occasion, at: str) -> None:
+    def opened(self, match: str, context: MatchContext, at: str) -> None:
         """Keep that a match was opened; nothing happens if that is known, as when it is played on.
 
         Args:
             match: its name.
-            occasion: what it was opened for.
+            context: what it was opened for.
             at: the time of day, for people.
 
         Raises:
             LedgerError: it was opened for something else before, or its tournament was not founded.
         """
         with self._writing() as connection:
-            self._lock(connection, occasion.tournament)
-            self._open(connection, match, occasion, at)
+            self._lock(connection, context.tournament)
+            self._open(connection, match, context, at)
 
     def take(self, entry: MatchEntry, at: str) -> int:
         """Keep what came of a match; that it was opened is kept as well, if it is not known.
@@ -187,12 +187,12 @@ class Ledger:
         Raises:
             LedgerError: a result of this match is there, or its tournament was not founded.
         """
-        tournament = entry.occasion.tournament
+        tournament = entry.context.tournament
         with self._writing() as connection:
             self._lock(connection, tournament)
             if (before := self._sequence_of(connection, tournament, entry.match)) is not None:
                 raise LedgerError(f"{entry.match} was taken before, as result {before} of {tournament}")
-            self._open(connection, entry.match, entry.occasion, at)
+            self._open(connection, entry.match, entry.context, at)
             sequence = (connection.execute(_LAST, {"tournament": tournament}).scalar() or 0) + 1
             result = {
                 "match": entry.match,
@@ -264,10 +264,10 @@ class Ledger:
 
     # --- reading
 
-    def charter(self, name: str) -> tuple[Charter, str] | None:
-        """Return the charter and the salt of a tournament; None if it is not known."""
+    def spec(self, name: str) -> tuple[TournamentSpec, str] | None:
+        """Return the spec and the salt of a tournament; None if it is not known."""
         with self._reading() as connection:
-            return self._charter(connection, name)
+            return self._spec(connection, name)
 
     def entries(self, tournament: str) -> Iterator[MatchEntry]:
         """Yield what came of every match in the order in which it was taken, superseded ones included.
@@ -367,16 +367,16 @@ class Ledger:
         if rows:
             connection.execute(_INSERTS[table], [{"tournament": tournament, **row} for row in rows])
 
-    def _open(self, connection: Connection, match: str, occasion: Occasion, at: str) -> None:
+    def _open(self, connection: Connection, match: str, context: MatchContext, at: str) -> None:
         """Keep that a match was opened, unless that is known.
 
         Raises:
             LedgerError: it was opened for something else.
         """
-        row = occasion_row(occasion)
-        known = connection.execute(_OPENING_OF, {"tournament": occasion.tournament, "match": match}).first()
+        row = context_row(context)
+        known = connection.execute(_OPENING_OF, {"tournament": context.tournament, "match": match}).first()
         if known is None:
-            self._add(connection, openings, occasion.tournament, [{"match": match, **row, "at": at}])
+            self._add(connection, openings, context.tournament, [{"match": match, **row, "at": at}])
         elif known._asdict() != row:
             raise LedgerError(
                 f"the ledger {shown(self._engine)} has {match} as opened for something else; "
@@ -387,11 +387,11 @@ class Ledger:
     def _sequence_of(connection: Connection, tournament: str, match: str) -> int | None:
         return connection.execute(_SEQUENCE_OF, {"tournament": tournament, "match": match}).scalar()
 
-    def _charter(self, connection: Connection, name: str) -> tuple[Charter, str] | None:
+    def _spec(self, connection: Connection, name: str) -> tuple[TournamentSpec, str] | None:
         row = connection.execute(select(tournaments).where(tournaments.c.name == name)).first()
         if row is None:
             return None
         try:
-            return msgspec.json.decode(row.charter, type=Charter), row.salt
+            return msgspec.json.decode(row.spec, type=TournamentSpec), row.salt
         except msgspec.DecodeError as error:
-            raise LedgerError(f"the ledger {shown(self._engine)} has no charter of {name!r}: {error}") from None
+            raise LedgerError(f"the ledger {shown(self._engine)} has no spec of {name!r}: {error}") from None

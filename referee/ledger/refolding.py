@@ -1,6 +1,6 @@
-"""Reads a tournament's records and plays through what they say, into a ledger. Knows a record, a charter and a fold.
+"""Reads a tournament's records and plays through what they say, into a ledger. Knows a record, a spec and a fold.
 
-Refuses to take a record for more than it proves: one that is no match of the charter, or was not to be played when it
+Refuses to take a record for more than it proves: one that is no match of the spec, or was not to be played when it
 says that it was, stops everything.
 """
 
@@ -15,17 +15,17 @@ from ..cli.common import registry
 from ..games.base import BadSetup
 from ..match.setup import MatchSetup
 from ..net.tournaments.observers import Observers
-from ..net.tournaments.recorder import Bookkeeper
+from ..net.tournaments.recorder import Recorder
 from ..pairing.base import PairingFormat
 from ..plugins import PluginError
 from ..record.audit.audit import audit
 from ..record.match_entries import course, entry_of
 from ..record.reader import RecordError, check_key, read_record
-from ..record.spec_file import Founding
+from ..record.spec_file import SpecFile
 from ..record.tournament_folder import has_line
 from ..tournament.machine import GivenUp, NotOpen, Tournament
-from ..tournament.match_context import MatchEntry, Occasion
-from ..tournament.spec import Charter, TimeControl
+from ..tournament.match_context import MatchContext, MatchEntry
+from ..tournament.spec import TimeControl, TournamentSpec
 from .ledger import Ledger
 
 
@@ -36,7 +36,7 @@ class Refolded(Struct, frozen=True, kw_only=True):
     opened: str
     """The time of day, for people."""
     setup: MatchSetup
-    occasion: Occasion
+    context: MatchContext
     entry: MatchEntry | None
     """None if the match is not over."""
 
@@ -64,13 +64,13 @@ def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: 
     except PluginError as error:
         raise RecordError(path, 1, str(error), "none") from None
     header = record.header
-    if header.occasion is None or header.occasion.tournament != tournament:
+    if header.context is None or header.context.tournament != tournament:
         return None
     check_key(path, 1, header.key, keys)
     if header.setup.match != path.stem:
         raise RecordError(path, 1, f"the match {path.stem}, after which the file is called", header.setup.match)
     entry = None if record.state == "unfinished" else entry_of(record)
-    return Refolded(path=path, opened=header.opened, setup=header.setup, occasion=header.occasion, entry=entry)
+    return Refolded(path=path, opened=header.opened, setup=header.setup, context=header.context, entry=entry)
 
 
 def in_order(findings: Sequence[Refolded]) -> list[Refolded]:
@@ -80,13 +80,13 @@ def in_order(findings: Sequence[Refolded]) -> list[Refolded]:
         BadCourse: a record is missing, or contradicts another.
     """
     of_match = {one.setup.match: one for one in findings}
-    unfinished = {one.setup.match: one.occasion for one in findings if one.entry is None}
+    unfinished = {one.setup.match: one.context for one in findings if one.entry is None}
     ordered = course((one.entry for one in findings if one.entry is not None), unfinished)
     return [of_match[entry.match] for entry in ordered]
 
 
 def refold(
-    founding: Founding,
+    founding: SpecFile,
     format_: PairingFormat[Any],
     findings: Sequence[Refolded],
     results: Sequence[Refolded],
@@ -95,24 +95,24 @@ def refold(
     """Play a tournament through, and write it into a ledger.
 
     Args:
-        founding: its charter and salt.
-        format_: of the charter's name.
+        founding: its spec and salt.
+        format_: of the spec's name.
         findings: from all its records.
         results: those of matches that are over, in the order in which their results were taken.
         ledger: which does not have it yet.
 
     Raises:
-        BadFormat: the format can't be played with the charter's options and entrants.
+        BadFormat: the format can't be played with the spec's options and entrants.
         RecordError: a record is of no match of this tournament.
         LedgerError: the ledger can't be written.
     """
-    charter = founding.charter
+    spec = founding.spec
     dealer = chance.Dealer(chance.derive(bytes.fromhex(founding.salt), "format"))
-    tournament = Tournament(charter, format_, dealer)
-    ledger.found(charter, founding.salt)
-    for one in sorted(findings, key=lambda one: one.occasion.opening):
-        _check_setup(one, charter)
-        ledger.opened(one.setup.match, one.occasion, one.opened)
+    tournament = Tournament(spec, format_, dealer)
+    ledger.found(spec, founding.salt)
+    for one in sorted(findings, key=lambda one: one.context.opening):
+        _check_setup(one, spec)
+        ledger.opened(one.setup.match, one.context, one.opened)
     for one in results:
         _take(one, tournament, ledger)
     return tournament
@@ -131,30 +131,30 @@ def _take(one: Refolded, tournament: Tournament, ledger: Ledger) -> None:
         pass  # it came too late, and is kept as such
     except NotOpen as error:
         raise RecordError(one.path, 1, "a match that was to be played then", str(error)) from None
-    Bookkeeper(tournament, ledger, Observers(), at=lambda: one.opened).take(one.entry)
+    Recorder(tournament, ledger, Observers(), at=lambda: one.opened).take(one.entry)
 
 
-def _check_setup(one: Refolded, charter: Charter) -> None:
-    """Check that a match was played as the charter has it.
+def _check_setup(one: Refolded, spec: TournamentSpec) -> None:
+    """Check that a match was played as the spec has it.
 
     Raises:
         RecordError: it was not.
     """
-    setup, entrants = one.setup, one.occasion.entrants
-    if not all(0 <= entrant < len(charter.entrants) for entrant in entrants):
-        raise RecordError(one.path, 1, f"entrants from 0 to {len(charter.entrants) - 1}", f"{list(entrants)}")
+    setup, entrants = one.setup, one.context.entrants
+    if not all(0 <= entrant < len(spec.entrants) for entrant in entrants):
+        raise RecordError(one.path, 1, f"entrants from 0 to {len(spec.entrants) - 1}", f"{list(entrants)}")
     expected = {
-        "game": charter.game,
-        "options": _options(one.path, charter.game, charter.options),
-        "names": tuple(charter.entrants[entrant].name for entrant in entrants),
-        "acknowledge": charter.acknowledge,
-        **{name: getattr(charter.time, name) for name in TimeControl.__struct_fields__},
+        "game": spec.game,
+        "options": _options(one.path, spec.game, spec.options),
+        "names": tuple(spec.entrants[entrant].name for entrant in entrants),
+        "acknowledge": spec.acknowledge,
+        **{name: getattr(spec.time, name) for name in TimeControl.__struct_fields__},
     }
     found = {name: getattr(setup, name) for name in expected}
     found["options"] = _options(one.path, setup.game, setup.options)
     for name, value in expected.items():
         if found[name] != value:
-            raise RecordError(one.path, 1, f"{name} {value!r:.140}, as the charter has it", f"{found[name]!r:.140}")
+            raise RecordError(one.path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
 
 
 def _options(path: Path, game: str, options: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Entries and occasions <-> rows of a ledger. Knows what stands in which column; refuses to know transactions."""
+"""Entries and contexts <-> rows of a ledger. Knows what stands in which column; refuses to know transactions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,27 +6,27 @@ from typing import Any
 import msgspec
 from sqlalchemy import Column, Connection, Row, Table, insert, select
 
-from ..tournament.match_context import FoulEntry, MatchEntry, Occasion
-from ..tournament.spec import Charter, differences
+from ..tournament.match_context import FoulEntry, MatchContext, MatchEntry
+from ..tournament.spec import TournamentSpec, differences
 from .tables import fouls, openings, placings, results, tournaments
 
-OCCASION = ("opening", "number", "round", "stage", "leg", "attempt", "entrants", "taken")
+CONTEXT = ("opening", "number", "round", "stage", "leg", "attempt", "entrants", "taken")
 """Columns of `openings` that say what a match was opened for."""
 CHUNK = 500
 """Results, or rows to copy, that are in memory at a time."""
 
 
-def occasion_row(occasion: Occasion) -> dict[str, Any]:
+def context_row(context: MatchContext) -> dict[str, Any]:
     """Return what stands in `openings` of what a match was opened for."""
     return {
-        "opening": occasion.opening,
-        "number": occasion.number,
-        "round": occasion.round,
-        "stage": occasion.table,
-        "leg": occasion.leg,
-        "attempt": occasion.attempt,
-        "entrants": msgspec.json.encode(occasion.entrants).decode(),
-        "taken": msgspec.json.encode(occasion.taken).decode(),
+        "opening": context.opening,
+        "number": context.number,
+        "round": context.round,
+        "stage": context.table,
+        "leg": context.leg,
+        "attempt": context.attempt,
+        "entrants": msgspec.json.encode(context.entrants).decode(),
+        "taken": msgspec.json.encode(context.taken).decode(),
     }
 
 
@@ -45,7 +45,7 @@ def placing_rows(entry: MatchEntry) -> list[dict[str, Any]]:
             "score": entry.scores[seat],
             "used_ms": entry.used_ms[seat],
         }
-        for seat, entrant in enumerate(entry.occasion.entrants)
+        for seat, entrant in enumerate(entry.context.entrants)
     ]
 
 
@@ -113,7 +113,7 @@ def _entry(row: Row[Any], opened: Row[Any], seats: Sequence[Row[Any]], expelled:
     places = sorted({seat.place for seat in seats if seat.place is not None})
     return MatchEntry(
         match=row.match,
-        occasion=_occasion(opened),
+        context=_context(opened),
         names=tuple(seat.name for seat in seats),
         void=row.void,
         ranking=tuple(tuple(seat.seat for seat in seats if seat.place == place) for place in places),
@@ -126,8 +126,8 @@ def _entry(row: Row[Any], opened: Row[Any], seats: Sequence[Row[Any]], expelled:
     )
 
 
-def _occasion(row: Row[Any]) -> Occasion:
-    return Occasion(
+def _context(row: Row[Any]) -> MatchContext:
+    return MatchContext(
         tournament=row.tournament,
         opening=row.opening,
         number=row.number,
@@ -144,8 +144,8 @@ def _foul(row: Row[Any]) -> FoulEntry:
     return FoulEntry(seat=row.seat, cause=row.cause, turn=row.turn, rule=row.rule, code=row.code, detail=row.detail)
 
 
-def told_apart(old: tuple[Charter, str], new: tuple[Charter, str]) -> str:
+def told_apart(old: tuple[TournamentSpec, str], new: tuple[TournamentSpec, str]) -> str:
     """Return in words how two tournaments differ."""
     changed = differences(old[0], new[0]).items()
     parts = [f"{key} is {before!r:.80} there, {now!r:.80} here" for key, (before, now) in changed]
-    return ", ".join(parts) if parts else "the same charter, but another salt, so its lots fell otherwise"
+    return ", ".join(parts) if parts else "the same spec, but another salt, so its lots fell otherwise"

@@ -70,7 +70,7 @@ def _number(name: str, *, is_optional: bool = False) -> Column[Any]:
 
 
 versions = Table("ledger_versions", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
-tournaments = Table("tournaments", metadata, Column("name", Words, primary_key=True), _text("charter"), _text("salt"))
+tournaments = Table("tournaments", metadata, Column("name", Words, primary_key=True), _text("spec"), _text("salt"))
 entrants = Table(
     "entrants",
     metadata,

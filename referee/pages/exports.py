@@ -19,24 +19,24 @@ Row = list[Any]
 
 def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
-    breaks = summary.charter.tie_breaks
+    breaks = summary.spec.tie_breaks
     wins = [] if "wins" in breaks else ["wins"]  # no column twice
     titles = ["place", "name", "points", *breaks, "played", *wins, "byes", "fouls", "rating", "error_95", "suspended"]
     return _csv(titles, _standings(summary))
 
 
 def _standings(summary: Summary) -> Iterator[Row]:
-    tournament = summary.chronicle.tournament
+    tournament = summary.history.tournament
     for line in summary.standings:
         rating, sums = summary.ratings[line.entrant], tournament.table.sums(line.entrant)
         fouls = summary.fouls_by_cause.get(line.entrant)
         suspended = tournament.suspended.get(line.entrant)
         yield [
             *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
-            *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.charter.tie_breaks),
+            *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.spec.tie_breaks),
             *(
                 line.played,
-                *([] if "wins" in summary.charter.tie_breaks else [sums.wins]),
+                *([] if "wins" in summary.spec.tie_breaks else [sums.wins]),
                 line.byes,
                 0 if fouls is None else fouls.total(),
             ),
@@ -51,7 +51,7 @@ def crosstable_csv(summary: Summary) -> str:
 
 
 def _crosstable(summary: Summary) -> Iterator[Row]:
-    table = summary.chronicle.tournament.table
+    table = summary.history.tournament.table
     for one in summary.order:
         met = (table.head_to_head(one, other) for other in summary.order)
         yield [_safe(summary.names[one]), *(f"{it.wins}-{it.draws}-{it.losses}" if it.played else "" for it in met)]
@@ -64,13 +64,13 @@ def matches_csv(summary: Summary) -> str:
 
 
 def _matches(summary: Summary) -> Iterator[Row]:
-    for entry in summary.chronicle.entries:
-        occasion, places = entry.occasion, summary.places(entry)
+    for entry in summary.history.entries:
+        context, places = entry.context, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         digest = summary.digests.get(entry.match)
         for seat, name in enumerate(entry.names):
             yield [
-                *(entry.match, occasion.number, occasion.round, occasion.table, occasion.leg, occasion.attempt),
+                *(entry.match, context.number, context.round, context.table, context.leg, context.attempt),
                 *(seat, _safe(name), places[seat] or "", entry.scores[seat], causes.get(seat, "")),
                 *(
                     f"{entry.used_ms[seat] / 1000:.3f}",
@@ -87,7 +87,7 @@ def fouls_csv(summary: Summary) -> str:
     titles = ["match", "round", "turn", "seat", "name", "cause", "rule", "code", "detail"]
     rows = (
         [
-            *(entry.match, entry.occasion.round, foul.turn, foul.seat, _safe(entry.names[foul.seat]), foul.cause),
+            *(entry.match, entry.context.round, foul.turn, foul.seat, _safe(entry.names[foul.seat]), foul.cause),
             *(_safe(foul.rule or ""), _safe(foul.code or ""), _safe(foul.detail)),
         ]
         for entry, foul in summary.fouls()
@@ -97,10 +97,10 @@ def fouls_csv(summary: Summary) -> str:
 
 def everything(summary: Summary) -> dict[str, Any]:
     """Return the whole tournament, plain, as `tournament.json` has it."""
-    tournament, names = summary.chronicle.tournament, summary.names
+    tournament, names = summary.history.tournament, summary.names
     table = tournament.table
     return {
-        "charter": msgspec.to_builtins(summary.charter),
+        "spec": msgspec.to_builtins(summary.spec),
         "state": "over" if tournament.is_over else "running",
         "played": tournament.played,
         "void": tournament.voided,
@@ -111,12 +111,12 @@ def everything(summary: Summary) -> dict[str, Any]:
             for one in range(len(names))
             for other, met in sorted(table.opponents(one).items())
         ],
-        "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.chronicle.byes],
+        "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.history.byes],
         "suspended": [msgspec.to_builtins(one) for one in tournament.suspended.values()],
         "changed": dict(summary.changed),
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
-        "given_up": [entry.match for entry in summary.chronicle.given_up],
-        "entries": [msgspec.to_builtins(entry) for entry in summary.chronicle.entries],
+        "given_up": [entry.match for entry in summary.history.given_up],
+        "entries": [msgspec.to_builtins(entry) for entry in summary.history.entries],
     }
 
 

@@ -90,15 +90,15 @@ def _quoted(text: str) -> str:
 
 
 def _tags(entry: MatchEntry, game: str, opened: str, idle: str) -> Iterator[tuple[str, str]]:
-    occasion = entry.occasion
-    yield "Event", occasion.tournament
+    context = entry.context
+    yield "Event", context.tournament
     yield "Match", entry.match
     yield "Game", game
     yield "Opened", opened
-    yield "Round", str(occasion.round)
-    yield "Table", occasion.table
-    yield "Leg", str(occasion.leg + 1) if occasion.leg else ""
-    yield "Attempt", str(occasion.attempt + 1) if occasion.attempt else ""
+    yield "Round", str(context.round)
+    yield "Table", context.table
+    yield "Leg", str(context.leg + 1) if context.leg else ""
+    yield "Attempt", str(context.attempt + 1) if context.attempt else ""
     for seat, name in enumerate(entry.names):
         yield f"Seat{seat}", name
     yield "Void", idle

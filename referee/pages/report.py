@@ -35,7 +35,7 @@ class Links(Struct, frozen=True, kw_only=True):
 
 
 class Titles(NamedTuple):
-    """The words of people for what a charter names."""
+    """The words of people for what a spec names."""
 
     game: str
     format: str
@@ -62,7 +62,7 @@ def report_page(summary: Summary, titles: Titles, links: Links) -> str:
     sections = [one for one in _sections(summary) if one.is_there]
     slots = {
         "policy": policy(script, style),
-        "title": escape(printable(summary.charter.name)),
+        "title": escape(printable(summary.spec.name)),
         "state": _state(summary),
         "told": escape(printable(_told(summary, titles))),
         "facts": _facts(summary),
@@ -78,11 +78,11 @@ def report_page(summary: Summary, titles: Titles, links: Links) -> str:
 
 
 def _sections(summary: Summary) -> Iterator[_Section]:
-    tournament = summary.chronicle.tournament
+    tournament = summary.history.tournament
     rounds = tournament.table.rounds
     has_fouls = any(True for _ in summary.fouls())
     yield _Section("standings", "Standings", tables.standings_table)
-    yield _Section("bracket", "Bracket", charts.bracket, summary.charter.format == "knockout")
+    yield _Section("bracket", "Bracket", charts.bracket, summary.spec.format == "knockout")
     yield _Section("crosstable", "Crosstable", _crosstable, tournament.played > 0)
     yield _Section("ratings", "Ratings", _ratings, tournament.played > 0)
     yield _Section("progress", "Progress", _progress, rounds > 1)
@@ -90,27 +90,27 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("time", "Time", _times, any(one.answers for one in summary.times))
     yield _Section("suspended", "Suspended", tables.suspended_list, bool(tournament.suspended))
     yield _Section("changed", "Changed programs", tables.changed_list, bool(summary.changed))
-    yield _Section("byes", "Byes", tables.byes_list, bool(summary.chronicle.byes))
+    yield _Section("byes", "Byes", tables.byes_list, bool(summary.history.byes))
     yield _Section("void", "Void matches", tables.void_table, bool(summary.idle))
-    yield _Section("matches", "Matches", lambda _: _list("match-list", "matches"), bool(summary.chronicle.entries))
+    yield _Section("matches", "Matches", lambda _: _list("match-list", "matches"), bool(summary.history.entries))
 
 
 # --- what stands around the tables
 
 
 def _state(summary: Summary) -> Markup:
-    is_over = summary.chronicle.tournament.is_over
+    is_over = summary.history.tournament.is_over
     return tag("span", "over" if is_over else "running", class_="badge" if is_over else "badge running")
 
 
 def _told(summary: Summary, titles: Titles) -> str:
-    charter = summary.charter
-    seats = f"matches of {charter.seats}" + (", each deal from every seat" if charter.duplicate else "")
-    return " · ".join((titles.game, titles.format, seats, time_control(charter.time)))
+    spec = summary.spec
+    seats = f"matches of {spec.seats}" + (", each deal from every seat" if spec.duplicate else "")
+    return " · ".join((titles.game, titles.format, seats, time_control(spec.time)))
 
 
 def _facts(summary: Summary) -> Markup:
-    tournament = summary.chronicle.tournament
+    tournament = summary.history.tournament
     facts = (
         (len(summary.names), "entrant", "entrants"),
         (tournament.table.rounds, "round", "rounds"),
@@ -139,7 +139,7 @@ def _crosstable(summary: Summary) -> Markup:
 
 
 def _ratings(summary: Summary) -> Markup:
-    model = "Elo" if summary.charter.seats == 2 else "The Plackett-Luce model, in Elo"
+    model = "Elo" if summary.spec.seats == 2 else "The Plackett-Luce model, in Elo"
     found = f"{model} by maximum likelihood, the mean of the field at 1500"
     note = f"{found}; the line is the interval that holds the true rating with 95 %."
     return joined((charts.ratings_table(summary), _note(note)))
@@ -147,7 +147,7 @@ def _ratings(summary: Summary) -> Markup:
 
 def _progress(summary: Summary) -> Markup:
     chart = charts.points_chart(summary)
-    if summary.chronicle.tournament.table.rounds > tables.MAX_ROUNDS:
+    if summary.history.tournament.table.rounds > tables.MAX_ROUNDS:
         return chart
     note = "Points after each round. Green: nobody got more in this round; red: nothing; no colour: it did not play."
     return joined((chart, tables.rounds_table(summary), _note(note)))
@@ -173,7 +173,7 @@ def _list(id_: str, what: str) -> Markup:
 
 def _data(summary: Summary, links: Links) -> dict[str, Any]:
     causes = Causes()
-    index = {entry.match: at for at, entry in enumerate(summary.chronicle.entries)}
+    index = {entry.match: at for at, entry in enumerate(summary.history.entries)}
     return {
         "names": [printable(name) for name in summary.names],
         "records": links.records,
@@ -181,9 +181,9 @@ def _data(summary: Summary, links: Links) -> dict[str, Any]:
         "matches": [
             (
                 entry.match,
-                entry.occasion.round,
-                printable(entry.occasion.table),
-                entry.occasion.entrants,
+                entry.context.round,
+                printable(entry.context.table),
+                entry.context.entrants,
                 summary.places(entry),
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
@@ -191,12 +191,12 @@ def _data(summary: Summary, links: Links) -> dict[str, Any]:
                 int(entry.match in summary.idle),
                 int(entry.match in links.replayed),
             )
-            for entry in summary.chronicle.entries
+            for entry in summary.history.entries
         ],
         "fouls": [
             (
                 index[entry.match],
-                entry.occasion.entrants[foul.seat],
+                entry.context.entrants[foul.seat],
                 foul.cause,
                 printable(foul.rule or foul.code or ""),
                 foul.turn,

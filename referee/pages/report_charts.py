@@ -80,7 +80,7 @@ def _rated(summary: Summary, one: Rating, low: float, span: float, *, grouped: b
 
 def points_chart(summary: Summary) -> Markup:
     """Return the points of the first entrants after each round, as lines: a drawing for each width of a window."""
-    worth = summary.chronicle.points_by_round()
+    worth = summary.history.points_by_round()
     first = summary.order[:MOST_LINES]
     lines: dict[int, list[float]] = {entrant: [0.0] for entrant in first}
     for points in worth.values():
@@ -179,8 +179,8 @@ def _spread(wanted: Sequence[float]) -> list[float]:
 
 def bracket(summary: Summary) -> Markup:
     """Return a knockout, a column for each round, every match beside the one that its winner went on to."""
-    tournament = summary.chronicle.tournament
-    played = {(one.pairing.round, frozenset(one.pairing.seats)): one for one in summary.chronicle.played}
+    tournament = summary.history.tournament
+    played = {(one.pairing.round, frozenset(one.pairing.seats)): one for one in summary.history.played}
     rounds: dict[int, list[Pairing]] = {}
     for one in played.values():
         rounds.setdefault(one.pairing.round, []).append(one.pairing)

@@ -16,9 +16,9 @@ from ..pairing.base import PairingFormat
 from ..record.audit.audit import FindGame
 from ..record.programs import Programs, read_programs
 from ..record.reader import RecordError, read_record
-from ..tournament.history import chronicled
+from ..tournament.history import refolded
 from ..tournament.match_context import MatchEntry
-from ..tournament.spec import Charter
+from ..tournament.spec import TournamentSpec
 from . import exports
 from .digest import Digest, digest_of
 from .frames import StillSecret
@@ -65,7 +65,7 @@ class Written:
 
 def write_report(
     folder: Path,
-    charter: Charter,
+    spec: TournamentSpec,
     entries: Sequence[MatchEntry],
     *,
     salt: str,
@@ -79,10 +79,10 @@ def write_report(
 
     Args:
         folder: of the records.
-        charter: what was settled.
+        spec: what was settled.
         entries: in the order in which they were taken.
         salt: from which the format's lots were drawn, in hex.
-        format_: of the charter's name.
+        format_: of the spec's name.
         find_game: a game's name -> its rules.
         digests: match -> what its record tells besides; None: the records are read for it.
         targets: where everything goes.
@@ -91,13 +91,13 @@ def write_report(
     Raises:
         NotOpen: the entries are not those of this tournament in their order.
         RecordError: a record of which a page is to be made does not hold.
-        BadFounding: the file of the programs is damaged.
+        BadJsonFile: the file of the programs is damaged.
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
     targets = targets or Targets()
     told = digests if digests is not None else read_digests(folder, entries)
     programs = read_programs(folder) or Programs()
-    summary = Summary(chronicled(charter, format_, salt, entries), told, programs.changed)
+    summary = Summary(refolded(spec, format_, salt, entries), told, programs.changed)
     replayed = _replay(folder, summary, targets.replays, make_replays or _one_by_one(find_game))
     tables = list(_write_tables(targets.csv or folder, summary))
     page = targets.html or folder / "report.html"
@@ -106,7 +106,7 @@ def write_report(
     _write(pgn, _matches(summary))
     whole = folder / "tournament.json"
     _write(whole, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
-    titles = Titles(find_game(charter.game).title, format_.title)
+    titles = Titles(find_game(spec.game).title, format_.title)
     _write(page, [report_page(summary, titles, links)])
     return Written(summary=summary, html=page, csv=tuple(tables), json=whole, pgn=pgn, replays=len(replayed))
 
@@ -151,7 +151,7 @@ def _replay(
     Returns:
         The matches that have a page.
     """
-    pages, entries = folder / REPLAYS, summary.chronicle.entries
+    pages, entries = folder / REPLAYS, summary.history.entries
     wanted = [one.match for one in entries if which is Replays.ALL or one.fouls or one.void is not None]
     records = [folder / f"{match}.jsonl" for match in wanted if which is not Replays.NONE]
     missing = [one for one in records if one.is_file() and not (pages / f"{one.stem}.html").is_file()]
@@ -176,10 +176,10 @@ def _write_tables(folder: Path, summary: Summary) -> Iterator[Path]:
 
 
 def _matches(summary: Summary) -> Iterator[str]:
-    for entry in summary.chronicle.entries:
+    for entry in summary.history.entries:
         digest = summary.digests.get(entry.match)
         opened, moves = ("", ()) if digest is None else (digest.opened, digest.moves)
-        yield text_of(entry, summary.charter.game, opened, moves, summary.idle.get(entry.match, ""))
+        yield text_of(entry, summary.spec.game, opened, moves, summary.idle.get(entry.match, ""))
 
 
 def _prefix(page: Path, folder: Path) -> str:

@@ -35,7 +35,7 @@ def valued(value: float, text: str | None = None, class_: str | None = None) -> 
 
 def standings_table(summary: Summary) -> Markup:
     """Return the standings, with the values of all tie-breaks."""
-    breaks = summary.charter.tie_breaks
+    breaks = summary.spec.tie_breaks
     short = [name.replace("-", " ") for name in breaks]
     wins = [] if "wins" in breaks else ["wins"]
     rows = [_standing(summary, line) for line in summary.standings]
@@ -43,13 +43,13 @@ def standings_table(summary: Summary) -> Markup:
 
 
 def _standing(summary: Summary, line: Standing) -> Markup:
-    tournament = summary.chronicle.tournament
+    tournament = summary.history.tournament
     fouls = summary.fouls_by_cause.get(line.entrant, Counter()).total()
     state = "suspended" if line.entrant in tournament.suspended else "withdrawn" if line.has_withdrawn else ""
     mark = (" ", tag("span", state, class_="mark bad")) if state else ()
     values = (
         valued(line.tie_breaks[name]) if name in line.tie_breaks else tag("td", "", data_v=-1e9, class_="n faint")
-        for name in summary.charter.tie_breaks
+        for name in summary.spec.tie_breaks
     )
     return tag(
         "tr",
@@ -58,7 +58,7 @@ def _standing(summary: Summary, line: Standing) -> Markup:
         valued(line.points, class_="n points"),
         *values,
         valued(line.played),
-        *([] if "wins" in summary.charter.tie_breaks else [valued(tournament.table.sums(line.entrant).wins)]),
+        *([] if "wins" in summary.spec.tie_breaks else [valued(tournament.table.sums(line.entrant).wins)]),
         valued(line.byes),
         valued(fouls, class_="n bad" if fouls else "n"),
         class_="out" if state else None,
@@ -77,7 +77,7 @@ def crosstable(summary: Summary) -> Markup:
 
 
 def _crossed(summary: Summary, line: Standing, place: int) -> Markup:
-    name, met = summary.names[line.entrant], summary.chronicle.tournament.table
+    name, met = summary.names[line.entrant], summary.history.tournament.table
     parts = []
     for opponent in summary.order:
         versus = met.head_to_head(line.entrant, opponent)
@@ -105,7 +105,7 @@ def _cell(versus: HeadToHead, title: str | None) -> Markup:
 
 def rounds_table(summary: Summary) -> Markup:
     """Return for each entrant the points after each round, and how its match of the round went."""
-    worth = summary.chronicle.points_by_round()
+    worth = summary.history.points_by_round()
     best = {round_: max(points.values(), default=0) for round_, points in worth.items()}
     rows = []
     for line in summary.standings:
@@ -175,7 +175,7 @@ def suspended_list(summary: Summary) -> Markup:
         "dl",
         *(
             joined((tag("dt", summary.names[one.entrant]), tag("dd", printable(short_cause(one.why)))))
-            for one in summary.chronicle.tournament.suspended.values()
+            for one in summary.history.tournament.suspended.values()
         ),
         class_="facts",
     )
@@ -191,7 +191,7 @@ def changed_list(summary: Summary) -> Markup:
 def byes_list(summary: Summary) -> Markup:
     """Return who had a bye, round by round."""
     by_round: dict[int, list[Markup]] = {}
-    for bye in summary.chronicle.byes:
+    for bye in summary.history.byes:
         note = f" ({bye.table})" if bye.table else ""
         by_round.setdefault(bye.round, []).append(tag("span", summary.names[bye.seats[0]], note, class_="name"))
     parts = (joined((tag("dt", f"round {one}"), tag("dd", *who))) for one, who in sorted(by_round.items()))
@@ -205,8 +205,8 @@ def void_table(summary: Summary) -> Markup:
 
 
 def _void_rows(summary: Summary) -> Iterator[Markup]:
-    for entry in summary.chronicle.entries:
+    for entry in summary.history.entries:
         if entry.match in summary.idle:
-            round_ = valued(entry.occasion.round)
+            round_ = valued(entry.context.round)
             words = (tag("td", ", ".join(entry.names)), tag("td", placeless(summary.idle[entry.match])))
             yield tag("tr", tag("td", entry.match), round_, *words)

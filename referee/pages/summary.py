@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
 
-from ..tournament.history import Chronicle
+from ..tournament.history import History
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
 from ..tournament.ratings.elo import Rating, elo_ratings
-from ..tournament.spec import Charter
+from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .digest import Digest, SeatTime
 from .notation import places_of
@@ -23,29 +23,29 @@ class Summary:
     """What is told of a tournament.
 
     Args:
-        chronicle: its course so far.
+        history: its course so far.
         digests: match -> what its record tells besides; matches without one are told of all the same.
         changed: entrant, by name, that went on with another program -> when that was found the last time.
     """
 
-    chronicle: Chronicle
+    history: History
     digests: Mapping[str, Digest]
     changed: Mapping[str, str] = dataclass_field(default_factory=dict)
 
     @property
-    def charter(self) -> Charter:
+    def spec(self) -> TournamentSpec:
         """What was settled beforehand."""
-        return self.chronicle.tournament.charter
+        return self.history.tournament.spec
 
     @property
     def names(self) -> list[str]:
         """Of the entrants."""
-        return [one.name for one in self.charter.entrants]
+        return [one.name for one in self.spec.entrants]
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """Everybody, from first to last."""
-        return placed(self.chronicle.tournament)
+        return placed(self.history.tournament)
 
     @cached_property
     def order(self) -> list[int]:
@@ -55,19 +55,19 @@ class Summary:
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
         """By entrant: Elo for matches of two, the Plackett-Luce model's for larger ones."""
-        tournament = self.chronicle.tournament
+        tournament = self.history.tournament
         return elo_ratings(tournament.table) if tournament.skills is None else tournament.skills.ratings()
 
     @cached_property
     def counted(self) -> list[MatchEntry]:
         """The matches that count."""
-        return [entry for entry in self.chronicle.entries if entry.match not in self.idle]
+        return [entry for entry in self.history.entries if entry.match not in self.idle]
 
     @cached_property
     def idle(self) -> Mapping[str, str]:
         """Match that does not count -> why not."""
-        found = {entry.match: entry.void for entry in self.chronicle.entries if entry.void is not None}
-        return {**found, **{entry.match: GIVEN_UP for entry in self.chronicle.given_up}}
+        found = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
+        return {**found, **{entry.match: GIVEN_UP for entry in self.history.given_up}}
 
     def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
@@ -84,7 +84,7 @@ class Summary:
         """Entrant -> cause -> how often; those alone who fouled."""
         found: dict[int, Counter[str]] = {}
         for entry, foul in self.fouls():
-            found.setdefault(entry.occasion.entrants[foul.seat], Counter())[foul.cause] += 1
+            found.setdefault(entry.context.entrants[foul.seat], Counter())[foul.cause] += 1
         return found
 
     @cached_property
@@ -93,6 +93,6 @@ class Summary:
         found = [SeatTime() for _ in self.names]
         for entry in self.counted:
             if entry.match in self.digests:
-                for entrant, time in zip(entry.occasion.entrants, self.digests[entry.match].times, strict=True):
+                for entrant, time in zip(entry.context.entrants, self.digests[entry.match].times, strict=True):
                     found[entrant] = found[entrant].plus(time)
         return found

@@ -9,11 +9,11 @@ import msgspec
 T = TypeVar("T")
 
 
-class BadFounding(Exception):
+class BadJsonFile(Exception):
     """A file that says what a tournament is or was played with, and is damaged; the text says where and why."""
 
 
-def read_kept(path: Path, kind: type[T], remedy: str) -> T | None:
+def read_json(path: Path, kind: type[T], remedy: str) -> T | None:
     """Read a file.
 
     Args:
@@ -25,7 +25,7 @@ def read_kept(path: Path, kind: type[T], remedy: str) -> T | None:
         None if there is none.
 
     Raises:
-        BadFounding: the file is not what it should be.
+        BadJsonFile: the file is not what it should be.
         OSError: it can't be read.
     """
     try:
@@ -33,10 +33,10 @@ def read_kept(path: Path, kind: type[T], remedy: str) -> T | None:
     except FileNotFoundError:
         return None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BadFounding(f"{path}: {error}; {remedy}") from None
+        raise BadJsonFile(f"{path}: {error}; {remedy}") from None
 
 
-def write_kept(path: Path, value: msgspec.Struct) -> None:
+def write_json(path: Path, value: msgspec.Struct) -> None:
     """Write a file in place of the one that was there; nobody ever finds half of it.
 
     Raises:

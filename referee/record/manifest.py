@@ -15,7 +15,7 @@ from .audit.completeness import check_course
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
-from .spec_file import FILE as CHARTER
+from .spec_file import FILE as SPEC
 
 NAME = "MANIFEST.json"
 FORMAT = 1
@@ -63,8 +63,8 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
             raise RecordError(path, 1, f"key {sealer.public}", f"key {record.header.key}")
         name = path.relative_to(folder).as_posix()
         entries.append(ManifestEntry(file=name, match=record.header.setup.match, head=record.chain.head))
-    for charter in sorted(folder.rglob(CHARTER)):
-        check_course(charter.parent)
+    for spec in sorted(folder.rglob(SPEC)):
+        check_course(spec.parent)
     signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))
     manifest = Manifest(format=FORMAT, key=sealer.public, records=tuple(entries), signature=signature)
     scratch = folder / f"{NAME}.new"

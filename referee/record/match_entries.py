@@ -9,10 +9,10 @@ from itertools import pairwise
 from types import MappingProxyType
 
 from ..match.commands import Result
-from ..tournament.match_context import FoulEntry, MatchEntry, Occasion
+from ..tournament.match_context import FoulEntry, MatchContext, MatchEntry
 from .reader import Record, RecordError
 
-_NONE: Mapping[str, Occasion] = MappingProxyType({})
+_NONE: Mapping[str, MatchContext] = MappingProxyType({})
 
 
 class BadCourse(Exception):
@@ -25,22 +25,22 @@ def entry_of(record: Record) -> MatchEntry:
     Raises:
         RecordError: its match is none of a tournament, or the record is not sealed.
     """
-    occasion, line = record.header.occasion, record.result
-    if occasion is None:
-        raise RecordError(record.path, 1, "an occasion, as in the matches of a tournament", "none")
+    context, line = record.header.context, record.result
+    if context is None:
+        raise RecordError(record.path, 1, "an context, as in the matches of a tournament", "none")
     if line is None or record.seal is None:
         raise RecordError(
             record.path, len(record.chain.lines) + 1, "a result and its seal", f"a record that is {record.state}"
         )
-    return outcome(record.header.setup.match, occasion, record.header.setup.names, line.result, record.seal.prev)
+    return outcome(record.header.setup.match, context, record.header.setup.names, line.result, record.seal.prev)
 
 
-def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
+def outcome(match: str, context: MatchContext, names: tuple[str, ...], result: Result, head: str) -> MatchEntry:
     """Return what is kept of a match.
 
     Args:
         match: its name.
-        occasion: what it was opened for.
+        context: what it was opened for.
         names: of the players by seat.
         result: how it ended.
         head: hash of the record's result line.
@@ -53,7 +53,7 @@ def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Resu
     )
     return MatchEntry(
         match=match,
-        occasion=occasion,
+        context=context,
         names=names,
         void=result.void,
         ranking=result.ranking,
@@ -66,7 +66,7 @@ def outcome(match: str, occasion: Occasion, names: tuple[str, ...], result: Resu
     )
 
 
-def course(entries: Iterable[MatchEntry], unfinished: Mapping[str, Occasion] = _NONE) -> list[MatchEntry]:
+def course(entries: Iterable[MatchEntry], unfinished: Mapping[str, MatchContext] = _NONE) -> list[MatchEntry]:
     """Put what came of a tournament's matches into the order in which it was taken.
 
     Args:
@@ -84,34 +84,34 @@ def course(entries: Iterable[MatchEntry], unfinished: Mapping[str, Occasion] = _
         if entry.match in over or entry.match in unfinished:
             raise BadCourse(f"there are two records of {entry.match}")
         over[entry.match] = entry
-    occasions = {**unfinished, **{match: entry.occasion for match, entry in over.items()}}
-    opened = sorted(occasions, key=lambda match: occasions[match].opening)
-    _check_openings(occasions, opened)
-    if missing := gaps(occasions):
+    contexts = {**unfinished, **{match: entry.context for match, entry in over.items()}}
+    opened = sorted(contexts, key=lambda match: contexts[match].opening)
+    _check_openings(contexts, opened)
+    if missing := gaps(contexts):
         raise BadCourse("; ".join(missing))
-    place = {match: index for index, match in enumerate(_told(occasions, opened, over))}
-    rest = sorted((match for match in over if match not in place), key=lambda match: _key(occasions[match]))
+    place = {match: index for index, match in enumerate(_told(contexts, opened, over))}
+    rest = sorted((match for match in over if match not in place), key=lambda match: _key(contexts[match]))
     return [over[match] for match in (*place, *rest)]
 
 
-def gaps(occasions: Mapping[str, Occasion]) -> list[str]:
+def gaps(contexts: Mapping[str, MatchContext]) -> list[str]:
     """Return which matches of a tournament are missing among others, a text for each gap.
 
     What was opened after all others leaves no gap.
 
     Args:
-        occasions: match -> what it was opened for.
+        contexts: match -> what it was opened for.
     """
-    opened = sorted(occasions, key=lambda match: occasions[match].opening)
+    opened = sorted(contexts, key=lambda match: contexts[match].opening)
     found = [
         f"the record of {taken} is missing: {match} was opened after its result was taken"
         for match in opened
-        for taken in occasions[match].taken
-        if taken not in occasions
+        for taken in contexts[match].taken
+        if taken not in contexts
     ]
     last, expected = "", 0
     for match in opened:
-        opening = occasions[match].opening
+        opening = contexts[match].opening
         if opening > expected:
             since = f"after {last} and before {match}" if last else f"before {match}"
             found.append(f"{opening - expected} missing: records of what was opened {since}")
@@ -119,21 +119,21 @@ def gaps(occasions: Mapping[str, Occasion]) -> list[str]:
     return found
 
 
-def _check_openings(occasions: Mapping[str, Occasion], opened: list[str]) -> None:
+def _check_openings(contexts: Mapping[str, MatchContext], opened: list[str]) -> None:
     """Check that all matches are of one tournament, and each was opened at a time of its own.
 
     Raises:
         BadCourse: they aren't.
     """
     for match, later in pairwise(opened):
-        one, other = occasions[match], occasions[later]
+        one, other = contexts[match], contexts[later]
         if one.tournament != other.tournament:
             raise BadCourse(f"{match} is of the tournament {one.tournament}, and {later} of {other.tournament}")
         if one.opening == other.opening:
             raise BadCourse(f"{match} and {later} both say that {one.opening} matches were opened before")
 
 
-def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[str, MatchEntry]) -> list[str]:
+def _told(contexts: Mapping[str, MatchContext], opened: list[str], over: Mapping[str, MatchEntry]) -> list[str]:
     """Return the matches whose results were taken before the last opening, in their order.
 
     Raises:
@@ -142,7 +142,7 @@ def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[st
     before: set[str] = set()
     told: dict[str, str] = {}
     for match in opened:
-        for taken in occasions[match].taken:
+        for taken in contexts[match].taken:
             if taken not in over:
                 raise BadCourse(f"{taken} is not over, and yet its result was taken before {match} was opened")
             if taken not in before:
@@ -154,5 +154,5 @@ def _told(occasions: Mapping[str, Occasion], opened: list[str], over: Mapping[st
     return list(told)
 
 
-def _key(occasion: Occasion) -> tuple[int, int, int]:
-    return occasion.number, occasion.leg, occasion.attempt
+def _key(context: MatchContext) -> tuple[int, int, int]:
+    return context.number, context.leg, context.attempt

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .json_file import read_kept, write_kept
+from .json_file import read_json, write_json
 
 FILE = "programs.json"
 
@@ -67,10 +67,10 @@ def read_programs(folder: Path) -> Programs | None:
         None if that was not written down.
 
     Raises:
-        BadFounding: the file is not what it should be.
+        BadJsonFile: the file is not what it should be.
         OSError: it can't be read.
     """
-    return read_kept(folder / FILE, Programs, "remove it, and changes of programs are told from then on")
+    return read_json(folder / FILE, Programs, "remove it, and changes of programs are told from then on")
 
 
 def write_programs(folder: Path, programs: Programs) -> None:
@@ -79,4 +79,4 @@ def write_programs(folder: Path, programs: Programs) -> None:
     Raises:
         OSError: it can't be written.
     """
-    write_kept(folder / FILE, programs)
+    write_json(folder / FILE, programs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..tournament.machine import GivenUp, Tournament
-from ..tournament.match_context import MatchEntry, Occasion
+from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.audit import FindGame
 from .resume import Resumption, reopen
 from .seal import Sealer
@@ -47,26 +47,26 @@ def take_up(
         OSError: the folder can't be read or written.
     """
     order: list[str] = []
-    occasions: list[Occasion] = []
+    contexts: list[MatchContext] = []
     for entry in entries:
         order.append(entry.match)
-        occasions.append(entry.occasion)
+        contexts.append(entry.context)
         try:
             tournament.take(entry)
         except GivenUp:
             continue  # it came too late when it was played, too
-    found = look_through(folder, tournament.charter.name, frozenset(order))
-    occasions += [entry.occasion for entry in found.over] + [occasion for _, occasion in found.open.values()]
-    told = [match for occasion in sorted(occasions, key=lambda one: one.opening) for match in occasion.taken]
+    found = look_through(folder, tournament.spec.name, frozenset(order))
+    contexts += [entry.context for entry in found.over] + [context for _, context in found.open.values()]
+    told = [match for context in sorted(contexts, key=lambda one: one.opening) for match in context.taken]
     place = {match: index for index, match in enumerate(told)}
-    leftover = sorted(found.over, key=lambda entry: (place.get(entry.match, len(place)), _key(entry.occasion)))
+    leftover = sorted(found.over, key=lambda entry: (place.get(entry.match, len(place)), _key(entry.context)))
     return TakenUp(
-        openings=1 + max((occasion.opening for occasion in occasions), default=-1),
+        openings=1 + max((context.opening for context in contexts), default=-1),
         untold=tuple(match for match in order if match not in place),
         leftover=tuple(leftover),
         open={match: reopen(path, find_game, sealer) for match, (path, _) in found.open.items()},
     )
 
 
-def _key(occasion: Occasion) -> tuple[int, int, int]:
-    return occasion.number, occasion.leg, occasion.attempt
+def _key(context: MatchContext) -> tuple[int, int, int]:
+    return context.number, context.leg, context.attempt

@@ -52,7 +52,7 @@ class HiddenField(NamedTuple):
     """Who may know it; None: nobody."""
 
 
-class BadVeil(Exception):
+class BadRedaction(Exception):
     """A line whose hidden fields are not what its core says; the text says how."""
 
 
@@ -128,18 +128,18 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
         The views that are shown besides their digests: path -> view.
 
     Raises:
-        BadVeil: a value is not what the core holds the hash of, or the core holds no hash there.
+        BadRedaction: a value is not what the core holds the hash of, or the core holds no hash there.
     """
     shown = {}
     for path, entry in opened.items():
         holder, name, hidden = _find(line, path)
         if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and _is_salt(entry[0])):
-            raise BadVeil(f"{path}: neither salt and value nor salt, digest and view")
+            raise BadRedaction(f"{path}: neither salt and value nor salt, digest and view")
         salt, value, *view = entry
         if hidden != {VEILED: _digest(salt, value)}:
-            raise BadVeil(f"{path} is not what the line's hash of it stands for")
+            raise BadRedaction(f"{path} is not what the line's hash of it stands for")
         if view and hashlib.sha256(msgspec.msgpack.encode(view[0])).hexdigest() != value:
-            raise BadVeil(f"{path} shows a view that is not the one of the digest")
+            raise BadRedaction(f"{path} shows a view that is not the one of the digest")
         holder[name] = value
         if view:
             shown[path] = view[0]
@@ -164,7 +164,7 @@ def _find(line: dict[str, Any], path: str) -> tuple[dict[str, Any], str, dict[st
             holder = holder[int(key) if key.isdecimal() else key]
         found = holder[last]
     except (KeyError, IndexError, ValueError, TypeError):
-        raise BadVeil(f"{path[:80]} is no field of the line") from None
+        raise BadRedaction(f"{path[:80]} is no field of the line") from None
     if not (isinstance(holder, dict) and isinstance(found, dict)):
-        raise BadVeil(f"{path[:80]} is not hidden in the line")
+        raise BadRedaction(f"{path[:80]} is not hidden in the line")
     return holder, last, found

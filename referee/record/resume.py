@@ -6,7 +6,7 @@ from typing import Any
 
 from ..games.base import BadSetup, Game
 from ..match.machine import Match, Phase
-from ..tournament.match_context import Occasion
+from ..tournament.match_context import MatchContext
 from .audit.audit import FindGame, refold
 from .reader import Record, RecordError, read_record
 from .seal import Sealer, WrongKey
@@ -26,7 +26,7 @@ class Resumption:
     """How the players' programs were given, by seat; empty if the referee had not started them."""
     folder: str | None
     """The folder in which they were given."""
-    occasion: Occasion | None
+    context: MatchContext | None
     """What it was opened for, if it is one of a tournament."""
 
 
@@ -58,7 +58,7 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
         else:
             writer.write_seal()
     header = record.header
-    return Resumption(match, writer, last_ms, tuple(header.programs or ()), header.folder, header.occasion)
+    return Resumption(match, writer, last_ms, tuple(header.programs or ()), header.folder, header.context)
 
 
 def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Match:

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
-from ..tournament.match_context import Occasion
-from .redaction import HEADER_HIDES, OPEN, VEIL, BadVeil, places, unveil
+from ..tournament.match_context import MatchContext
+from .redaction import HEADER_HIDES, OPEN, VEIL, BadRedaction, places, unveil
 
 FORMAT = 1
 """The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""
@@ -54,7 +54,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""
     folder: str | None = None
     """The folder in which they were given."""
-    occasion: Occasion | None = None
+    context: MatchContext | None = None
     """What the match was opened for, if it is one of a tournament."""
 
 
@@ -179,7 +179,7 @@ def read_line(data: bytes) -> PlainLine:
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
             raise BadLine("not the one form of such a line")
         shown = unveil(line, opened) if opened else {}
-    except (msgspec.DecodeError, RecursionError, UnicodeError, BadVeil) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeError, BadRedaction) as error:
         raise BadLine(str(error) or type(error).__name__) from None
     return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(VEIL) > len(opened))
 

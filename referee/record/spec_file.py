@@ -1,42 +1,42 @@
-"""The file that says what a tournament is, `charter.json` in its folder. Knows its form; refuses to know its course."""
+"""The file that says what a tournament is, `spec.json` in its folder. Knows its form; refuses to know its course."""
 
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from ..tournament.spec import Charter
-from .json_file import read_kept, write_kept
+from ..tournament.spec import TournamentSpec
+from .json_file import read_json, write_json
 
-FILE = "charter.json"
+FILE = "spec.json"
 
 
-class Founding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SpecFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is written down before a tournament's first match."""
 
-    charter: Charter
+    spec: TournamentSpec
     salt: Annotated[str, Meta(pattern=r"^([0-9a-f]{2})+$(?!\n)")]
     """16 bytes in hex, chosen at random: the format's chance follows from it, and with the referee's key every seed."""
 
 
-def read_founding(folder: Path) -> Founding | None:
+def read_spec_file(folder: Path) -> SpecFile | None:
     """Read what a folder's tournament is.
 
     Returns:
         None if the folder holds no tournament yet.
 
     Raises:
-        BadFounding: the file is not what it should be.
+        BadJsonFile: the file is not what it should be.
         OSError: it can't be read.
     """
     remedy = "it is written by `referee tournament` and must not be changed"
-    return read_kept(folder / FILE, Founding, remedy)
+    return read_json(folder / FILE, SpecFile, remedy)
 
 
-def write_founding(folder: Path, founding: Founding) -> None:
+def write_spec_file(folder: Path, founding: SpecFile) -> None:
     """Write down what a tournament is; nobody ever finds half of it.
 
     Raises:
         OSError: it can't be written.
     """
-    write_kept(folder / FILE, founding)
+    write_json(folder / FILE, founding)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..tournament.match_context import MatchEntry, Occasion
+from ..tournament.match_context import MatchContext, MatchEntry
 from .match_entries import entry_of
 from .reader import read_record
 
@@ -20,7 +20,7 @@ class Found:
     """What stands in the folder and not yet in the ledger."""
 
     over: list[MatchEntry] = field(default_factory=list)
-    open: dict[str, tuple[Path, Occasion]] = field(default_factory=dict)
+    open: dict[str, tuple[Path, MatchContext]] = field(default_factory=dict)
     """Match -> its record and what it was opened for."""
 
 
@@ -44,11 +44,11 @@ def look_through(folder: Path, tournament: str, known: Collection[str]) -> Found
             path.rename(path.with_suffix(TORN))
             continue
         record = read_record(path)
-        occasion = record.header.occasion
-        if occasion is None or occasion.tournament != tournament:
+        context = record.header.context
+        if context is None or context.tournament != tournament:
             continue
         if record.state == "unfinished":
-            found.open[path.stem] = (path, occasion)
+            found.open[path.stem] = (path, context)
         else:
             found.over.append(entry_of(record))
     return found

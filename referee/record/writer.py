@@ -18,7 +18,7 @@ import structlog
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
-from ..tournament.match_context import Occasion
+from ..tournament.match_context import MatchContext
 from .reader import Chain
 from .redaction import veil
 from .schema import FIRST_PREV, FORMAT, encode_line, plain_command
@@ -93,7 +93,7 @@ class RecordWriter:
         opened: str,
         programs: list[str] | None = None,
         folder: str | None = None,
-        occasion: Occasion | None = None,
+        context: MatchContext | None = None,
     ) -> None:
         """Write the first line.
 
@@ -105,7 +105,7 @@ class RecordWriter:
             opened: wall-clock time, ISO 8601 in UTC.
             programs: how the players' programs were given, by seat, if the referee started them.
             folder: the one in which they were.
-            occasion: what the match was opened for, if it is one of a tournament.
+            context: what the match was opened for, if it is one of a tournament.
         """
         self._write(
             "header",
@@ -118,7 +118,7 @@ class RecordWriter:
             seed=seed.hex() if is_fixed else None,
             programs=programs,
             **({} if folder is None else {"folder": folder}),
-            **({} if occasion is None else {"occasion": msgspec.to_builtins(occasion)}),
+            **({} if context is None else {"context": msgspec.to_builtins(context)}),
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:

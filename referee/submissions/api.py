@@ -99,7 +99,7 @@ class Pace:
         return 0.0
 
 
-class Desk:
+class AuthorApi:
     """Answers authors.
 
     Args:

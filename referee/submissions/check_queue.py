@@ -24,7 +24,7 @@ from twisted.internet.threads import deferToThread
 
 from ..files.removal import remove
 from ..files.tree import BadTree, is_of_the_machine
-from ..launch.orphans import strays
+from ..launch.orphans import orphans
 from ..launch.starting import ProcessCommand, if_alive, start
 from ..net.telemetry import Note
 from .store import MAX_ATTEMPTS, CheckOutcome, Store, StoreError
@@ -180,7 +180,7 @@ class Checker:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         give_up = self._reactor.seconds() + _GONE_S
-        while (process.poll() is None or _kill_strays(scratch)) and self._reactor.seconds() < give_up:
+        while (process.poll() is None or _kill_orphans(scratch)) and self._reactor.seconds() < give_up:
             await deferLater(self._reactor, POLL_S)
 
     # --- after a kill
@@ -195,7 +195,7 @@ class Checker:
         with contextlib.suppress(FileNotFoundError):
             scratch = Path(self._leftover.read_text())
             if scratch.is_absolute() and scratch.name.startswith(_PREFIX):
-                while _kill_strays(scratch):
+                while _kill_orphans(scratch):
                     pass
                 _cleared(scratch)
             self._leftover.unlink()
@@ -233,9 +233,9 @@ def _environment(scratch: Path) -> dict[str, str]:
     return {**passed_on, "TMPDIR": str(scratch)}
 
 
-def _kill_strays(scratch: Path) -> bool:
+def _kill_orphans(scratch: Path) -> bool:
     """Kill every process of a check; return whether there were any."""
-    pids = strays(f"TMPDIR={scratch}")
+    pids = orphans(f"TMPDIR={scratch}")
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)

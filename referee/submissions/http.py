@@ -1,6 +1,6 @@
 """The service that authors hand their programs in to, over HTTP. Knows who may ask, and how long a request may take.
 
-Refuses to know what is answered (desk.py).
+Refuses to know what is answered (api.py).
 """
 
 from http import HTTPStatus
@@ -11,7 +11,7 @@ from ..net.http_messages import Head, Reply, refusal
 from ..net.http_server import HttpServer, Limits
 from ..net.links.addresses import listen
 from ..net.telemetry import Note
-from .api import Authors, Desk
+from .api import AuthorApi, Authors
 from .archive import MAX_PACKED_BYTES, MIB
 
 LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
@@ -20,15 +20,15 @@ the whole time, as a long record does that is explained in a queue. Who sends no
 
 
 class SubmissionsService:
-    """Lets authors in to the desk, and nobody else.
+    """Lets authors in to the api, and nobody else.
 
     Args:
-        desk: answers.
+        api: answers.
         authors: who may ask.
     """
 
-    def __init__(self, desk: Desk, authors: Authors) -> None:
-        self.answer = desk.answer
+    def __init__(self, api: AuthorApi, authors: Authors) -> None:
+        self.answer = api.answer
         self._authors = authors
 
     def announced(self, head: Head) -> str | Reply:
@@ -45,17 +45,17 @@ class SubmissionsService:
         return author
 
 
-async def open_reception(reactor: Any, address: str, desk: Desk, authors: Authors, note: Note) -> Port:
+async def open_service(reactor: Any, address: str, api: AuthorApi, authors: Authors, note: Note) -> Port:
     """Open the service.
 
     Args:
         reactor: Twisted's reactor.
         address: Twisted endpoint string.
-        desk: answers.
+        api: answers.
         authors: who may ask.
         note: takes note of what goes wrong.
 
     Raises:
         AddressError: the address can't be listened on.
     """
-    return await listen(reactor, address, HttpServer(SubmissionsService(desk, authors), LIMITS, note, reactor))
+    return await listen(reactor, address, HttpServer(SubmissionsService(api, authors), LIMITS, note, reactor))

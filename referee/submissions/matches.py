@@ -170,7 +170,7 @@ class Matches:
     def _seats(self, header: Header) -> tuple[Seat, ...]:
         found = []
         for seat, program in enumerate(header.programs or ()):
-            if program == REMOTE and header.occasion is not None and self._remote_by_name:
+            if program == REMOTE and header.context is not None and self._remote_by_name:
                 found.append(Seat(seat=seat, author=header.setup.names[seat], version=None))
             elif own := self._author(header.folder or "/", program):
                 found.append(Seat(seat=seat, author=own[0], version=own[1]))

@@ -29,7 +29,7 @@ from .folder import write
 VERSIONS = ".versions"
 MAX_VERSIONS = 200
 """Of one author: ten a day for three weeks."""
-MAX_KEPT_BYTES = 1024 * MIB
+MAX_JSON_BYTES = 1024 * MIB
 """Of one author, packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
 MAX_ATTEMPTS = 3
 """Checks of one version that were cut off: it may be what takes the machine down."""
@@ -216,8 +216,8 @@ class Store:
         ask = "ask the organiser to make room"
         if len(known) >= self._max_versions:
             raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
-        if sum(one.packed_bytes + one.unpacked_bytes for one in known) + size > MAX_KEPT_BYTES:
-            raise VersionRefused(f"your versions take {MAX_KEPT_BYTES // MIB} MiB together, and may take no more", ask)
+        if sum(one.packed_bytes + one.unpacked_bytes for one in known) + size > MAX_JSON_BYTES:
+            raise VersionRefused(f"your versions take {MAX_JSON_BYTES // MIB} MiB together, and may take no more", ask)
 
     @contextlib.contextmanager
     def _partial(self, author: str) -> Iterator[Path]:

@@ -10,11 +10,11 @@ from ..pairing.base import EntrantField, Pairing, PairingFormat, PlayedPairing
 from .machine import GivenUp, Tournament
 from .match_context import MatchEntry
 from .points import match_points
-from .spec import Charter
+from .spec import TournamentSpec
 
 
 @dataclass(frozen=True, slots=True)
-class Chronicle:
+class History:
     """A tournament after some results, and how it came there."""
 
     tournament: Tournament
@@ -35,18 +35,18 @@ class Chronicle:
         found: dict[int, dict[int, Fraction]] = {}
         for one in self.played:
             worth = found.setdefault(one.pairing.round, {})
-            points = match_points(one, self.tournament.charter.scoring)
+            points = match_points(one, self.tournament.spec.scoring)
             for entrant, each in zip(one.pairing.seats, points, strict=True):
                 worth[entrant] = worth.get(entrant, Fraction(0)) + each
         return dict(sorted(found.items()))
 
 
-def chronicled(charter: Charter, format_: PairingFormat[Any], salt: str, entries: Iterable[MatchEntry]) -> Chronicle:
+def refolded(spec: TournamentSpec, format_: PairingFormat[Any], salt: str, entries: Iterable[MatchEntry]) -> History:
     """Fold a tournament's entries again.
 
     Args:
-        charter: what was settled.
-        format_: of the charter's name.
+        spec: what was settled.
+        format_: of the spec's name.
         salt: from which the format's lots are drawn, in hex.
         entries: in the order in which they were taken.
 
@@ -55,7 +55,7 @@ def chronicled(charter: Charter, format_: PairingFormat[Any], salt: str, entries
         NotOpen: the entries are not those of this tournament in their order.
     """
     overheard = _Overheard(format_)
-    tournament = Tournament(charter, overheard, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
+    tournament = Tournament(spec, overheard, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
     taken, given_up = [], []
     for entry in entries:
         taken.append(entry)
@@ -63,7 +63,7 @@ def chronicled(charter: Charter, format_: PairingFormat[Any], salt: str, entries
             tournament.take(entry)
         except GivenUp:
             given_up.append(entry)
-    return Chronicle(tournament, tuple(taken), tuple(given_up), tuple(overheard.played))
+    return History(tournament, tuple(taken), tuple(given_up), tuple(overheard.played))
 
 
 class _Overheard(PairingFormat[Any]):

@@ -16,9 +16,9 @@ from ..games.base import counted
 from ..pairing.base import Pairing, PairingFormat, PlayedPairing, bye
 from .crosstable import Crosstable
 from .legs import combined, played_of, rotated
-from .match_context import MatchEntry, Occasion
+from .match_context import MatchContext, MatchEntry
 from .ratings.multi_seat import SkillBook
-from .spec import Charter
+from .spec import TournamentSpec
 
 
 class NotOpen(Exception):
@@ -44,7 +44,7 @@ class Fixture(Struct, frozen=True, kw_only=True):
         replay = "" if not self.attempt else f"r{self.attempt}"
         return f"{tournament}-{self.pairing.number:05}{leg}{replay}"
 
-    def occasion(self, tournament: str, opening: int, taken: Sequence[str]) -> Occasion:
+    def context(self, tournament: str, opening: int, taken: Sequence[str]) -> MatchContext:
         """Return what the match's record says that it was opened for.
 
         Args:
@@ -52,7 +52,7 @@ class Fixture(Struct, frozen=True, kw_only=True):
             opening: how many matches were opened before.
             taken: the matches whose results were taken since the opening before this one.
         """
-        return Occasion(
+        return MatchContext(
             tournament=tournament,
             opening=opening,
             number=self.pairing.number,
@@ -76,21 +76,21 @@ class Tournament:
     """The course of one tournament.
 
     Args:
-        charter: what was settled.
-        format_: of the charter's name.
+        spec: what was settled.
+        format_: of the spec's name.
         shuffle: the only source of chance, for the format.
 
     Raises:
         BadFormat: the format can't be played with these options and entrants.
     """
 
-    def __init__(self, charter: Charter, format_: PairingFormat[Any], shuffle: Dealer) -> None:
-        self.charter = charter
-        self.field = charter.field()
+    def __init__(self, spec: TournamentSpec, format_: PairingFormat[Any], shuffle: Dealer) -> None:
+        self.spec = spec
+        self.field = spec.field()
         self._format = format_
-        self._state = format_.new(format_.parse_options(dict(charter.format_options)), self.field, shuffle)
-        self.table = Crosstable(self.field, charter.scoring)
-        self.skills = SkillBook(self.field) if charter.seats > 2 else None
+        self._state = format_.new(format_.parse_options(dict(spec.format_options)), self.field, shuffle)
+        self.table = Crosstable(self.field, spec.scoring)
+        self.skills = SkillBook(self.field) if spec.seats > 2 else None
         self.suspended: dict[int, Suspension] = {}
         """By entrant."""
         self.failures: Counter[int] = Counter()
@@ -126,7 +126,7 @@ class Tournament:
     @property
     def given_up(self) -> int:
         """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
-        return max(self._format.given_up(self._state) * self.charter.legs - self._given_up_legs, 0)
+        return max(self._format.given_up(self._state) * self.spec.legs - self._given_up_legs, 0)
 
     def fixtures(self) -> Iterator[Fixture]:
         """Yield every match that may be opened now and has no result yet, in the order of the pairings."""
@@ -148,7 +148,7 @@ class Tournament:
             NotOpen: it is of no match that is to be played now, or it says otherwise what that was opened for.
         """
         self.check(entry)
-        number, leg = entry.occasion.number, entry.occasion.leg
+        number, leg = entry.context.number, entry.context.leg
         pairing = self._due[number]
         if entry.void is not None:
             self._attempts[number, leg] += 1
@@ -174,16 +174,16 @@ class Tournament:
             GivenUp: one of its pairing withdrew before it was over.
             NotOpen: it is of no match that is to be played now, or it says otherwise what that was opened for.
         """
-        occasion, name = entry.occasion, self.charter.name
-        fixtures = self._open.get(occasion.number) or self._given_up.get(occasion.number, ())
-        fixture = next((one for one in fixtures if (one.leg, one.attempt) == (occasion.leg, occasion.attempt)), None)
+        context, name = entry.context, self.spec.name
+        fixtures = self._open.get(context.number) or self._given_up.get(context.number, ())
+        fixture = next((one for one in fixtures if (one.leg, one.attempt) == (context.leg, context.attempt)), None)
         if fixture is None:
             raise NotOpen(f"{entry.match} is not to be played now")
         if entry.match != fixture.name_in(name):
             raise NotOpen(f"{entry.match} is not to be played now, but {fixture.name_in(name)}")
-        if occasion != fixture.occasion(name, occasion.opening, occasion.taken):
+        if context != fixture.context(name, context.opening, context.taken):
             raise NotOpen(f"{entry.match} was opened for something else than what is to be played now")
-        if occasion.number not in self._open:
+        if context.number not in self._open:
             raise GivenUp(f"{entry.match} was given up: one of its pairing withdrew")
 
     def withdraw(self, entrant: int, why: str) -> None:
@@ -202,7 +202,7 @@ class Tournament:
     def _conclude(self, pairing: Pairing) -> None:
         """Hand a pairing's result to the format and to the table."""
         legs = self._legs[pairing.number]
-        played = combined(pairing, [legs[leg] for leg in sorted(legs)], self.charter.scoring)
+        played = combined(pairing, [legs[leg] for leg in sorted(legs)], self.spec.scoring)
         self._count(played)
         self._settle()
 
@@ -215,7 +215,7 @@ class Tournament:
         """Keep nothing more of a pairing that is through."""
         self._open.pop(number, None)
         self._legs.pop(number, None)
-        for leg in range(self.charter.legs):
+        for leg in range(self.spec.legs):
             self._attempts.pop((number, leg), None)
 
     def _give_up(self) -> None:
@@ -244,7 +244,7 @@ class Tournament:
         done, attempts = self._legs.get(number, {}), self._attempts
         self._open[number] = tuple(
             Fixture(pairing=pairing, leg=leg, attempt=attempts.get((number, leg), 0), seats=rotated(seats, leg))
-            for leg in range(self.charter.legs)
+            for leg in range(self.spec.legs)
             if leg not in done
         )
 
@@ -252,9 +252,9 @@ class Tournament:
         """Yield who has failed to start once too often with this match."""
         for foul in entry.fouls:
             if foul.turn == 0:
-                entrant = entry.occasion.entrants[foul.seat]
+                entrant = entry.context.entrants[foul.seat]
                 self.failures[entrant] += 1
                 times = self.failures[entrant]
-                if times == self.charter.suspend_after and entrant not in self.suspended:
+                if times == self.spec.suspend_after and entrant not in self.suspended:
                     matches = counted(times, "match", "matches")
                     yield Suspension(entrant=entrant, why=f"failed to start in {matches}: {foul.detail}")

@@ -5,10 +5,10 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 
-class Occasion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a match was opened for; it stands in the header of the match's record.
 
-    From the occasions and results of all records, the course of the tournament can be told again, in its order.
+    From the contexts and results of all records, the course of the tournament can be told again, in its order.
     """
 
     tournament: str
@@ -46,7 +46,7 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     match: str
     """Its name, and that of its record."""
-    occasion: Occasion
+    context: MatchContext
     names: tuple[str, ...]
     """By seat."""
     void: str | None

@@ -19,9 +19,9 @@ def placed(tournament: Tournament, *, has_tie_breaks: bool = True) -> tuple[Stan
         Everybody, from first to last; whom the format leaves equal, in the order of points.
 
     Raises:
-        UnknownTieBreak: the charter names one that there is not.
+        UnknownTieBreak: the spec names one that there is not.
     """
-    lines = standings(tournament.table, tournament.charter.tie_breaks if has_tie_breaks else ())
+    lines = standings(tournament.table, tournament.spec.tie_breaks if has_tie_breaks else ())
     groups = tournament.places()
     return lines if groups is None else tuple(_regrouped(lines, groups))
 

@@ -40,7 +40,7 @@ class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """What is known of its strength beforehand; formats seed by it."""
 
 
-class Charter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that the course of a tournament depends on, besides the results."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9._-]{1,40}$(?!\n)")]
@@ -81,8 +81,8 @@ class Charter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
 
-def differences(old: Charter, new: Charter) -> Mapping[str, tuple[Any, Any]]:
-    """Return what stands differently in two charters: path of a field, with dots -> (old value, new value), plain."""
+def differences(old: TournamentSpec, new: TournamentSpec) -> Mapping[str, tuple[Any, Any]]:
+    """Return what stands differently in two specs: path of a field, with dots -> (old value, new value), plain."""
     return dict(_differences(msgspec.to_builtins(old), msgspec.to_builtins(new), ""))
 
 

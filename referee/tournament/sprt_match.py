@@ -55,11 +55,11 @@ class State(Struct, frozen=True, kw_only=True):
     """Whether one of the two has withdrawn."""
 
 
-class Duel(PairingFormat[State]):
+class SprtMatch(PairingFormat[State]):
     """Two entrants, and a test of which is better."""
 
-    name = "duel"
-    title = "Duel"
+    name = "sprt"
+    title = "SprtMatch"
     seats = range(2, 3)
     options_type = Options
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from referee.app.tournament_file.text import NoExample, describe, example, examples
-from referee.net.tournaments.run_settings import Venue
+from referee.net.tournaments.run_settings import RunSettings
 from referee.pairing.base import Extent
 from referee.tournament.points import Scoring
-from referee.tournament.spec import Charter, Participant, TimeControl
+from referee.tournament.spec import Participant, TimeControl, TournamentSpec
 from referee.tournament.standings import DEFAULT, DEFAULT_SWISS
 
 from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, player, read
@@ -28,23 +28,23 @@ def test_a_short_file_is_enough(hall: Path) -> None:
     plan = read(hall, MINIMAL, "my cup!.toml")
     time = TimeControl(per_move_ms=6000.0, start_ms=30_000.0, lag_margin_ms=250.0)
     two = (Participant(name="greedy", player="house:greedy"), Participant(name="random", player="house:random"))
-    expected = Charter(
+    expected = TournamentSpec(
         name="my-cup", game="q", entrants=two, seats=2, format="roundrobin", time=time, tie_breaks=DEFAULT
     )
-    assert plan.charter == expected
-    assert plan.venue == Venue(folder=hall / "logs" / "my-cup")
+    assert plan.spec == expected
+    assert plan.run_settings == RunSettings(folder=hall / "logs" / "my-cup")
     assert (plan.extent, plan.warnings) == (Extent(fewest=1, most=1, rounds=1), ())
 
 
 def test_a_whole_file_says_everything(hall: Path) -> None:
     """Every key arrives where it belongs: seconds as milliseconds, paths absolute, files as what stands in them."""
     plan = read(hall, WHOLE)
-    charter = plan.charter
-    assert charter.name == "autumn-1.0"
-    assert (charter.game, charter.seats, charter.options["sizes"]) == ("quincala", 2, 3)
-    assert charter.options["layout"]["start"].keys() >= {"3"}
-    assert (charter.format, charter.format_options) == ("swiss", {"rounds": 2})
-    assert charter.entrants == (
+    spec = plan.spec
+    assert spec.name == "autumn-1.0"
+    assert (spec.game, spec.seats, spec.options["sizes"]) == ("quincala", 2, 3)
+    assert spec.options["layout"]["start"].keys() >= {"3"}
+    assert (spec.format, spec.format_options) == ("swiss", {"rounds": 2})
+    assert spec.entrants == (
         Participant(name="random", player="house:random", rating=1500.0),
         Participant(name="ada", player="remote"),
         Participant(name="carl", player="remote"),
@@ -52,13 +52,13 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
         Participant(name="mine", player=str(hall.resolve() / "mine")),
         Participant(name="zoe", player=str(hall.resolve() / "submissions" / "zoe")),
     )
-    assert charter.time == TimeControl(
+    assert spec.time == TimeControl(
         per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0, lag_margin_ms=0.0
     )
-    assert charter.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0)
-    assert (charter.duplicate, charter.acknowledge, charter.seed) == (False, True, 7)
-    assert (charter.tie_breaks, charter.suspend_after, charter.memory_mib) == (("wins",), 0, 300)
-    assert plan.venue == Venue(
+    assert spec.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0)
+    assert (spec.duplicate, spec.acknowledge, spec.seed) == (False, True, 7)
+    assert (spec.tie_breaks, spec.suspend_after, spec.memory_mib) == (("wins",), 0, 300)
+    assert plan.run_settings == RunSettings(
         folder=hall / "kept" / "autumn-1.0",
         tables=4,
         ledger="postgresql+psycopg://referee@db/contest",
@@ -72,22 +72,22 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
     assert plan.warnings == ()
 
 
-def test_a_charter_survives_being_written_down(hall: Path) -> None:
-    """What is kept in a tournament's folder and read again is the same charter, so that it can go on."""
-    charter = read(hall, WHOLE).charter
-    assert msgspec.json.decode(msgspec.json.encode(charter), type=Charter) == charter
+def test_a_spec_survives_being_written_down(hall: Path) -> None:
+    """What is kept in a tournament's folder and read again is the same spec, so that it can go on."""
+    spec = read(hall, WHOLE).spec
+    assert msgspec.json.decode(msgspec.json.encode(spec), type=TournamentSpec) == spec
 
 
 @pytest.mark.parametrize(("form", "expected"), [("swiss", DEFAULT_SWISS), ("ladder", DEFAULT)])
 def test_tie_breaks_suit_the_format(hall: Path, form: str, expected: tuple[str, ...]) -> None:
     """Where the file names none, they are those for fields in which everybody meets a few, or everybody."""
-    assert read(hall, MINIMAL.replace("roundrobin", form)).charter.tie_breaks == expected
+    assert read(hall, MINIMAL.replace("roundrobin", form)).spec.tie_breaks == expected
 
 
 @pytest.mark.parametrize("text", [b"\xef\xbb\xbf" + MINIMAL.encode(), MINIMAL.replace("\n", "\r\n").encode()])
 def test_files_of_other_editors_are_read(hall: Path, text: bytes) -> None:
     """A byte order mark or other line ends make no difference."""
-    assert read(hall, text).charter.game == "q"
+    assert read(hall, text).spec.game == "q"
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_names_differ(hall: Path, entrants: list[Any], expected: list[str]) -> N
     tables = [("", one) if isinstance(one, str) else one for one in entrants]
     lines = [f'[[entrants]]\nplayer = "{one}"' + (f'\nname = "{name}"' if name else "") for name, one in tables]
     text = 'game = "q"\nformat = "ladder"\n' + "\n".join(lines)
-    assert [one.name for one in read(hall, text).charter.entrants] == expected
+    assert [one.name for one in read(hall, text).spec.entrants] == expected
 
 
 SUBMITTED = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n'
@@ -129,7 +129,7 @@ def test_a_folder_of_folders_is_a_field(tmp_path: Path) -> None:
     player(tmp_path / "submissions" / ".git")
     (tmp_path / "submissions" / "notes.txt").write_text("none of them")
     plan = read(tmp_path, SUBMITTED)
-    named = {Path(one.player).name: one.name for one in plan.charter.entrants}
+    named = {Path(one.player).name: one.name for one in plan.spec.entrants}
     assert named == {
         "a-very-long-name-of-more-than-twenty-1": "a-very-long-name-of-",
         "team-1": "team-1",
@@ -151,7 +151,7 @@ def test_a_listed_folder_takes_part_once(tmp_path: Path) -> None:
     for name in ("ada", "bob"):
         player(tmp_path / "submissions" / name)
     text = SUBMITTED + '[[entrants]]\nname = "first"\nplayer = "submissions/ada"\nrating = 1\n'
-    assert [(one.name, one.rating) for one in read(tmp_path, text).charter.entrants] == [("first", 1.0), ("bob", None)]
+    assert [(one.name, one.rating) for one in read(tmp_path, text).spec.entrants] == [("first", 1.0), ("bob", None)]
 
 
 BROKEN: list[tuple[str, bytes | None, str]] = [
@@ -177,7 +177,7 @@ def test_a_broken_program_stops_nobody_else(tmp_path: Path, content: bytes | Non
     if content is not None:
         (tmp_path / "submissions" / "bob" / "player.toml").write_bytes(content)
     plan = read(tmp_path, SUBMITTED)
-    assert [one.name for one in plan.charter.entrants] == ["ada", "zoe"]
+    assert [one.name for one in plan.spec.entrants] == ["ada", "zoe"]
     (warning,) = plan.warnings
     assert warning.startswith("bob is left out: ")
     assert why in warning
@@ -194,7 +194,7 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
     (tmp_path / "submissions" / "carl" / "player.toml").symlink_to(tmp_path / "submissions" / "ada" / "player.toml")
     player(Path(os.fsdecode(os.fsencode(tmp_path) + b"/submissions/dan\xff")))
     plan = read(tmp_path, SUBMITTED)
-    assert [one.name for one in plan.charter.entrants] == ["ada", "eve"]
+    assert [one.name for one in plan.spec.entrants] == ["ada", "eve"]
     for warning, why in zip(plan.warnings, ("is no file", "is a link to", "its path is no UTF-8"), strict=True):
         assert why in warning
         assert warning.isprintable()
@@ -211,7 +211,7 @@ def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrant
     player(tmp_path / "players" / "ada")
     (tmp_path / "players.toml").write_text(f'bob = "{HASH}b"\n')
     plan = read(tmp_path, text.replace("# seed", "seed").replace("# ledger", "ledger"))
-    assert [one.name for one in plan.charter.entrants] == entrants
+    assert [one.name for one in plan.spec.entrants] == entrants
     assert plan.warnings == ()
 
 
@@ -220,10 +220,10 @@ def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
     """It is read without a warning, and short: nobody waits long for a first tournament."""
     plan = read(tmp_path, example(name), f"{name}.toml")
     assert plan.warnings == ()
-    assert (plan.charter.name, plan.charter.format) == (name, name)
-    assert all(one.player.startswith("house:") for one in plan.charter.entrants)
+    assert (plan.spec.name, plan.spec.format) == (name, name)
+    assert all(one.player.startswith("house:") for one in plan.spec.entrants)
     assert plan.extent is not None
-    assert plan.extent.most * plan.charter.legs <= 14
+    assert plan.extent.most * plan.spec.legs <= 14
 
 
 def test_only_formats_have_examples() -> None:

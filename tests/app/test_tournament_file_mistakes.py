@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from protocol.limits import NAME_FORM
 from referee.app.tournament_file.plan import read_tournament
-from referee.app.tournament_file.sheet import BadCharter, Mistake
-from referee.tournament.spec import Charter
+from referee.app.tournament_file.sheet import BadTournamentFile, Mistake
+from referee.tournament.spec import TournamentSpec
 
 from .tournament_files import MINIMAL, REGISTRY, WHOLE, furnished, mistakes, outcome
 
@@ -301,7 +301,7 @@ def test_a_file_without_a_name_needs_one(hall: Path) -> None:
 @pytest.mark.parametrize(("path", "why"), [("none.toml", "No such file or directory"), ("bare", "this is no file")])
 def test_a_file_that_is_not_there(hall: Path, path: str, why: str) -> None:
     """The whole file is to blame, on no line."""
-    with pytest.raises(BadCharter, match=why) as caught:
+    with pytest.raises(BadTournamentFile, match=why) as caught:
         read_tournament(hall / path, REGISTRY)
     assert [one.line for one in caught.value.mistakes] == [0]
 
@@ -310,14 +310,14 @@ def test_all_mistakes_are_told_at_once_by_line(hall: Path) -> None:
     """An organiser mends a file once, not mistake by mistake; the text can be clicked in an editor."""
     text = 'gamee = "q"\ntables = 0\nentrants = ["house:x", "nobody"]\n[time]\nbank = 0\n[format]\nname = "x"\n'
     found = outcome(hall, text)
-    assert isinstance(found, BadCharter)
+    assert isinstance(found, BadTournamentFile)
     assert [one.line for one in found.mistakes] == [1, 1, 2, 3, 3, 5, 7]
     assert str(found).splitlines()[2] == f"{hall}/cup.toml:2: tables: takes a whole number from 1 to 1000, not 0"
 
 
 def test_the_whole_file_is_named_without_a_line() -> None:
     """Line 0 is no line to look at."""
-    error = BadCharter(Path("cup.toml"), [Mistake(3, "b"), Mistake(0, "a"), Mistake(3, "b")])
+    error = BadTournamentFile(Path("cup.toml"), [Mistake(3, "b"), Mistake(0, "a"), Mistake(3, "b")])
     assert str(error) == "cup.toml: a\ncup.toml:3: b"
 
 
@@ -382,11 +382,11 @@ def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str
             lines[at] = lines[at][: other % (len(lines[at]) + 1)] + word + lines[at][other % (len(lines[at]) + 1) :]
     text = "".join(lines)
     found = outcome(hall, text, "mangled.toml")
-    if isinstance(found, BadCharter):
+    if isinstance(found, BadTournamentFile):
         assert found.mistakes
         assert all(0 <= one.line <= text.count("\n") + 1 and one.text.isprintable() for one in found.mistakes)
     else:
-        assert msgspec.json.decode(msgspec.json.encode(found.charter), type=Charter) == found.charter
+        assert msgspec.json.decode(msgspec.json.encode(found.spec), type=TournamentSpec) == found.spec
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

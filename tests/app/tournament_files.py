@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from referee.app.tournament_file.plan import TournamentPlan, read_tournament
-from referee.app.tournament_file.sheet import BadCharter
+from referee.app.tournament_file.sheet import BadTournamentFile
 from referee.plugins import load
 
 ROOT = Path(__file__).parents[2]
@@ -102,16 +102,16 @@ def read(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentP
     return read_tournament(path, REGISTRY)
 
 
-def outcome(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentPlan | BadCharter:
+def outcome(folder: Path, text: str | bytes, name: str = "cup.toml") -> TournamentPlan | BadTournamentFile:
     """Read a file of some content, or return why that can't be."""
     try:
         return read(folder, text, name)
-    except BadCharter as error:
+    except BadTournamentFile as error:
         return error
 
 
 def mistakes(folder: Path, text: str | bytes, name: str = "cup.toml") -> list[tuple[int, str]]:
     """Return line and text of every mistake of a file."""
     found = outcome(folder, text, name)
-    assert isinstance(found, BadCharter)
+    assert isinstance(found, BadTournamentFile)
     return [(one.line, one.text.replace(str(folder), "HALL")) for one in found.mistakes]

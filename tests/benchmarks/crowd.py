@@ -104,8 +104,8 @@ def differences(folder: Path) -> list[str]:
     """Return in what the standings are not those that follow from the records."""
     with (folder / "standings.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
-    charter = json.loads((folder / "charter.json").read_text())["charter"]
-    names = [one["name"] for one in charter["entrants"]]
+    spec = json.loads((folder / "spec.json").read_text())["spec"]
+    names = [one["name"] for one in spec["entrants"]]
     gone = {names.index(line["name"]) for line in lines if line["suspended"]}
     naive = Naive(len(names), 2, results(folder, len(names), gone), sorted(gone))
     values = {
@@ -130,10 +130,10 @@ def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
     met: dict[int, set[int]] = defaultdict(set)
     for path in sorted(folder.glob(f"{NAME}-*.jsonl")):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        occasion, result = lines[0]["occasion"], lines[-2]["result"]
+        context, result = lines[0]["context"], lines[-2]["result"]
         if result["void"] is None:
-            found.append(_played(occasion, result))
-            met[occasion["round"]] |= set(occasion["entrants"])
+            found.append(_played(context, result))
+            met[context["round"]] |= set(context["entrants"])
     last = {one: max((number for number, seats in met.items() if one in seats), default=0) for one in gone}
     for number, seats in met.items():
         absent = (one for one in set(range(entrants)) - seats if one not in gone or number < last[one])
@@ -141,8 +141,8 @@ def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
     return found
 
 
-def _played(occasion: dict[str, Any], result: dict[str, Any]) -> PlayedPairing:
-    pairing = Pairing(number=occasion["number"], round=occasion["round"], seats=tuple(occasion["entrants"]))
+def _played(context: dict[str, Any], result: dict[str, Any]) -> PlayedPairing:
+    pairing = Pairing(number=context["number"], round=context["round"], seats=tuple(context["entrants"]))
     return PlayedPairing(
         pairing=pairing,
         ranking=tuple(tuple(group) for group in result["ranking"]),

@@ -138,7 +138,7 @@ def results(path: Path) -> list[dict[str, Any]]:
     finally:
         ledger.close()
     for entry in found:
-        del entry["head"], entry["used_ms"], entry["occasion"]["opening"], entry["occasion"]["taken"]
+        del entry["head"], entry["used_ms"], entry["context"]["opening"], entry["context"]["taken"]
     return sorted(found, key=lambda entry: str(entry["match"]))
 
 

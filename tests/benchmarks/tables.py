@@ -15,11 +15,11 @@ from referee.cli.common import registry
 from referee.cli.options.monitoring import watched
 from referee.launch import Confinement
 from referee.net.tournaments.observers import Observers
-from referee.net.tournaments.run_settings import Venue
+from referee.net.tournaments.run_settings import RunSettings
 from referee.record.seal import Sealer
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import MatchEntry
-from referee.tournament.spec import Charter, Participant, TimeControl
+from referee.tournament.spec import Participant, TimeControl, TournamentSpec
 
 ENTRANTS = 128
 """Enough for 64 tables of two."""
@@ -49,9 +49,9 @@ class Meter(Observers):
         self.wall_s += time.monotonic()
 
 
-def charter(programs: Path) -> Charter:
+def spec(programs: Path) -> TournamentSpec:
     """Return a Swiss tournament of a program that takes next to no time, against itself."""
-    return Charter(
+    return TournamentSpec(
         name="tables",
         game="quincy",
         entrants=tuple(Participant(name=f"e{number}", player=str(programs / "c")) for number in range(ENTRANTS)),
@@ -71,9 +71,9 @@ def main(arguments: list[str]) -> int:
     meter = Meter()
     with watched(None, None) as telling:
         conduct(
-            charter(folder),
+            spec(folder),
             registry().format("swiss"),
-            Venue(folder=folder / f"logs{tables}", tables=tables, sandbox="off"),
+            RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off"),
             total=None,
             sealer=Sealer.new(),
             confinement=Confinement(),

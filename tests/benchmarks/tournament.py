@@ -23,7 +23,7 @@ from typing import Any
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.pairing.base import Pairing, PairingFormat, PlayedPairing
 from referee.tournament.placing import placed
-from tests.tournament.courses import FORMATS, SALT, Troubles, charter_of, happenings, take, tournament_of
+from tests.tournament.courses import FORMATS, SALT, Troubles, happenings, spec_of, take, tournament_of
 
 AT = "2026-01-01T00:00:00.000+00:00"
 TABLES = 32
@@ -144,16 +144,16 @@ def simulate(name: str, entrants: int, matches: int) -> int:
     """
     pairs = entrants * (entrants - 1) // 2
     format_options = {"matches": matches} if name == "ladder" else {"cycles": max(1, round(matches / pairs))}
-    charter = charter_of(entrants, name, format_options=format_options, tie_breaks=("direct-encounter", "wins"))
+    spec = spec_of(entrants, name, format_options=format_options, tie_breaks=("direct-encounter", "wins"))
     watch, peaks = Stopwatch(), []
-    tournament = tournament_of(charter, TimedFormat(FORMATS[name], watch))
+    tournament = tournament_of(spec, TimedFormat(FORMATS[name], watch))
     begun, done = time.perf_counter(), 0
     with tempfile.TemporaryDirectory() as folder, closing(Ledger(url_of(Path(folder) / FILE))) as ledger:
-        ledger.found(charter, SALT)
+        ledger.found(spec, SALT)
         for one in happenings(tournament, Random(1), tables=TABLES, troubles=TROUBLES):
             if one.entry is None:
                 with watch.part("ledger"):
-                    ledger.opened(one.match, one.occasion, AT)
+                    ledger.opened(one.match, one.context, AT)
                 continue
             with watch.part("ledger"):
                 ledger.take(one.entry, AT)
@@ -167,7 +167,7 @@ def simulate(name: str, entrants: int, matches: int) -> int:
                 peaks.append(_peak_mib())
         peaks.append(_peak_mib())
         with watch.part("ledger, read again"):
-            assert sum(1 for _ in ledger.entries(charter.name)) == done
+            assert sum(1 for _ in ledger.entries(spec.name)) == done
         peaks.append(_peak_mib())
         size = (Path(folder) / FILE).stat().st_size / 1e6
     watch.spent_s["fold"] -= watch.spent_s["pairing"]

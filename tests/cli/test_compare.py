@@ -8,10 +8,10 @@ import pytest
 from msgspec.structs import replace
 
 from referee.app.comparing import find_place
-from referee.record.json_file import BadFounding
+from referee.record.json_file import BadJsonFile
 from referee.record.programs import FILE, read_programs
-from referee.record.spec_file import Founding, read_founding, write_founding
-from referee.tournament.spec import Charter, Participant, TimeControl
+from referee.record.spec_file import SpecFile, read_spec_file, write_spec_file
+from referee.tournament.spec import Participant, TimeControl, TournamentSpec
 
 from .calling import referee
 
@@ -30,14 +30,14 @@ def ada(tmp_path: Path) -> Path:
     return folder
 
 
-def charter(ada: Path, **options: Any) -> Charter:
+def spec(ada: Path, **options: Any) -> TournamentSpec:
     """Return what a comparison of `random` with `ada` is, some hypotheses being other ones."""
-    return Charter(
+    return TournamentSpec(
         name=BASE,
         game="q",
         entrants=(Participant(name="random", player="house:random"), Participant(name="ada", player=str(ada))),
         seats=2,
-        format="duel",
+        format="sprt",
         format_options={"hypotheses": {"elo0": 0.0, "elo1": 20.0, **options}, "max_pairs": 1, "window": 1},
         time=TIME,
     )
@@ -49,11 +49,11 @@ def compare(folder: Path, *options: str) -> str:
     return " ".join((done.stdout + done.stderr).split())
 
 
-def founded(folder: Path) -> Charter:
+def founded(folder: Path) -> TournamentSpec:
     """Return what was begun in a folder."""
-    founding = read_founding(folder)
+    founding = read_spec_file(folder)
     assert founding is not None
-    return founding.charter
+    return founding.spec
 
 
 def test_a_changed_program_is_compared_anew(ada: Path) -> None:
@@ -79,33 +79,33 @@ def test_one_pair_of_a_program_that_never_starts(ada: Path) -> None:
     assert "not decided: ada does not start: failed to start in 2 matches" in compare(ada.parent, "--pairs", "1")
 
 
-def found(logs: Path, of: Charter) -> None:
+def found(logs: Path, of: TournamentSpec) -> None:
     """Begin a comparison, as far as its folder is concerned."""
     folder = logs / of.name
     folder.mkdir(parents=True)
-    write_founding(folder, Founding(charter=of, salt="00"))
+    write_spec_file(folder, SpecFile(spec=of, salt="00"))
 
 
 def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> None:
     """Other hypotheses are another comparison; what was begun with them before goes on."""
     logs = tmp_path / "logs"
-    found(logs, charter(ada))
-    place = find_place(charter(ada, elo1=100.0), logs)
+    found(logs, spec(ada))
+    place = find_place(spec(ada, elo1=100.0), logs)
     why = "the last comparison of the two was another: elo1 was 20, is 100"
     assert place.notice == f"{why} (see {logs / BASE}); a new comparison is begun in {logs / BASE}-2"
-    found(logs, place.charter)
-    assert find_place(charter(ada, elo1=100.0), logs).notice == ""
-    assert find_place(charter(ada), logs).folder == logs / BASE
+    found(logs, place.spec)
+    assert find_place(spec(ada, elo1=100.0), logs).notice == ""
+    assert find_place(spec(ada), logs).folder == logs / BASE
 
 
 def test_how_many_tables_there_are_is_no_matter(ada: Path, tmp_path: Path) -> None:
     """A comparison goes on with more tables as it was begun."""
     logs = tmp_path / "logs"
-    found(logs, charter(ada))
-    wide = charter(ada)
+    found(logs, spec(ada))
+    wide = spec(ada)
     wide.format_options["window"] = 8
     place = find_place(wide, logs)
-    assert (place.folder, place.charter) == (logs / BASE, charter(ada))
+    assert (place.folder, place.spec) == (logs / BASE, spec(ada))
 
 
 @pytest.mark.forges
@@ -113,10 +113,10 @@ def test_how_many_tables_there_are_is_no_matter(ada: Path, tmp_path: Path) -> No
 def test_of_what_programs_nobody_noted(ada: Path, tmp_path: Path, *, is_played: bool, name: str) -> None:
     """A comparison without a note of its programs goes on if nothing was played in it; else nobody could tell."""
     logs = tmp_path / "logs"
-    found(logs, charter(ada))
+    found(logs, spec(ada))
     if is_played:
         (logs / BASE / f"{BASE}-00001.jsonl").write_text("{}\n")
-    place = find_place(charter(ada), logs)
+    place = find_place(spec(ada), logs)
     assert place.folder == logs / name
     assert ("nobody noted which programs" in place.notice) == is_played
 
@@ -124,15 +124,15 @@ def test_of_what_programs_nobody_noted(ada: Path, tmp_path: Path, *, is_played: 
 def test_a_name_that_is_as_long_as_may_be_gets_its_number(ada: Path, tmp_path: Path) -> None:
     """The number takes the place of the last characters."""
     logs = tmp_path / "logs"
-    long = replace(charter(ada), name="x" * 40)
+    long = replace(spec(ada), name="x" * 40)
     found(logs, long)
-    assert find_place(replace(long, seed=1), logs).charter.name == "x" * 38 + "-2"
+    assert find_place(replace(long, seed=1), logs).spec.name == "x" * 38 + "-2"
 
 
 def test_a_damaged_note_of_programs_is_told(ada: Path, tmp_path: Path) -> None:
     """What to do stands in the error."""
     logs = tmp_path / "logs"
-    found(logs, charter(ada))
+    found(logs, spec(ada))
     (logs / BASE / FILE).write_text("{")
-    with pytest.raises(BadFounding, match="remove it, and changes of programs are told from then on"):
-        find_place(charter(ada), logs)
+    with pytest.raises(BadJsonFile, match="remove it, and changes of programs are told from then on"):
+        find_place(spec(ada), logs)

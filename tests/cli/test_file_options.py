@@ -15,7 +15,7 @@ from random import Random
 
 from protocol.client import run
 from referee.chance import Dealer
-from referee.games.quincala import QuincalaGame, View
+from referee.games.quincala.game import QuincalaGame, View
 import msgspec
 
 game, source = QuincalaGame(), Random(1)

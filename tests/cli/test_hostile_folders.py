@@ -17,7 +17,7 @@ from .test_tournament import entries
 PYTHON = shlex.quote(sys.executable)
 NEST = "import os\nfor _ in range(0 if os.path.exists('deep') else 1500):\n    os.mkdir('deep')\n    os.chdir('deep')\n"
 CLOSE = "import os\nopen('secret', 'w').close()\nos.chmod('secret', 0)\n"
-CHARTER = """\
+SPEC = """\
 game = "quincy"
 entrants = ["house:random", "house:random"]
 entrants_from = "in"
@@ -58,7 +58,7 @@ def test_a_hostile_folder_is_one_entrants_alone(tmp_path: Path) -> None:
     (folder / "odd" / "odd").write_bytes(b"#!/x\0y\n")
     (folder / "odd" / "odd").chmod(0o755)
     (folder / "odd" / "player.toml").write_text('name = "odd"\nrun = "./odd"\n')
-    (tmp_path / "t.toml").write_text(CHARTER)
+    (tmp_path / "t.toml").write_text(SPEC)
     try:
         referee("tournament", "t.toml", cwd=tmp_path)
         again = referee("tournament", "t.toml", cwd=tmp_path)

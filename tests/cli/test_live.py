@@ -17,7 +17,7 @@ from referee.pages.causes import short_cause
 from referee.tournament.match_context import MatchEntry
 from referee.tournament.standings import standings
 
-from ..pages.tournaments import START_DETAIL, Cast, Stage, charter
+from ..pages.tournaments import START_DETAIL, Cast, Stage, spec
 
 CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
 ESCAPE = "\x1b[2J[/red][bold]"
@@ -35,7 +35,7 @@ class Clock:
 
 def stage(folder: Path, size: int = 4, **more: Any) -> Stage:
     """Return a round robin in which an entrant cheats, one never starts, and the referee fails once."""
-    return Stage(charter(size, "roundrobin", tie_breaks=(), **more), folder, CAST)
+    return Stage(spec(size, "roundrobin", tie_breaks=(), **more), folder, CAST)
 
 
 def shown(stage: Stage, watch: TournamentObserver, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
@@ -165,14 +165,14 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
         clock.now_s += 65.0
         rows = screen(live, console)
     text = "\n".join(rows)
-    names = [told.charter.entrants[entrant].name for entrant in fixture.seats]
+    names = [told.spec.entrants[entrant].name for entrant in fixture.seats]
     (table,) = [row for row in rows if row.startswith("    7")]
     assert table.split()[:4] == ["7", str(fixture.pairing.round), *names]
     assert table.split()[4:6] == ["2", "1m"]
     assert f"{told.tournament.played} of 15 matches   1m 55s so far" in rows[1]
     assert "a minute" in rows[1]
     assert "left" in rows[1]
-    assert all(one.name in text for one in told.charter.entrants)
+    assert all(one.name in text for one in told.spec.entrants)
     assert "void, to be played again" in text
 
 
@@ -248,7 +248,7 @@ def test_a_screen_that_grows_shows_what_was_cut(tmp_path: Path) -> None:
 def test_hostile_text_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
     """Details and notes are shown as what they are: no escape of theirs, no markup."""
     live, console, _ = view(160)
-    told = Stage(charter(4, "roundrobin"), tmp_path, Cast(rude={0: 1}, junk=ESCAPE))
+    told = Stage(spec(4, "roundrobin"), tmp_path, Cast(rude={0: 1}, junk=ESCAPE))
     with live:
         shown(told, live, most=1)
         live.noted(ESCAPE)

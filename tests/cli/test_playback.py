@@ -144,10 +144,10 @@ _CRASH = """
 import sys
 from pathlib import Path
 from referee.cli.common import out
-from referee.cli.playback import watch_live
+from referee.cli.views.playback import watch_live
 from referee.plugins import load
 from referee.record.reader import read_record
-from referee.web.frames import watch
+from referee.pages.frames import watch
 def clock():
     raise RuntimeError("no time")
 watch_live(watch(read_record(Path(sys.argv[1])), load().game), out, clock)

@@ -16,16 +16,16 @@ from msgspec.structs import replace
 from referee.cli.main import main
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.net.tournaments.observers import Observers
-from referee.net.tournaments.recorder import Bookkeeper
+from referee.net.tournaments.recorder import Recorder
 from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import Manifest, write_manifest
 from referee.record.reader import RecordError, read_record
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
-from tests.ledger.ledgers import AT, CHARTER, SALT, entry_of
+from tests.ledger.ledgers import AT, SALT, SPEC, entry_of
 from tests.ledger.postgresql import new_schema
 from tests.pages.tournaments import SALT as STAGE_SALT
-from tests.pages.tournaments import Cast, Stage, charter, new
+from tests.pages.tournaments import Cast, Stage, new, spec
 from tests.record.records import SEALER
 
 NAME = "cup"
@@ -37,12 +37,12 @@ RECORDS = 9
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a tournament that was played, and its ledger as the referee kept it."""
     folder = tmp_path_factory.mktemp("played")
-    stage = Stage(charter(5, "roundrobin"), folder, Cast(dead=frozenset({4}), void=frozenset({1, 3}))).play()
+    stage = Stage(spec(5, "roundrobin"), folder, Cast(dead=frozenset({4}), void=frozenset({1, 3}))).play()
     with closing(Ledger(url_of(folder / FILE))) as ledger:
-        ledger.found(stage.charter, STAGE_SALT)
-        books = Bookkeeper(new(stage.charter), ledger, Observers(), at=lambda: AT)
+        ledger.found(stage.spec, STAGE_SALT)
+        books = Recorder(new(stage.spec), ledger, Observers(), at=lambda: AT)
         for entry in stage.entries:
-            ledger.opened(entry.match, entry.occasion, AT)
+            ledger.opened(entry.match, entry.context, AT)
             books.take(entry)
     return folder
 
@@ -95,20 +95,20 @@ def test_the_standings_are_printed(folder: Path) -> None:
 
 def test_other_tournaments_of_the_ledger_are_kept(folder: Path) -> None:
     """The ledger that takes the place of the old one has them, too."""
-    other = replace(CHARTER, name="other")
-    entry = replace(entry_of(1), occasion=replace(entry_of(1).occasion, tournament="other"))
+    other = replace(SPEC, name="other")
+    entry = replace(entry_of(1), context=replace(entry_of(1).context, tournament="other"))
     with closing(Ledger(url_of(folder / FILE))) as ledger:
         ledger.found(other, SALT)
         ledger.take(entry, AT)
     rebuilt(folder)
     with closing(Ledger(url_of(folder / FILE))) as ledger:
-        assert ledger.charter("other") == (other, SALT)
+        assert ledger.spec("other") == (other, SALT)
         assert list(ledger.entries("other")) == [entry]
 
 
 def test_a_match_that_is_not_over_is_open(folder: Path) -> None:
     """A record that broke off has no result, and the last one may not even have its first line."""
-    last = max(folder.glob("*.jsonl"), key=lambda path: read_record(path).header.occasion.opening)  # type: ignore[union-attr]  # each has one
+    last = max(folder.glob("*.jsonl"), key=lambda path: read_record(path).header.context.opening)  # type: ignore[union-attr]  # each has one
     last.write_bytes(b"".join(last.read_bytes().splitlines(keepends=True)[:3]))
     (folder / f"{NAME}-00099.jsonl").write_bytes(b'{"n":0,"prev')
     told = json.loads(rebuilt(folder, "--json"))
@@ -128,9 +128,9 @@ def _renamed(folder: Path) -> None:
     (folder / "cup-00002.jsonl").rename(folder / "cup-00077.jsonl")
 
 
-def _charter(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+def _spec(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     def _rewrite(folder: Path) -> None:
-        path = folder / "charter.json"
+        path = folder / "spec.json"
         founding = json.loads(path.read_text())
         change(founding)
         path.write_text(json.dumps(founding))
@@ -144,8 +144,8 @@ def _rewritten(**changes: Any) -> Callable[[Path], None]:
     def _rewrite(folder: Path) -> None:
         path = folder / "cup-00002.jsonl"
         record = read_record(path)
-        setup = {name: value for name, value in changes.items() if name != "occasion"}
-        occasion = replace(record.header.occasion, **changes.get("occasion", {}))  # type: ignore[type-var]  # it has one
+        setup = {name: value for name, value in changes.items() if name != "context"}
+        context = replace(record.header.context, **changes.get("context", {}))  # type: ignore[type-var]  # it has one
         path.unlink()
         writer = RecordWriter(path, SEALER)
         assert record.seed is not None
@@ -155,7 +155,7 @@ def _rewritten(**changes: Any) -> Callable[[Path], None]:
             is_fixed=False,
             referee="0.0",
             opened="",
-            occasion=occasion,
+            context=context,
         )
         for step in record.steps:
             writer._write("step", event=msgspec.to_builtins(step.event), commands=step.commands)
@@ -169,47 +169,47 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a record is missing": (_without, "1 missing: records of what was opened"),
     "a record was changed": (_tampered, "cup-00002.jsonl, line 2: expected prev"),
     "a record was renamed": (_renamed, "cup-00077.jsonl, line 1: expected the match cup-00077"),
-    "no charter": (lambda folder: (folder / "charter.json").unlink(), "holds no tournament"),
-    "a charter that is none": (_charter(lambda founding: founding.pop("salt")), "charter.json: Object missing"),
-    "a salt that is none": (_charter(lambda founding: founding.update(salt="no hex")), "charter.json: "),
+    "no spec": (lambda folder: (folder / "spec.json").unlink(), "holds no tournament"),
+    "a spec that is none": (_spec(lambda founding: founding.pop("salt")), "spec.json: Object missing"),
+    "a salt that is none": (_spec(lambda founding: founding.update(salt="no hex")), "spec.json: "),
     "another limit": (
-        _charter(lambda founding: founding["charter"]["time"].update(per_move_ms=2.0)),
-        "expected per_move_ms 2.0, as the charter has it; found 1000.0",
+        _spec(lambda founding: founding["spec"]["time"].update(per_move_ms=2.0)),
+        "expected per_move_ms 2.0, as the spec has it; found 1000.0",
     ),
     "another game": (
-        _charter(lambda founding: founding["charter"].update(game="quincy")),
-        "expected game 'quincy', as the charter has it; found 'q'",
+        _spec(lambda founding: founding["spec"].update(game="quincy")),
+        "expected game 'quincy', as the spec has it; found 'q'",
     ),
     "a game that there is not": (
-        _charter(lambda founding: founding["charter"].update(game="chess")),
+        _spec(lambda founding: founding["spec"].update(game="chess")),
         "there is no game 'chess'",
     ),
     "other options": (
-        _charter(lambda founding: founding["charter"].update(options={"q_bonus": 3})),
+        _spec(lambda founding: founding["spec"].update(options={"q_bonus": 3})),
         "expected options",
     ),
     "options that there are not": (
-        _charter(lambda founding: founding["charter"].update(options={"bonus": 3})),
+        _spec(lambda founding: founding["spec"].update(options={"bonus": 3})),
         "a game with its options",
     ),
     "other lots": (
-        _charter(lambda founding: founding.update(salt="00" * 32)),
+        _spec(lambda founding: founding.update(salt="00" * 32)),
         "a match that was to be played then",
     ),
     "another format": (
-        _charter(lambda founding: founding["charter"].update(format="chess")),
+        _spec(lambda founding: founding["spec"].update(format="chess")),
         "there is no pairing format 'chess'",
     ),
     "fewer entrants": (
-        _charter(lambda founding: founding["charter"]["entrants"].pop()),
+        _spec(lambda founding: founding["spec"]["entrants"].pop()),
         "entrants from 0 to 3",
     ),
     "a tie-break that there is not": (
-        _charter(lambda founding: founding["charter"].update(tie_breaks=["age"])),
+        _spec(lambda founding: founding["spec"].update(tie_breaks=["age"])),
         "no tie-break 'age'",
     ),
     "other players": (_rewritten(names=("bot00", "nobody")), "expected names"),
-    "another round": (_rewritten(occasion={"round": 7}), "was opened for something else"),
+    "another round": (_rewritten(context={"round": 7}), "was opened for something else"),
 }
 
 
@@ -236,7 +236,7 @@ def called(*arguments: Any, status: int = 0) -> str:
 def test_an_audit_names_the_records_that_others_tell_of(folder: Path) -> None:
     """By the headers' openings and by the results taken; of what was opened last none tells."""
     told = json.loads(called("audit", folder, "--jobs", "1", "--json"))
-    assert told["tournaments"] == [{"charter": str(folder / "charter.json"), "holds": True, "matches": RECORDS}]
+    assert told["tournaments"] == [{"spec": str(folder / "spec.json"), "holds": True, "matches": RECORDS}]
     assert told["unlisted"] == [{"folder": str(folder), "records": RECORDS}]
     assert f"{RECORDS} matches opened, no record missing between them" in called("audit", folder, "--jobs", "1")
     _without(folder)
@@ -267,7 +267,7 @@ def test_an_audit_finds_what_was_signed_and_is_not_true(folder: Path) -> None:
     writer = RecordWriter(path, SEALER)
     assert record.seed is not None
     header = record.header
-    writer.write_header(header.setup, record.seed, is_fixed=False, referee="0.0", opened="", occasion=header.occasion)
+    writer.write_header(header.setup, record.seed, is_fixed=False, referee="0.0", opened="", context=header.context)
     for step in record.steps:
         writer._write("step", event=msgspec.to_builtins(step.event), commands=step.commands)
     scores = tuple(score + 1 for score in result.scores)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from referee.cli.commands.report import report_command
 
-from ..pages.tournaments import Cast, Stage, charter
+from ..pages.tournaments import Cast, Stage, spec
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
 
@@ -34,7 +34,7 @@ def words(text: str) -> str:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     """Give the folder of a tournament of more records than are read in one process."""
     cast = Cast(cheats={1: 1}, dead=frozenset({5}), void=frozenset({3}))
-    return Stage(charter(7, "roundrobin"), tmp_path_factory.mktemp("made") / "cup", cast).play()
+    return Stage(spec(7, "roundrobin"), tmp_path_factory.mktemp("made") / "cup", cast).play()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
     assert {path.name for path in cup.iterdir()} - before == {*FILES, "replays"}
     assert f"cup is over: {made.tournament.played} matches, 4 given up, 1 void" in text
     (gone,) = made.tournament.suspended
-    assert f" {made.charter.entrants[gone].name} (suspended) " in text
+    assert f" {made.spec.entrants[gone].name} (suspended) " in text
     assert text.count("suspended") == 1
     assert f"report: {cup / 'report.html'}" in text
     assert "bot00" in text
@@ -120,21 +120,21 @@ def test_a_record_that_is_missing(cup: Path, made: Stage) -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (None, "there is no charter.json in"),
+        (None, "there is no spec.json in"),
         ("{", "truncated"),
-        ('{"charter": {}, "salt": "00"}', "missing required field `name`"),
+        ('{"spec": {}, "salt": "00"}', "missing required field `name`"),
     ],
 )
-def test_a_folder_without_a_charter(tmp_path: Path, content: str | None, complaint: str) -> None:
+def test_a_folder_without_a_spec(tmp_path: Path, content: str | None, complaint: str) -> None:
     """Status 2, and a sentence that says what the folder lacks."""
     if content is not None:
-        (tmp_path / "charter.json").write_text(content)
+        (tmp_path / "spec.json").write_text(content)
     assert complaint in words(run(tmp_path, status=2).stderr)
 
 
-def test_a_charter_that_was_changed(cup: Path) -> None:
+def test_a_spec_that_was_changed(cup: Path) -> None:
     """A format, a tie-break or a salt that there is not is named, whoever wrote it there."""
-    path = cup / "charter.json"
+    path = cup / "spec.json"
     whole = path.read_text()
     for old, new, complaint in (
         ("roundrobin", "robin", "there is no pairing format 'robin'"),

@@ -27,7 +27,7 @@ from referee.text import printable, printable_json, printable_lines
 
 from ..pages.matches import ESCAPE, hostile
 from ..pages.reports import CAST
-from ..pages.tournaments import Stage, charter
+from ..pages.tournaments import Stage, spec
 from ..record.forging import changed, lines_of, sealed
 from .test_live import shown
 
@@ -68,7 +68,7 @@ def named(folder: Path, name: str = FILE) -> Path:
 
 def told(folder: Path, watch: TournamentObserver) -> None:
     """Tell a watcher of a whole tournament of such players."""
-    shown(Stage(charter(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
+    shown(Stage(spec(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
     watch.noted(NASTY)
 
 

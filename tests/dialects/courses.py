@@ -7,7 +7,7 @@ from typing import Any
 from protocol.messages import Message
 from referee.dialects.cs4500.link import CourseLink
 
-from ..net.in_memory import Sitting
+from ..net.in_memory import InMemoryMatch
 from ..net.wires import Peer
 
 VOID = b'"void"'
@@ -47,7 +47,7 @@ class CoursePeer(Peer):
         self.raw(data)
 
 
-class CourseSitting(Sitting):
+class CourseSitting(InMemoryMatch):
     """A match of Q between course players; all of them exchange, unless the test lets them do something else."""
 
     peer = CoursePeer

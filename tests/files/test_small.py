@@ -34,7 +34,7 @@ READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     "key": (load_key, BadKey),
     "public key": (lambda path: parse_public(str(path)), BadKey),
     "layout": (_layout, click.UsageError),
-    "layout of a charter": (read_toml, BadToml),
+    "layout of a spec": (read_toml, BadToml),
     "certificate": (_certificate, ServiceError),
     "token": (find_token, ServiceError),
     "player.toml": (_player, PlayerError),

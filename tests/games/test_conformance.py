@@ -98,7 +98,7 @@ class Endless(QGame):
 
 
 class Moody(QGame):
-    """Deals something else each time."""
+    """MatchSeeds something else each time."""
 
     def __init__(self) -> None:
         self.dealt = 0

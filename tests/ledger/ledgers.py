@@ -6,18 +6,18 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.ledger.ledger import Ledger
-from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
 
-from ..tournament.courses import charter_of
+from ..tournament.courses import spec_of
 
-CHARTER = charter_of(4)
+SPEC = spec_of(4)
 SALT = "0f" * 16
 AT = "2026-01-01T00:00:00.000+00:00"
 
 
 def entry_of(number: int, **changes: Any) -> MatchEntry:
     """Return what came of a match of e0 and e1, in which the second fouled."""
-    occasion = Occasion(
+    context = MatchContext(
         tournament="cup",
         opening=number - 1,
         number=number,
@@ -31,7 +31,7 @@ def entry_of(number: int, **changes: Any) -> MatchEntry:
     foul = FoulEntry(seat=1, cause="illegal-move", turn=5, rule="q.fit.row", detail="it does not fit")
     entry = MatchEntry(
         match=f"cup-{number:05}",
-        occasion=occasion,
+        context=context,
         names=("e0", "e1"),
         void=None,
         ranking=((0,), (1,)),
@@ -48,14 +48,14 @@ def entry_of(number: int, **changes: Any) -> MatchEntry:
 def in_tournament(entry: MatchEntry, name: str) -> MatchEntry:
     """Return an entry of another tournament."""
     match = entry.match.replace("cup", name)
-    taken = tuple(one.replace("cup", name) for one in entry.occasion.taken)
-    return replace(entry, match=match, occasion=replace(entry.occasion, tournament=name, taken=taken))
+    taken = tuple(one.replace("cup", name) for one in entry.context.taken)
+    return replace(entry, match=match, context=replace(entry.context, tournament=name, taken=taken))
 
 
 def founded(url: str) -> Ledger:
     """Return a ledger that has the tournament `cup`."""
     ledger = Ledger(url)
-    ledger.found(CHARTER, SALT)
+    ledger.found(SPEC, SALT)
     return ledger
 
 
@@ -64,7 +64,7 @@ def write_until_killed(url: str, first: int, told: Connection) -> None:
     ledger = Ledger(url)
     number = first
     while True:
-        ledger.opened(f"cup-{number:05}", entry_of(number).occasion, AT)
+        ledger.opened(f"cup-{number:05}", entry_of(number).context, AT)
         ledger.take(entry_of(number), AT)
         told.send(number)
         number += 1

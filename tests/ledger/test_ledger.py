@@ -16,8 +16,8 @@ from referee.ledger.ledger import Ledger, LedgerError, url_of
 from referee.ledger.tables import REFUSAL, metadata
 from referee.tournament.match_context import FoulEntry, MatchEntry
 
-from ..tournament.courses import charter_of
-from .ledgers import AT, CHARTER, SALT, entry_of, founded, in_tournament
+from ..tournament.courses import spec_of
+from .ledgers import AT, SALT, SPEC, entry_of, founded, in_tournament
 
 _NUMBERS = count()
 
@@ -26,29 +26,29 @@ _NUMBERS = count()
 
 def test_a_tournament_is_founded_once(ledger: Ledger) -> None:
     """The same again changes nothing; what was founded comes back."""
-    ledger.found(CHARTER, SALT)
-    assert ledger.charter("cup") == (CHARTER, SALT)
-    assert ledger.charter("cap") is None
+    ledger.found(SPEC, SALT)
+    assert ledger.spec("cup") == (SPEC, SALT)
+    assert ledger.spec("cap") is None
 
 
 @pytest.mark.parametrize(
-    ("charter", "salt", "difference"),
+    ("spec", "salt", "difference"),
     [
-        (charter_of(4, duplicate=True), SALT, "duplicate is False there, True here"),
-        (charter_of(4, "swiss"), SALT, "format is 'roundrobin' there, 'swiss' here"),
-        (CHARTER, "00" * 16, "another salt"),
+        (spec_of(4, duplicate=True), SALT, "duplicate is False there, True here"),
+        (spec_of(4, "swiss"), SALT, "format is 'roundrobin' there, 'swiss' here"),
+        (SPEC, "00" * 16, "another salt"),
     ],
 )
-def test_another_tournament_of_that_name_is_refused(ledger: Ledger, charter: Any, salt: str, difference: str) -> None:
+def test_another_tournament_of_that_name_is_refused(ledger: Ledger, spec: Any, salt: str, difference: str) -> None:
     """The organiser is told how they differ."""
     with pytest.raises(LedgerError, match=rf"another tournament 'cup': .*{difference}.*another name"):
-        ledger.found(charter, salt)
-    assert ledger.charter("cup") == (CHARTER, SALT)
+        ledger.found(spec, salt)
+    assert ledger.spec("cup") == (SPEC, SALT)
 
 
 def test_tournaments_share_a_ledger(ledger: Ledger) -> None:
     """Each has its own results, counted from 1, whatever the others do."""
-    ledger.found(replace(CHARTER, name="cap"), SALT)
+    ledger.found(replace(SPEC, name="cap"), SALT)
     for number in (1, 2, 3):
         assert ledger.take(entry_of(number), AT) == number
         assert ledger.take(in_tournament(entry_of(number), "cap"), AT) == number
@@ -78,7 +78,7 @@ def test_results_come_in_the_order_in_which_they_were_taken(ledger: Ledger, few_
     reading = ledger.entries("cup")
     assert next(reading) == entry_of(last)
     ledger.take(entry_of(last + 1), AT)
-    assert [one.occasion.number for one in reading] == [*numbers[1:], last + 1]
+    assert [one.context.number for one in reading] == [*numbers[1:], last + 1]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_any_result_comes_out_as_it_went_in(any_ledger: Ledger, data: st.DataObj
     name = f"any{next(_NUMBERS)}"
     entries = [in_tournament(entry_of(number, **data.draw(fields(number))), name) for number in (1, 2)]
     with any_ledger.at_once():
-        any_ledger.found(replace(CHARTER, name=name), SALT)
+        any_ledger.found(replace(SPEC, name=name), SALT)
         for entry in entries:
             any_ledger.take(entry, AT)
     assert list(any_ledger.entries(name)) == [_pictured(entry) for entry in entries]
@@ -140,7 +140,7 @@ def fields(draw: st.DrawFn, number: int) -> dict[str, Any]:
     )
     opening = {"entrants": tuple(order), "table": draw(words), "taken": tuple(draw(st.lists(words)))}
     return {
-        "occasion": replace(entry_of(number).occasion, attempt=draw(st.integers(0, 2**62)), **opening),
+        "context": replace(entry_of(number).context, attempt=draw(st.integers(0, 2**62)), **opening),
         "names": tuple(draw(words) for _ in range(seats)),
         "void": draw(st.none() | words),
         "ranking": draw(st.sampled_from([(), ranking])),
@@ -158,7 +158,7 @@ def _pictured(entry: MatchEntry) -> MatchEntry:
 
     return replace(
         entry,
-        occasion=replace(entry.occasion, table=picture(entry.occasion.table)),
+        context=replace(entry.context, table=picture(entry.context.table)),
         names=tuple(picture(name) for name in entry.names),
         void=picture(entry.void),
         fouls=tuple(
@@ -184,11 +184,11 @@ def test_what_a_player_wrote_is_harmless(ledger: Ledger) -> None:
 
 def test_a_match_that_is_played_on_was_opened_once(ledger: Ledger) -> None:
     """Opened again for the same it stays as it is, before its result and after."""
-    occasion = entry_of(1).occasion
-    ledger.opened("cup-00001", occasion, AT)
-    ledger.opened("cup-00001", occasion, "later")
+    context = entry_of(1).context
+    ledger.opened("cup-00001", context, AT)
+    ledger.opened("cup-00001", context, "later")
     ledger.take(entry_of(1), AT)
-    ledger.opened("cup-00001", occasion, "later")
+    ledger.opened("cup-00001", context, "later")
     assert sum(row[0] == "openings" for row in ledger.dump("cup")) == 1
 
 
@@ -200,16 +200,16 @@ def _supersede_twice(ledger: Ledger) -> None:
 REFUSED: dict[str, tuple[Callable[[Ledger], Any], str]] = {
     "taken twice": (lambda ledger: ledger.take(entry_of(1), AT), "cup-00001 was taken before, as result 1 of cup"),
     "opened for something else": (
-        lambda ledger: ledger.opened("cup-00001", entry_of(2).occasion, AT),
+        lambda ledger: ledger.opened("cup-00001", entry_of(2).context, AT),
         "cup-00001 as opened for something else; .* referee rebuild FOLDER",
     ),
     "taken as something else": (
-        lambda ledger: ledger.take(entry_of(2, occasion=entry_of(3).occasion), AT),
+        lambda ledger: ledger.take(entry_of(2, context=entry_of(3).context), AT),
         "cup-00002 as opened for something else",
     ),
     "never founded": (lambda ledger: ledger.take(in_tournament(entry_of(1), "cap"), AT), "no tournament 'cap'"),
     "opened, never founded": (
-        lambda ledger: ledger.opened("cap-1", in_tournament(entry_of(1), "cap").occasion, AT),
+        lambda ledger: ledger.opened("cap-1", in_tournament(entry_of(1), "cap").context, AT),
         "no tournament 'cap'",
     ),
     "suspended, never founded": (lambda ledger: ledger.suspend("cap", 1, "late", AT), "no tournament 'cap'"),
@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[Callable[[Ledger], Any], str]] = {
 def test_what_contradicts_the_ledger_is_refused(ledger: Ledger, write: Callable[[Ledger], Any], complaint: str) -> None:
     """The text says what is wrong, and the results stay as they were."""
     ledger.take(entry_of(1), AT)
-    ledger.opened("cup-00002", entry_of(2).occasion, AT)
+    ledger.opened("cup-00002", entry_of(2).context, AT)
     with pytest.raises(LedgerError, match=complaint):
         write(ledger)
     assert list(ledger.entries("cup")) == [entry_of(1)]
@@ -293,7 +293,7 @@ def test_dumps_tell_ledgers_apart_by_what_counts(url: str, tmp_path: Path) -> No
     """Times of day and the time that answers took do not show in a dump, all else does; on whichever database."""
     one, other = founded(url), founded(url_of(tmp_path / "other.sqlite"))
     _filled(one)
-    other.opened("cup-00001", entry_of(1).occasion, "later")
+    other.opened("cup-00001", entry_of(1).context, "later")
     other.take(entry_of(1, used_ms=(9.0, 9.0)), "later")
     other.suspend("cup", 1, "so", "later")
     assert one.dump("cup") != other.dump("cup")
@@ -324,7 +324,7 @@ def _take_twice(ledger: Ledger) -> None:
 def test_other_tournaments_are_copied(url: str, tmp_path: Path, few_at_a_time: int) -> None:
     """A new ledger adopts all that an old one has, except the tournament that is to be made again."""
     old, new = founded(url), Ledger(url_of(tmp_path / "new.sqlite"))
-    old.found(replace(CHARTER, name="cap"), SALT)
+    old.found(replace(SPEC, name="cap"), SALT)
     with old.at_once():
         _filled(old)
         for number in range(1, 2 * few_at_a_time + 2):

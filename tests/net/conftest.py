@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from .in_memory import Sit, Sitting
+from .in_memory import InMemoryMatch, Sit
 
 
 @pytest.fixture
 def sit(tmp_path: Path) -> Iterator[Sit]:
     """Return what makes a match, and leave no file open."""
-    made: list[Sitting] = []
+    made: list[InMemoryMatch] = []
 
-    def make(**setup: Any) -> Sitting:
-        made.append(Sitting(tmp_path, **setup))
+    def make(**setup: Any) -> InMemoryMatch:
+        made.append(InMemoryMatch(tmp_path, **setup))
         return made[-1]
 
     yield make
@@ -24,7 +24,7 @@ def sit(tmp_path: Path) -> Iterator[Sit]:
 
 
 @pytest.fixture
-def sitting(sit: Sit) -> Sitting:
+def sitting(sit: Sit) -> InMemoryMatch:
     """Return a match of two that has just asked seat 0."""
     sitting = sit()
     sitting.ready()

@@ -35,7 +35,7 @@ def token(seat: int) -> str:
     return f"{seat + 1:064x}"
 
 
-class Sitting:
+class InMemoryMatch:
     """A match of Q between peers that speak when the test says so."""
 
     peer = Peer
@@ -128,4 +128,4 @@ class Sitting:
         return json.loads(self.path.read_text().splitlines()[-1])
 
 
-Sit = Callable[..., Sitting]
+Sit = Callable[..., InMemoryMatch]

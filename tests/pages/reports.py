@@ -19,10 +19,10 @@ def report(stage: Stage, **targets: Any) -> Written:
     """Write all that is told of a tournament beside its records."""
     return write_report(
         stage.folder,
-        stage.charter,
+        stage.spec,
         stage.entries,
         salt=SALT,
-        format_=REGISTRY.format(stage.charter.format),
+        format_=REGISTRY.format(stage.spec.format),
         find_game=REGISTRY.game,
         targets=Targets(**targets),
     )

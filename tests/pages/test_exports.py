@@ -12,19 +12,19 @@ from referee.pages.digest import digest_of
 from referee.pages.exports import everything
 from referee.pages.notation import short
 from referee.record.reader import read_record
-from referee.tournament.history import chronicled
+from referee.tournament.history import refolded
 from referee.tournament.machine import NotOpen
 from referee.tournament.placing import placed
-from referee.tournament.spec import Charter
+from referee.tournament.spec import TournamentSpec
 
 from .reports import page, report, rows
-from .tournaments import REGISTRY, SALT, Cast, Stage, charter
+from .tournaments import REGISTRY, SALT, Cast, Stage, spec
 
 
 def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
     """Standings as they are, each pair both ways in the crosstable, a line for each seat of a match, each foul."""
     table, lines = cup.tournament.table, placed(cup.tournament)
-    names = [cup.charter.entrants[line.entrant].name for line in lines]
+    names = [cup.spec.entrants[line.entrant].name for line in lines]
     assert [(row["place"], row["name"]) for row in rows(cup, "standings")] == [
         (str(line.place), name) for line, name in zip(lines, names, strict=True)
     ]
@@ -48,10 +48,10 @@ def test_no_cell_is_a_formula(hostile_cup: Stage) -> None:
 
 
 def test_the_whole_object_can_be_folded_again(cup: Stage) -> None:
-    """tournament.json holds all entries in their order: the same charter and the same entries give the same object."""
+    """tournament.json holds all entries in their order: the same spec and the same entries give the same object."""
     found = json.loads((cup.folder / "tournament.json").read_text(encoding="utf-8"))
-    again = msgspec.convert(found["charter"], Charter)
-    assert again == cup.charter
+    again = msgspec.convert(found["spec"], TournamentSpec)
+    assert again == cup.spec
     assert [one["match"] for one in found["entries"]] == [entry.match for entry in cup.entries]
     assert found["state"] == "over"
     assert found["void"] == 1
@@ -61,7 +61,7 @@ def test_entries_out_of_order_are_refused(cup: Stage) -> None:
     """A report is made of one course of results: an entry twice is none."""
     twice = [cup.entries[0], cup.entries[0]]
     with pytest.raises(NotOpen):
-        chronicled(cup.charter, REGISTRY.format("swiss"), SALT, twice)
+        refolded(cup.spec, REGISTRY.format("swiss"), SALT, twice)
 
 
 def test_matches_as_text(cup: Stage) -> None:
@@ -117,7 +117,7 @@ def test_time_is_that_of_the_record(cup: Stage) -> None:
 
 def test_records_that_are_gone_leave_the_rest(tmp_path: Path) -> None:
     """Without its records a tournament is told from its entries: no time, no moves, no replays, no error."""
-    stage = Stage(charter(4, "roundrobin"), tmp_path, Cast(cheats={0: 1})).play()
+    stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1})).play()
     for path in tmp_path.glob("*.jsonl"):
         path.unlink()
     assert report(stage).replays == 0

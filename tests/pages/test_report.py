@@ -17,14 +17,14 @@ from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, page, report, rows, section
-from .tournaments import START_DETAIL, Cast, Stage, charter
+from .tournaments import START_DETAIL, Cast, Stage, spec
 
 
 def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
     """Standings, ratings, fouls, suspensions, byes and void matches stand in the page itself, without its script."""
     text = page(cup)
     lines = placed(cup.tournament)
-    names = [cup.charter.entrants[line.entrant].name for line in lines]
+    names = [cup.spec.entrants[line.entrant].name for line in lines]
     told = section(text, "standings")
     assert sorted(names, key=told.index) == names
     assert f"{names[0]} {number(lines[0].points)}" in told
@@ -48,7 +48,7 @@ def test_a_cause_stands_in_full_once(cup: Stage) -> None:
 
 def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
     """Before the first match and in the middle the page tells what there is, and that it goes on."""
-    stage = Stage(charter(6, "knockout", tie_breaks=()), tmp_path)
+    stage = Stage(spec(6, "knockout", tie_breaks=()), tmp_path)
     report(stage)
     assert 'class="badge running"' in page(stage)
     assert section(page(stage), "bracket").count("to be played") == 2
@@ -64,9 +64,9 @@ def test_a_running_tournament_has_a_page(tmp_path: Path) -> None:
 
 def test_the_format_decides_the_places(tmp_path: Path) -> None:
     """In a knockout the winner of the final is first and its loser second, whoever has more points."""
-    stage = Stage(charter(6, "knockout", tie_breaks=()), tmp_path).play()
+    stage = Stage(spec(6, "knockout", tie_breaks=()), tmp_path).play()
     report(stage)
-    final = next(entry for entry in stage.entries[::-1] if entry.occasion.table == "final")
+    final = next(entry for entry in stage.entries[::-1] if entry.context.table == "final")
     finalists = [final.names[seat] for group in final.ranking for seat in group]
     assert [row["name"] for row in rows(stage, "standings")[:2]] == finalists
     assert [row["place"] for row in rows(stage, "standings")] == ["1", "2", "3", "3", "5", "5"]
@@ -74,7 +74,7 @@ def test_the_format_decides_the_places(tmp_path: Path) -> None:
 
 def test_more_than_two_at_a_table(tmp_path: Path) -> None:
     """A tournament of four seats has ratings by another model, and every part of the page."""
-    stage = Stage(charter(8, "swiss", 4, **SWISS), tmp_path, Cast(void=frozenset({1}))).play()
+    stage = Stage(spec(8, "swiss", 4, **SWISS), tmp_path, Cast(void=frozenset({1}))).play()
     report(stage)
     text = page(stage)
     assert "Plackett-Luce" in section(text, "ratings")
@@ -136,7 +136,7 @@ def test_links_lead_to_records_and_replays_from_wherever_the_page_is(cup: Stage,
 
 def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
     """None, those with a foul and void ones, or all; what is there is left alone."""
-    stage = Stage(charter(4, "roundrobin"), tmp_path, Cast(cheats={0: 1}, void=frozenset({3}))).play()
+    stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(cheats={0: 1}, void=frozenset({3}))).play()
     replays = tmp_path / "replays"
     assert report(stage, replays=Replays.NONE).replays == 0
     assert not replays.exists()
@@ -151,13 +151,13 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
 
 def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
     """A leg that went on while its player was suspended is listed with the reason, and in no table."""
-    form = charter(3, "roundrobin", duplicate=True, suspend_after=1)
+    form = spec(3, "roundrobin", duplicate=True, suspend_after=1)
     stage = Stage(form, tmp_path, Cast(dead=frozenset({0, 1, 2})))
     for fixture in list(stage.tournament.fixtures())[:2]:
         stage.play_one(fixture)
     written = report(stage, replays=Replays.NONE)
     given_up = stage.entries[1].match
-    assert [one.match for one in written.summary.chronicle.given_up] == [given_up]
+    assert [one.match for one in written.summary.history.given_up] == [given_up]
     assert f"{given_up} 1 " in section(page(stage), "void")
     assert section(page(stage), "void").endswith("a player was suspended before it was over")
     lines = [row for row in rows(stage, "matches") if row["match"] == given_up]
@@ -168,7 +168,7 @@ def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
 
 def test_counts_and_nouns_agree(tmp_path: Path) -> None:
     """What there is one of is not told in the plural."""
-    stage = Stage(charter(2, "roundrobin", tie_breaks=()), tmp_path).play()
+    stage = Stage(spec(2, "roundrobin", tie_breaks=()), tmp_path).play()
     report(stage)
     facts = " ".join(re.sub(r"<[^>]*>", " ", page(stage).partition("<nav")[0]).split())
     assert "2 entrants 1 round 1 match" in facts

@@ -11,7 +11,7 @@ from referee.pages.report_files import Replays
 from .browser import Page, start_browser
 from .matches import IMAGE, QUOTES, SCRIPT
 from .reports import report, rows
-from .tournaments import Stage, charter
+from .tournaments import Stage, spec
 
 MANY = 53
 """Matches on more than one page of a list."""
@@ -94,7 +94,7 @@ def test_tables_sort(browser: Page, cup: Stage) -> None:
 
 def test_the_list_of_matches_is_searched_and_paged(browser: Page, tmp_path: Path) -> None:
     """A page of the list at a time, all of it if wanted; what is typed leaves the matches that have all the words."""
-    stage = Stage(charter(12, "roundrobin"), tmp_path).play(MANY)
+    stage = Stage(spec(12, "roundrobin"), tmp_path).play(MANY)
     report(stage, replays=Replays.NONE)
     page = opened(browser, stage)
     shown = [entry.match for entry in stage.entries]

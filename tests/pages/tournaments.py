@@ -24,8 +24,8 @@ from referee.record.reader import read_record
 from referee.record.writer import RecordWriter
 from referee.testing import Choose, drive, random_chooser
 from referee.tournament.machine import Fixture, GivenUp, Tournament
-from referee.tournament.match_context import MatchEntry, Occasion
-from referee.tournament.spec import Charter, Participant, TimeControl
+from referee.tournament.match_context import MatchContext, MatchEntry
+from referee.tournament.spec import Participant, TimeControl, TournamentSpec
 
 from ..match.folding import EXCHANGE, PASS, place
 from ..record.records import SEALER
@@ -69,15 +69,15 @@ class Seat(Actor):
         return super().answer(command, sent_ms)
 
 
-def charter(size: int, form: str = "swiss", seats: int = 2, **more: Any) -> Charter:
-    """Return the charter of a tournament of Q."""
+def spec(size: int, form: str = "swiss", seats: int = 2, **more: Any) -> TournamentSpec:
+    """Return the spec of a tournament of Q."""
     names = more.pop("names", None) or [f"bot{number:02}" for number in range(size)]
     given: dict[str, Any] = {"name": "cup", "game": "q", "tie_breaks": ("buchholz", "wins"), "suspend_after": 2}
     entrants = tuple(Participant(name=name, player="house:dag") for name in names)
-    return Charter(**{**given, "entrants": entrants, "seats": seats, "format": form, "time": TIME, **more})
+    return TournamentSpec(**{**given, "entrants": entrants, "seats": seats, "format": form, "time": TIME, **more})
 
 
-def new(of: Charter) -> Tournament:
+def new(of: TournamentSpec) -> Tournament:
     """Return a tournament before its first match."""
     return Tournament(of, REGISTRY.format(of.format), chance.Dealer(chance.derive(bytes.fromhex(SALT), "format")))
 
@@ -87,12 +87,12 @@ class Stage:
 
     Args:
         of: what was settled.
-        folder: for the records; the charter is written there, too.
+        folder: for the records; the spec is written there, too.
         cast: who does what.
     """
 
-    def __init__(self, of: Charter, folder: Path, cast: Cast | None = None) -> None:
-        self.charter = of
+    def __init__(self, of: TournamentSpec, folder: Path, cast: Cast | None = None) -> None:
+        self.spec = of
         self.folder = folder
         self.cast = cast or Cast()
         self.tournament = new(of)
@@ -100,7 +100,7 @@ class Stage:
         self._openings = 0
         self._seen = [0] * len(of.entrants)
         folder.mkdir(exist_ok=True)
-        (folder / "charter.json").write_text(json.dumps({"charter": to_builtins(of), "salt": SALT}))
+        (folder / "spec.json").write_text(json.dumps({"spec": to_builtins(of), "salt": SALT}))
 
     def play(self, most: int = 10_000) -> "Stage":
         """Play until it is over, or so many matches."""
@@ -111,13 +111,13 @@ class Stage:
 
     def play_one(self, fixture: Fixture) -> tuple[MatchEntry, Match]:
         """Play a match, write its record, and take its result."""
-        name, seats = fixture.name_in(self.charter.name), fixture.seats
+        name, seats = fixture.name_in(self.spec.name), fixture.seats
         taken = [self.entries[-1].match] if self.entries else []
-        occasion = fixture.occasion(self.charter.name, self._openings, taken)
+        context = fixture.context(self.spec.name, self._openings, taken)
         match, steps = self._played(name, seats, is_void=self._openings in self.cast.void)
         self._openings += 1
         path = self.folder / f"{name}.jsonl"
-        _write(path, match, steps, occasion)
+        _write(path, match, steps, context)
         entry = entry_of(read_record(path))
         with suppress(GivenUp):
             self.tournament.take(entry)
@@ -126,7 +126,7 @@ class Stage:
 
     def steps_of(self, fixture: Fixture) -> Iterator[tuple[Match, tuple[e.Event, tuple[c.Command, ...]]]]:
         """Yield a match and its last step, step by step, without a record."""
-        match, actors = self._seated(fixture.name_in(self.charter.name), fixture.seats)
+        match, actors = self._seated(fixture.name_in(self.spec.name), fixture.seats)
         for step in drive(match, actors):
             yield match, step
 
@@ -134,13 +134,13 @@ class Stage:
         seed = chance.match_seed(bytes.fromhex(SALT), name)
         setup = MatchSetup(
             match=name,
-            game=self.charter.game,
-            names=tuple(self.charter.entrants[one].name for one in seats),
+            game=self.spec.game,
+            names=tuple(self.spec.entrants[one].name for one in seats),
             per_move_ms=TIME.per_move_ms,
             start_ms=TIME.start_ms,
             commitment=chance.commitment(seed),
         )
-        match = Match(REGISTRY.game(self.charter.game), setup, seed)
+        match = Match(REGISTRY.game(self.spec.game), setup, seed)
         return match, [self._seat(match, seat, entrant) for seat, entrant in enumerate(seats)]
 
     def _played(
@@ -163,7 +163,7 @@ class Stage:
             deed = _cheated
         if self.cast.rude.get(entrant) == self._seen[entrant]:
             deed = self._junk
-        share = 1 - entrant / len(self.charter.entrants)
+        share = 1 - entrant / len(self.spec.entrants)
         actor = Seat(_placing(match, Random(f"{match.setup.match} {entrant}"), share), seat, deed)
         actor.is_dead = entrant in self.cast.dead
         return actor
@@ -204,11 +204,11 @@ def _cheated(command: c.AskMove, sent_ms: float) -> e.SeatEvent:
 
 
 def _write(
-    path: Path, match: Match, steps: Sequence[tuple[e.Event, tuple[c.Command, ...]]], occasion: Occasion
+    path: Path, match: Match, steps: Sequence[tuple[e.Event, tuple[c.Command, ...]]], context: MatchContext
 ) -> None:
     writer = RecordWriter(path, SEALER)
     opened = "2026-01-01T00:00:00+00:00"
-    writer.write_header(match.setup, match.seed, is_fixed=False, referee="0.0", opened=opened, occasion=occasion)
+    writer.write_header(match.setup, match.seed, is_fixed=False, referee="0.0", opened=opened, context=context)
     for event, commands in steps:
         writer.write_step(event, commands)
     assert match.result is not None

@@ -58,7 +58,7 @@ class Watch:
         self.opened_s = self.opened_s or time.monotonic() - event.at_ms / 1000
 
 
-class Hall(LineOnlyReceiver):
+class RemotePool(LineOnlyReceiver):
     """The other end of a test."""
 
     delimiter = b"\n"
@@ -104,9 +104,9 @@ class Halls(Factory):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def buildProtocol(self, addr: object) -> Hall:
+    def buildProtocol(self, addr: object) -> RemotePool:
         """Make it; called by Twisted."""
-        return Hall(self._folder)
+        return RemotePool(self._folder)
 
 
 def _decoded(kind: type, value: Any) -> Any:

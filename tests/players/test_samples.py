@@ -18,8 +18,8 @@ from referee.launch.player_spec import resolved
 from referee.plugins import load
 
 from ..cli.calling import played, referee
+from .api import PATIENCE_S, SEED_VARIABLE, AuthorApi
 from .conftest import Sample
-from .desk import PATIENCE_S, SEED_VARIABLE, Desk
 
 GAMES = load().games
 VECTORS = json.loads((Path(protocol.__file__).parent / "vectors.json").read_text())["messages"]
@@ -49,7 +49,7 @@ CHOOSE = {
 }
 """By language: the one function that an author replaces."""
 MOST_MOVES = 25
-"""Of the sample, in a match at the desk: as many as show every kind of move."""
+"""Of the sample, in a match at the api: as many as show every kind of move."""
 
 
 def argv(launch: Launch, *words: str) -> list[str]:
@@ -105,14 +105,14 @@ def test_every_game_is_played_by_its_rules(tmp_path: Path, sample: Sample, langu
     """At the fewest and at the most seats, with and without acknowledgements; each match gets a nonce of its own."""
     source, launch = Random(f"{language} {strategy}"), sample(language)
     over = "tcp" if strategy == "random" else "unix"
-    with Desk(argv(launch, strategy), launch.where, tmp_path, over) as desk:
+    with AuthorApi(argv(launch, strategy), launch.where, tmp_path, over) as api:
         for game in GAMES.values():
             for seats in {game.seats[0], game.seats[-1]}:
                 for acknowledge in (False, True):
-                    assert desk.play(game, seats, source, MOST_MOVES, acknowledge=acknowledge) > 0
-        status, printed = desk.close()
+                    assert api.play(game, seats, source, MOST_MOVES, acknowledge=acknowledge) > 0
+        status, printed = api.close()
     assert status == 0, printed
-    assert len(desk.nonces) == len(set(desk.nonces))
+    assert len(api.nonces) == len(set(api.nonces))
 
 
 @pytest.mark.parametrize("by_expulsion", [True, False])
@@ -121,9 +121,9 @@ def test_what_breaks_a_match_off_is_no_failure(
 ) -> None:
     """A player that is expelled while it thinks, or whose referee pauses, ends as after a whole match."""
     launch = sample(language)
-    with Desk(argv(launch), launch.where, tmp_path) as desk:
-        desk.break_off(GAMES["q"], 2, by_expulsion=by_expulsion)
-        status, printed = desk.close()
+    with AuthorApi(argv(launch), launch.where, tmp_path) as api:
+        api.break_off(GAMES["q"], 2, by_expulsion=by_expulsion)
+        status, printed = api.close()
     assert status == 0, printed
     assert ("expelled" in printed) == by_expulsion
 
@@ -134,9 +134,9 @@ def test_the_same_seed_plays_the_same(tmp_path: Path, sample: Sample, language: 
     for run in range(2):
         place = tmp_path / str(run)
         place.mkdir()
-        with Desk(argv(launch, "random"), launch.where, place, environment={SEED_VARIABLE: "5a" * 32}) as desk:
-            desk.play(GAMES["quincala"], 2, Random(1), 10)
-            moves.append(desk.moves)
+        with AuthorApi(argv(launch, "random"), launch.where, place, environment={SEED_VARIABLE: "5a" * 32}) as api:
+            api.play(GAMES["quincala"], 2, Random(1), 10)
+            moves.append(api.moves)
     assert len(moves[0]) == 10
     assert moves[0] == moves[1]
 

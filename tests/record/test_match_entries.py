@@ -8,7 +8,7 @@ import pytest
 from referee.record.match_entries import BadCourse, course, entry_of
 from referee.record.reader import RecordError, read_record
 from referee.record.writer import RecordWriter
-from referee.tournament.match_context import MatchEntry, Occasion
+from referee.tournament.match_context import MatchContext, MatchEntry
 
 from ..ledger.ledgers import entry_of as entry
 from ..ledger.ledgers import in_tournament
@@ -19,7 +19,7 @@ A, B, C = (f"cup-{number:05}" for number in (1, 2, 3))
 
 def opened(number: int, opening: int, *taken: str, **changes: Any) -> MatchEntry:
     """Return an entry by the number of its pairing, how many were opened before, and what was taken before."""
-    occasion = Occasion(
+    context = MatchContext(
         tournament="cup",
         opening=opening,
         number=number,
@@ -30,7 +30,7 @@ def opened(number: int, opening: int, *taken: str, **changes: Any) -> MatchEntry
         entrants=(0, 1),
         taken=taken,
     )
-    return entry(number, occasion=occasion, **changes)
+    return entry(number, context=context, **changes)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_the_order_is_told(entries: list[MatchEntry], order: list[str]) -> None:
 
 def test_matches_that_are_not_over_tell_of_others() -> None:
     """Their headers say what was taken before, and they need no result of their own."""
-    unfinished = {C: opened(3, 2, B).occasion}
+    unfinished = {C: opened(3, 2, B).context}
     assert [one.match for one in course([opened(1, 0), opened(2, 1)], unfinished)] == [B, A]
 
 
@@ -80,23 +80,23 @@ def test_contradictions_are_named(
 ) -> None:
     """The text names the records, and says what does not fit."""
     with pytest.raises(BadCourse, match=complaint):
-        course(entries, {one.match: one.occasion for one in unfinished})
+        course(entries, {one.match: one.context for one in unfinished})
 
 
 def test_a_match_of_no_tournament_has_no_entry(tmp_path: Path) -> None:
     """Its record says nothing of what it was opened for."""
     path = tmp_path / "m.jsonl"
     path.write_bytes(record_of("clean"))
-    with pytest.raises(RecordError, match="an occasion, as in the matches of a tournament"):
+    with pytest.raises(RecordError, match="an context, as in the matches of a tournament"):
         entry_of(read_record(path))
 
 
 def test_a_match_that_is_not_over_has_no_entry(tmp_path: Path) -> None:
     """Its record has no seal."""
     story = tell("unfinished")
-    occasion = opened(1, 0).occasion
+    context = opened(1, 0).context
     writer = RecordWriter(tmp_path / "m.jsonl", SEALER)
-    writer.write_header(story.match.setup, story.match.seed, is_fixed=True, referee="0.0", opened="", occasion=occasion)
+    writer.write_header(story.match.setup, story.match.seed, is_fixed=True, referee="0.0", opened="", context=context)
     writer.close()
     with pytest.raises(RecordError, match="a result and its seal; found a record that is unfinished"):
         entry_of(read_record(tmp_path / "m.jsonl"))

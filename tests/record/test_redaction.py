@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.record.redaction import OPEN, BadVeil, places, unveil, veil
+from referee.record.redaction import OPEN, BadRedaction, places, unveil, veil
 from referee.record.schema import BadLine, encode_line, read_line, typed
 
 ZEROS = "0" * 64
@@ -136,7 +136,7 @@ def veiled_move() -> tuple[dict[str, Any], dict[str, Any]]:
 def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
     """Another value, another salt, another form: all are refused."""
     core, opened = veiled_move()
-    with pytest.raises(BadVeil, match=problem):
+    with pytest.raises(BadRedaction, match=problem):
         unveil(core, {"event.move": entry(*opened["event.move"])})
 
 
@@ -159,7 +159,7 @@ def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
 def test_what_is_not_hidden_cannot_be_opened(path: str) -> None:
     """A path that leads to no hidden field is refused, and named in short."""
     core, opened = veiled_move()
-    with pytest.raises(BadVeil) as caught:
+    with pytest.raises(BadRedaction) as caught:
         unveil(core, {path: opened["event.move"]})
     assert len(str(caught.value)) < 200
 
@@ -168,7 +168,7 @@ def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
     """The salt ends where it ends: 12345 is not 2345 with a longer salt."""
     core = step({**MOVE, "move": 12345})
     salt, _ = veil(core)["event.move"]
-    with pytest.raises(BadVeil, match="neither"):
+    with pytest.raises(BadRedaction, match="neither"):
         unveil(core, {"event.move": [salt + "1", 2345]})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from referee.cli.options.monitoring import Monitoring
-from referee.cli.options.submissions import SubmissionsOptions, run_reception
+from referee.cli.options.submissions import SubmissionsOptions, run_submissions
 from referee.net.telemetry import Several
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))
@@ -28,7 +28,7 @@ def main() -> None:
         check_s=float(limit_s),
         remote_by_name=bool(by_name),
     )
-    run_reception(reception, Monitoring(Several(), None, CollectorRegistry()))
+    run_submissions(reception, Monitoring(Several(), None, CollectorRegistry()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch.orphans import strays
+from referee.launch.orphans import orphans
 from referee.net.links.tokens import add_tokens
 from referee.submissions.archive import MAX_PACKED_BYTES, ArchiveEntry, pack
 
@@ -156,7 +156,7 @@ def test_a_check_that_was_cut_off_is_made_again(tmp_path: Path, number: signal.S
         hanging.read_bytes()  # until the check hangs
         assert service.ask("ada", "/submissions/1")[1]["state"] == "checking"
         mark = f"TMPDIR={(service.folder / '.versions/.check').read_text()}"
-        processes = [os.pidfd_open(pid) for pid in strays(mark)]
+        processes = [os.pidfd_open(pid) for pid in orphans(mark)]
         assert len(processes) == 2
         service.process.send_signal(number)
         service.process.wait(30)
@@ -166,7 +166,7 @@ def test_a_check_that_was_cut_off_is_made_again(tmp_path: Path, number: signal.S
     (service.folder / ".versions/ada/0001/player/does").write_text("pass")
     with receiving(tmp_path, tokens=service.tokens) as again:
         again.hears("author ada, version 1, passed True")
-        assert strays(mark) == []
+        assert orphans(mark) == []
         assert not Path(mark.partition("=")[2]).exists()
         assert again.ask("ada", "/submissions/1")[1]["state"] == "passed"
         assert not (service.folder / ".versions/ada/0001/work").exists()

@@ -19,7 +19,7 @@ from referee.record.redacted import check_redacted
 from referee.submissions.archive import ArchiveEntry, pack
 from referee.submissions.matches import AuthoredMatch, Matches, Seat, _own
 from referee.submissions.store import CheckOutcome, Store
-from referee.tournament.match_context import Occasion
+from referee.tournament.match_context import MatchContext
 from tests.cli.calling import referee
 
 from .test_store import NOW
@@ -125,7 +125,7 @@ def test_a_record_that_does_not_hold_is_told(matches: Matches, place: Path) -> N
     assert matches.explained("ada", name, None) is not None
 
 
-OCCASION = Occasion(
+CONTEXT = MatchContext(
     tournament="cup", opening=0, number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1), taken=()
 )
 ROOT = "/srv/in"
@@ -141,8 +141,8 @@ WHOSE: dict[str, tuple[dict[str, Any], bool, list[tuple[int, str, int | None]]]]
     "the folder itself": ({"programs": [ROOT, f"{ROOT}/.versions"]}, True, []),
     "inside a player": ({"programs": [f"{ROOT}/ada/data", f"{ROOT}/.versions/ada/0001/work"]}, True, []),
     "commands": ({"programs": [f"cmd:{ROOT}/ada", f"cmd:x/../../..{ROOT}/ada"], "folder": ROOT}, True, []),
-    "remote, not said to be": ({"programs": ["remote", "remote"], "occasion": OCCASION}, False, []),
-    "remote": ({"programs": ["remote", "house:dag"], "occasion": OCCASION}, True, [(0, "one", None)]),
+    "remote, not said to be": ({"programs": ["remote", "remote"], "context": CONTEXT}, False, []),
+    "remote": ({"programs": ["remote", "house:dag"], "context": CONTEXT}, True, [(0, "one", None)]),
     "remote outside a tournament": ({"programs": ["remote", "remote"]}, True, []),
 }
 
@@ -152,7 +152,7 @@ def test_whose_a_seat_is(fields: dict[str, Any], *, by_name: bool, seats: list[t
     """A header says whose a seat is by the organiser's own words alone."""
     header = read_record(GOLDEN / "clean.jsonl").header
     setup = replace(header.setup, names=("one", "two"))
-    header = replace(header, **{"folder": "/elsewhere", "occasion": None, **fields, "setup": setup})
+    header = replace(header, **{"folder": "/elsewhere", "context": None, **fields, "setup": setup})
     found = Matches(Path("/srv/logs"), Path(ROOT), load().game, remote_by_name=by_name)._seats(header)
     assert found == tuple(Seat(seat=seat, author=author, version=version) for seat, author, version in seats)
 

@@ -22,7 +22,7 @@ REQUEST = "POST /versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r
 
 
 class Reader:
-    """A desk that never answers: what is tested is over before."""
+    """A api that never answers: what is tested is over before."""
 
     def answer(self, _inquiry: Any) -> "Deferred[Any]":
         """Take the inquiry and say nothing."""

@@ -1,4 +1,4 @@
-"""Tournaments that are simulated table by table, as a referee would run them. Knows occasions and random results.
+"""Tournaments that are simulated table by table, as a referee would run them. Knows contexts and random results.
 
 Refuses to take a result: whoever asks for the course does, so that he can look at every step.
 """
@@ -14,8 +14,8 @@ from referee.pairing.base import Pairing, PairingFormat
 from referee.plugins import load
 from referee.testing import random_result
 from referee.tournament.machine import Fixture, GivenUp, Tournament
-from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
-from referee.tournament.spec import Charter, Participant, TimeControl
+from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
+from referee.tournament.spec import Participant, TimeControl, TournamentSpec
 
 FORMATS = load().formats
 SALT = "0f" * 16
@@ -38,22 +38,22 @@ class Happening(Struct, frozen=True):
     """A match was opened, or is over."""
 
     match: str
-    occasion: Occasion
+    context: MatchContext
     entry: MatchEntry | None = None
     """None when it was opened."""
 
 
-def charter_of(size: int, format_: str = "roundrobin", seats: int = 2, **more: Any) -> Charter:
-    """Return a charter; nobody plays it."""
+def spec_of(size: int, format_: str = "roundrobin", seats: int = 2, **more: Any) -> TournamentSpec:
+    """Return a spec; nobody plays it."""
     entrants = tuple(Participant(name=f"e{number}", player="house:dag") for number in range(size))
     given: dict[str, Any] = {"name": "cup", "game": "q", "suspend_after": 3, **more}
-    return Charter(**given, entrants=entrants, seats=seats, format=format_, time=TIME)
+    return TournamentSpec(**given, entrants=entrants, seats=seats, format=format_, time=TIME)
 
 
-def tournament_of(charter: Charter, format_: PairingFormat[Any] | None = None) -> Tournament:
+def tournament_of(spec: TournamentSpec, format_: PairingFormat[Any] | None = None) -> Tournament:
     """Return a tournament before its first match."""
     dealer = Dealer(derive(bytes.fromhex(SALT), "format"))
-    return Tournament(charter, format_ or FORMATS[charter.format], dealer)
+    return Tournament(spec, format_ or FORMATS[spec.format], dealer)
 
 
 def happenings(
@@ -63,23 +63,23 @@ def happenings(
 
     Whoever asks takes each result before asking for more.
     """
-    name, openings = tournament.charter.name, 0
+    name, openings = tournament.spec.name, 0
     untold: list[str] = []
-    playing: dict[str, tuple[Fixture, Occasion]] = {}
+    playing: dict[str, tuple[Fixture, MatchContext]] = {}
     while True:
         for fixture in tournament.fixtures():
             if len(playing) == tables:
                 break
             if (match := fixture.name_in(name)) not in playing:
-                occasion = fixture.occasion(name, openings, untold)
+                context = fixture.context(name, openings, untold)
                 openings, untold = openings + 1, []
-                playing[match] = (fixture, occasion)
-                yield Happening(match, occasion)
+                playing[match] = (fixture, context)
+                yield Happening(match, context)
         if not playing:
             return
         match = random.choice(list(playing))
-        fixture, occasion = playing.pop(match)
-        yield Happening(match, occasion, _result(tournament.charter, match, fixture, occasion, random, troubles))
+        fixture, context = playing.pop(match)
+        yield Happening(match, context, _result(tournament.spec, match, fixture, context, random, troubles))
         untold.append(match)
 
 
@@ -103,7 +103,7 @@ def take(tournament: Tournament, entry: MatchEntry) -> bool:
 
 
 def _result(
-    charter: Charter, match: str, fixture: Fixture, occasion: Occasion, random: Random, troubles: Troubles
+    spec: TournamentSpec, match: str, fixture: Fixture, context: MatchContext, random: Random, troubles: Troubles
 ) -> MatchEntry:
     seats = fixture.seats
     fouls: list[FoulEntry] = []
@@ -114,8 +114,8 @@ def _result(
         ranking, scores, fouls = _played(seats, random, troubles)
     return MatchEntry(
         match=match,
-        occasion=occasion,
-        names=tuple(charter.entrants[entrant].name for entrant in seats),
+        context=context,
+        names=tuple(spec.entrants[entrant].name for entrant in seats),
         void=void,
         ranking=ranking,
         scores=scores,

@@ -4,7 +4,7 @@ import pytest
 
 from referee.pairing.base import Pairing
 from referee.tournament.legs import combined, rotated
-from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]
@@ -16,12 +16,12 @@ def entry(
     seats: tuple[int, ...], ranking: Groups, scores: tuple[int, ...], fouls: tuple[int, ...] = (), leg: int = 0
 ) -> MatchEntry:
     """Return what came of one match."""
-    occasion = Occasion(
+    context = MatchContext(
         tournament="t", opening=0, number=7, round=2, table="", leg=leg, attempt=0, entrants=seats, taken=()
     )
     return MatchEntry(
         match=f"t-7.{leg}",
-        occasion=occasion,
+        context=context,
         names=tuple(f"e{one}" for one in seats),
         void=None,
         ranking=ranking,

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from referee.record.match_entries import course
 from referee.tournament.machine import GivenUp, NotOpen, Tournament
-from referee.tournament.match_context import FoulEntry, MatchEntry, Occasion
+from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
 
-from .courses import FORMATS, Troubles, charter_of, course_of, happenings, take, tournament_of
+from .courses import FORMATS, Troubles, course_of, happenings, spec_of, take, tournament_of
 
 SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "swiss": {"rounds": 4}}
 TROUBLES = Troubles(void=0.1, failed=0.08)
@@ -28,14 +28,14 @@ CASES = [
 def new(name: str, seats: int, *, is_duplicate: bool, size: int = 11) -> Tournament:
     """Return a tournament of a format before its first match."""
     options = SHORT.get(name, {})
-    return tournament_of(charter_of(size, name, seats, duplicate=is_duplicate, format_options=options))
+    return tournament_of(spec_of(size, name, seats, duplicate=is_duplicate, format_options=options))
 
 
-def in_records(entries: list[MatchEntry], occasions: Iterable[Occasion]) -> list[MatchEntry]:
+def in_records(entries: list[MatchEntry], contexts: Iterable[MatchContext]) -> list[MatchEntry]:
     """Return entries in the order that their records can tell: what was taken after the last opening goes by number."""
-    told = {match for occasion in occasions for match in occasion.taken}
+    told = {match for context in contexts for match in context.taken}
     known = list(takewhile(lambda entry: entry.match in told, entries))
-    rest = sorted(entries[len(known) :], key=lambda one: (one.occasion.number, one.occasion.leg, one.occasion.attempt))
+    rest = sorted(entries[len(known) :], key=lambda one: (one.context.number, one.context.leg, one.context.attempt))
     return known + rest
 
 
@@ -56,7 +56,7 @@ def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicat
 
 def late(tournament: Tournament, entries: list[MatchEntry]) -> list[MatchEntry]:
     """Return the entries that a tournament, played through again, does not count."""
-    again = tournament_of(tournament.charter)
+    again = tournament_of(tournament.spec)
     return [entry for entry in entries if not take(again, entry)]
 
 
@@ -76,15 +76,15 @@ def test_the_order_is_told_by_the_occasions_alone(*, name: str, seats: int, is_d
     """Wherever a tournament breaks off, shuffled entries come back into the order in which they were taken."""
     tournament, ends = new(name, seats, is_duplicate=is_duplicate), Random(5)
     entries: list[MatchEntry] = []
-    opened: dict[str, Occasion] = {}
+    opened: dict[str, MatchContext] = {}
     for one in happenings(tournament, Random(4), troubles=TROUBLES):
-        opened[one.match] = one.occasion
+        opened[one.match] = one.context
         if one.entry is not None:
             take(tournament, one.entry)
             entries.append(one.entry)
         if tournament.is_over or ends.random() < 0.1:
             over = {entry.match for entry in entries}
-            unfinished = {match: occasion for match, occasion in opened.items() if match not in over}
+            unfinished = {match: context for match, context in opened.items() if match not in over}
             shuffled = ends.sample(entries, len(entries))
             assert course(shuffled, unfinished) == in_records(entries, opened.values())
 
@@ -108,14 +108,14 @@ BAD: dict[str, Callable[[MatchEntry], MatchEntry]] = {
     "another round": lambda entry: _with(entry, round=2),
     "another table": lambda entry: _with(entry, table="final"),
     "another tournament": lambda entry: _with(entry, tournament="cap"),
-    "seats exchanged": lambda entry: _with(entry, entrants=entry.occasion.entrants[::-1]),
+    "seats exchanged": lambda entry: _with(entry, entrants=entry.context.entrants[::-1]),
     "strangers": lambda entry: _with(entry, entrants=(7, -1)),
     "another name": lambda entry: replace(entry, match="cup-00099"),
 }
 
 
 def _with(entry: MatchEntry, **changes: Any) -> MatchEntry:
-    return replace(entry, occasion=replace(entry.occasion, **changes))
+    return replace(entry, context=replace(entry.context, **changes))
 
 
 @pytest.mark.parametrize("change", BAD.values(), ids=BAD.keys())
@@ -141,9 +141,9 @@ def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
     cause: str, turn: int, *, is_start: bool
 ) -> None:
     """Who says hello wrongly in match after match plays no more, as who says nothing."""
-    charter = charter_of(4, suspend_after=1)
-    tournament = tournament_of(charter)
-    (entry, *_) = course_of(tournament_of(charter), Random(11), tables=1)
+    spec = spec_of(4, suspend_after=1)
+    tournament = tournament_of(spec)
+    (entry, *_) = course_of(tournament_of(spec), Random(11), tables=1)
     foul = FoulEntry(seat=0, cause=cause, turn=turn, detail="so")
     suspensions = tournament.take(replace(entry, ranking=((1,), (0,)), fouls=(foul,)))
     assert [one.why for one in suspensions] == (["failed to start in 1 match: so"] if is_start else [])
@@ -152,16 +152,16 @@ def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
 @pytest.mark.parametrize("void", [None, "the disk is full"])
 def test_a_leg_that_ends_after_a_suspension_counts_for_nothing(void: str | None) -> None:
     """The other match of a pairing may be going on when its player is suspended; what comes of it is told apart."""
-    charter = charter_of(4, duplicate=True, suspend_after=1)
-    tournament = tournament_of(charter)
-    (one, *_) = course_of(tournament_of(charter), Random(9), tables=1)
+    spec = spec_of(4, duplicate=True, suspend_after=1)
+    tournament = tournament_of(spec)
+    (one, *_) = course_of(tournament_of(spec), Random(9), tables=1)
     first, second = (fixture for fixture in tournament.fixtures() if fixture.pairing.number == 1)
     crash = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
-    occasion = first.occasion("cup", 0, ())
-    failed = replace(one, match=first.name_in("cup"), occasion=occasion, ranking=((1,), (0,)), fouls=(crash,))
+    context = first.context("cup", 0, ())
+    failed = replace(one, match=first.name_in("cup"), context=context, ranking=((1,), (0,)), fouls=(crash,))
     (suspension,) = tournament.take(failed)
     assert (suspension.entrant, suspension.why) == (first.seats[0], "failed to start in 1 match: exit status 1")
-    other = replace(one, match=second.name_in("cup"), occasion=second.occasion("cup", 1, ()), void=void)
+    other = replace(one, match=second.name_in("cup"), context=second.context("cup", 1, ()), void=void)
     with pytest.raises(GivenUp, match="one of its pairing withdrew"):
         tournament.take(other)
     assert (tournament.played, tournament.voided) == (1, 0)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from referee.chance import Dealer
 from referee.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
 from referee.tournament.sprt import Hypotheses, SprtDecision, sprt
-from referee.tournament.sprt_match import Duel, State
+from referee.tournament.sprt_match import SprtMatch, State
 
 from ..pairing.tournaments import field, started
-from .courses import charter_of, course_of, tournament_of
+from .courses import course_of, spec_of, tournament_of
 from .results import Groups
 from .simulated import duel_ranking
 
@@ -38,7 +38,7 @@ def pair(pairing: Pairing, one: float, other: float) -> PlayedPairing:
 
 def played_out(random: Random, lead: float, *, is_pairs: bool, **options: Any) -> State:
     """Play a duel in which B is better by so many Elo, until it is over; pairings are through in any order."""
-    form = Duel()
+    form = SprtMatch()
     state: State = started(form, field(2), **options)
     while not form.is_over(state):
         pairing = random.choice(form.due(state))
@@ -55,7 +55,7 @@ def test_a_clear_difference_is_told(*, is_pairs: bool, lead: float, verdict: Spr
     assert state.verdict is verdict
     assert sum(state.counts) == state.counted < 200
     assert len(state.counts) == (5 if is_pairs else 3)
-    assert sprt(state.counts, Hypotheses(elo1=200.0)).verdict is Duel().progress(state).verdict is verdict
+    assert sprt(state.counts, Hypotheses(elo1=200.0)).verdict is SprtMatch().progress(state).verdict is verdict
 
 
 @pytest.mark.parametrize("most", [1, 7, 8, 20])
@@ -82,7 +82,7 @@ def test_it_stops_undecided_after_so_many_pairings(most: int) -> None:
 )
 def test_an_outcome_is_what_b_got(played: Any, counts: tuple[int, ...]) -> None:
     """Whichever seat B had; of two that fouled, neither is better."""
-    form = Duel()
+    form = SprtMatch()
     for index in (0, 1):
         state = started(form, field(2), window=2)
         first, second = form.due(state)
@@ -104,7 +104,7 @@ def test_the_order_in_which_matches_end_does_not_count(outcomes: list[float], wi
     """With the same outcome for each pairing, the verdict and the counts on which it was reached are the same."""
 
     def _states(*, is_shuffled: bool) -> Iterator[State]:
-        form = Duel()
+        form = SprtMatch()
         state = started(form, field(2), window=window, max_pairs=30, **EASY)
         while not form.is_over(state):
             pairing = random.choice(form.due(state)) if is_shuffled else form.due(state)[0]
@@ -121,7 +121,7 @@ def test_the_order_in_which_matches_end_does_not_count(outcomes: list[float], wi
 
 def test_what_comes_after_the_decision_is_taken_and_changes_nothing() -> None:
     """The matches that were going on may be handed in; nothing new is due, and the verdict stands."""
-    form = Duel()
+    form = SprtMatch()
     state = started(form, field(2), window=8, **EASY)
     while not form.is_over(state):
         state = form.record(state, single(form.due(state)[0], 1.0))
@@ -140,8 +140,8 @@ def test_what_comes_after_the_decision_is_taken_and_changes_nothing() -> None:
 def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
     """Its legs are counted as pairs; once it is decided nothing is to be opened, and what goes on is still taken."""
     options = {"hypotheses": {"elo0": 0.0, "elo1": 400.0}, "window": 3}
-    charter = charter_of(2, "duel", duplicate=is_duplicate, format_options=options)
-    tournament = tournament_of(charter, Duel())
+    spec = spec_of(2, "sprt", duplicate=is_duplicate, format_options=options)
+    tournament = tournament_of(spec, SprtMatch())
     entries = list(course_of(tournament, Random(3), tables=5))
     assert tournament.is_over
     assert tournament.played == len(entries)
@@ -152,7 +152,7 @@ def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
 
 def test_it_ends_when_one_of_the_two_withdraws() -> None:
     """Nothing is due any more, and nothing is decided; who has withdrawn may do so again."""
-    form = Duel()
+    form = SprtMatch()
     state = form.withdraw(form.withdraw(started(form, field(2)), 1), 1)
     assert form.is_over(state)
     assert (form.due(state), state.verdict) == ((), SprtDecision.CONTINUE)
@@ -172,6 +172,6 @@ def test_it_ends_when_one_of_the_two_withdraws() -> None:
 )
 def test_what_is_no_duel_is_refused(count: int, seats: int, options: dict[str, Any], complaint: str) -> None:
     """The text says what is wrong."""
-    form = Duel()
+    form = SprtMatch()
     with pytest.raises(BadFormat, match=complaint):
         form.new(form.parse_options(options), field(count, seats), Dealer(bytes(32)))

@@ -52,7 +52,7 @@ class Entrants(Struct, frozen=True, kw_only=True):
     tokens: dict[str, str]
     """Remote entrant -> SHA-256 of its token, in hex."""
     left_out: tuple[str, ...]
-    """Folders of programs that can't take part as they are, as a charter has them."""
+    """Folders of programs that can't take part as they are, as a spec has them."""
 
 
 class EntrantsReader:
@@ -144,7 +144,7 @@ class EntrantsReader:
         return name
 
     def _resolved(self, player: str) -> tuple[str, str]:
-        """Return a player as a charter has it, and what it calls itself; nothing, if it does not.
+        """Return a player as a spec has it, and what it calls itself; nothing, if it does not.
 
         Raises:
             PlayerError: it is none, or does not play the game.

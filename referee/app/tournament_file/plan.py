@@ -1,4 +1,4 @@
-"""The file of a tournament: TOML in, a charter and a venue out. Knows the file's language; refuses to run anything.
+"""The file of a tournament: TOML in, a spec and a run_settings out. Knows the file's language; refuses to run anything.
 
 Every mistake of the file is found in one pass, and told with its line and its remedy. Paths in the file are relative to
 the folder that it lies in.
@@ -17,11 +17,11 @@ from ...games.base import BadSetup, Game, seats_text
 from ...launch import MEMORY_MIB, ProgramLimits
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.links.addresses import EndpointError, check
-from ...net.tournaments.run_settings import Venue
+from ...net.tournaments.run_settings import RunSettings
 from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...plugins import Registry
 from ...tournament.points import BadScoring, Scoring
-from ...tournament.spec import Charter, TimeControl
+from ...tournament.spec import TimeControl, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
 from .entrants import TEXT, Entrants, EntrantsReader
@@ -61,8 +61,8 @@ class TournamentPlan(Struct, frozen=True, kw_only=True):
 
     path: Path
     """Of the file, absolute."""
-    charter: Charter
-    venue: Venue
+    spec: TournamentSpec
+    run_settings: RunSettings
     extent: Extent | None
     """How many pairings there will be; None: the format can't tell."""
     warnings: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def read_tournament(path: Path, registry: Registry) -> TournamentPlan:
         registry: the plugins.
 
     Raises:
-        BadCharter: it can't be played; the error holds all that is to be mended.
+        BadTournamentFile: it can't be played; the error holds all that is to be mended.
     """
     sheet = Sheet(path.absolute())
     return _File(sheet, registry).plan()
@@ -98,7 +98,7 @@ class _File:
         """Return what the file says.
 
         Raises:
-            BadCharter: something is wrong with it.
+            BadTournamentFile: something is wrong with it.
         """
         top, remote = self._top, self._top.table("remote", "under [remote]")
         name = self._name()
@@ -115,9 +115,9 @@ class _File:
         seed = top.take("seed", _SEED)
         suspend_after = top.take("suspend_after", _COUNT, 3)
         memory_mib = top.table("limits", "under [limits]").take("memory_mib", _MEMORY, ProgramLimits().memory_mib)
-        venue = self._venue(name, remote, entrants)
+        run_settings = self._run_settings(name, remote, entrants)
         self._sheet.finish()
-        charter = Charter(
+        spec = TournamentSpec(
             name=name,
             game=game.name if game else "",
             options=options,
@@ -137,8 +137,8 @@ class _File:
         warnings = tuple(self._sheet.warnings)
         return TournamentPlan(
             path=self._sheet.path,
-            charter=charter,
-            venue=venue,
+            spec=spec,
+            run_settings=run_settings,
             extent=extent,
             warnings=warnings,
             left_out=entrants.left_out,
@@ -290,8 +290,8 @@ class _File:
             self._top.refuse("duplicate", f"{why}; let their programs be started here, or take duplicate = false")
         return is_duplicate
 
-    def _venue(self, name: str, remote: Section, entrants: Entrants) -> Venue:
-        top, plain = self._top, Venue(folder=self._base)
+    def _run_settings(self, name: str, remote: Section, entrants: Entrants) -> RunSettings:
+        top, plain = self._top, RunSettings(folder=self._base)
         listen = remote.take("listen", TEXT, plain.listen)
         if "listen" in remote:
             try:
@@ -299,7 +299,7 @@ class _File:
             except EndpointError as error:
                 remote.refuse("listen", str(error))
         sandbox = top.choose("sandbox", _SANDBOX, plain.sandbox, what="way to confine programs")
-        return Venue(
+        return RunSettings(
             folder=self._folder(name),
             tables=top.take("tables", _TABLES, plain.tables),
             ledger=top.take("ledger", _URL),

@@ -19,8 +19,8 @@ from ...files.small import MAX_SMALL_BYTES, BadFile, read_small
 from ...text import printable
 from .toml_lines import Lines, Where
 
-MAX_CHARTER_BYTES = 1 << 20
-"""Of a charter: ten thousand entrants."""
+MAX_SPEC_BYTES = 1 << 20
+"""Of a spec: ten thousand entrants."""
 
 _MAX_SHOWN = 60
 """Characters of a value in an error: enough to find it again."""
@@ -39,7 +39,7 @@ class Mistake(Struct, frozen=True, order=True):
     """What is wrong, and what to do about it."""
 
 
-class BadCharter(Exception):
+class BadTournamentFile(Exception):
     """A tournament's file that can't be played; it holds every mistake that was found, by line.
 
     Args:
@@ -82,7 +82,7 @@ class Sheet:
         path: of the file.
 
     Raises:
-        BadCharter: it can't be read as TOML at all.
+        BadTournamentFile: it can't be read as TOML at all.
     """
 
     def __init__(self, path: Path) -> None:
@@ -93,12 +93,12 @@ class Sheet:
         """Key that is known somewhere -> where it belongs, in words."""
         self._sections: list[Section] = []
         try:
-            self.values, self._lines = read_toml(path, MAX_CHARTER_BYTES)
+            self.values, self._lines = read_toml(path, MAX_SPEC_BYTES)
         except BadToml as error:
-            raise BadCharter(path, [Mistake(error.line, printable(str(error)))]) from None
+            raise BadTournamentFile(path, [Mistake(error.line, printable(str(error)))]) from None
         if huge := list(_huge(self.values, ())):
             text = "whole numbers have 64 bits at most"
-            raise BadCharter(path, [Mistake(self.line(one), f"{printable(label(one))}: {text}") for one in huge])
+            raise BadTournamentFile(path, [Mistake(self.line(one), f"{printable(label(one))}: {text}") for one in huge])
 
     def refuse(self, where: Where, text: str) -> None:
         """Note what is wrong with a value."""
@@ -128,13 +128,13 @@ class Sheet:
         """Refuse each key that nobody asked for.
 
         Raises:
-            BadCharter: something is wrong with the file.
+            BadTournamentFile: something is wrong with the file.
         """
         homes = {key: section.home for section in reversed(self._sections) for key in section.known}
         for section in self._sections:
             section.refuse_unknown({**homes, **self.homes})
         if self.mistakes:
-            raise BadCharter(self.path, self.mistakes)
+            raise BadTournamentFile(self.path, self.mistakes)
 
 
 class Section:

@@ -9,7 +9,7 @@ from rich.text import Text
 from ...games.base import counted
 from ...pairing.base import Extent
 from ...text import printable
-from ...tournament.spec import Charter, TimeControl
+from ...tournament.spec import TimeControl, TournamentSpec
 from .plan import TournamentPlan
 from .sheet import shown
 
@@ -24,25 +24,29 @@ class NoExample(KeyError):
 
 def describe(plan: TournamentPlan) -> Text:
     """Return what a plan says, for a terminal: a line for each matter, then one for each entrant."""
-    charter, venue = plan.charter, plan.venue
+    spec, run_settings = plan.spec, plan.run_settings
     lines = [
-        ("game", f"{charter.game}, {charter.seats} seats{_options(charter.options)}"),
-        ("format", charter.format + _options(charter.format_options)),
-        ("matches", _matches(charter, plan.extent)),
-        ("at a time", str(venue.tables)),
-        ("time", _time(charter.time)),
-        ("memory", f"{charter.memory_mib} MiB a program"),
-        ("deals", _deals(charter)),
-        ("tie-breaks", ", ".join(charter.tie_breaks) or "none"),
-        ("records", str(venue.folder)),
-        *([("ledger", venue.ledger)] if venue.ledger else []),
-        *([("remote", f"{counted(len(venue.tokens), 'entrant')} at {venue.listen}")] if venue.tokens else []),
-        ("entrants", str(len(charter.entrants))),
+        ("game", f"{spec.game}, {spec.seats} seats{_options(spec.options)}"),
+        ("format", spec.format + _options(spec.format_options)),
+        ("matches", _matches(spec, plan.extent)),
+        ("at a time", str(run_settings.tables)),
+        ("time", _time(spec.time)),
+        ("memory", f"{spec.memory_mib} MiB a program"),
+        ("deals", _deals(spec)),
+        ("tie-breaks", ", ".join(spec.tie_breaks) or "none"),
+        ("records", str(run_settings.folder)),
+        *([("ledger", run_settings.ledger)] if run_settings.ledger else []),
+        *(
+            [("remote", f"{counted(len(run_settings.tokens), 'entrant')} at {run_settings.listen}")]
+            if run_settings.tokens
+            else []
+        ),
+        ("entrants", str(len(spec.entrants))),
     ]
-    text = Text.assemble((printable(charter.name), "bold"))
+    text = Text.assemble((printable(spec.name), "bold"))
     for title, words in lines:
         text.append(f"\n{title:<{_INDENT}}", style="dim").append(printable(words))
-    for one in charter.entrants:
+    for one in spec.entrants:
         rating = "" if one.rating is None else f"  {one.rating:g}"
         text.append(f"\n  {one.name:<21} {printable(one.player)}{rating}")
     return text
@@ -76,11 +80,11 @@ def _options(options: Mapping[str, Any]) -> str:
     )
 
 
-def _matches(charter: Charter, extent: Extent | None) -> str:
+def _matches(spec: TournamentSpec, extent: Extent | None) -> str:
     """Return how many matches there will be, as far as it can be told."""
     if extent is None:
         return "as many as the format needs"
-    fewest, most = extent.fewest * charter.legs, extent.most * charter.legs
+    fewest, most = extent.fewest * spec.legs, extent.most * spec.legs
     count = f"{most}" if fewest == most else f"{fewest} to {most}"
     rounds = f" in {counted(extent.rounds, 'round')}" if extent.rounds else ""
     return f"{count}{rounds}"
@@ -95,7 +99,7 @@ def _time(time: TimeControl) -> str:
     return ", ".join([*parts, f"{time.start_ms / _MS:g} s to start"])
 
 
-def _deals(charter: Charter) -> str:
+def _deals(spec: TournamentSpec) -> str:
     """Return where chance comes from, and how often the same."""
-    source = "secret" if charter.seed is None else f"fixed by seed {charter.seed}, so anybody can foretell them"
-    return f"{source}; each is played from all {charter.seats} seats" if charter.duplicate else source
+    source = "secret" if spec.seed is None else f"fixed by seed {spec.seed}, so anybody can foretell them"
+    return f"{source}; each is played from all {spec.seats} seats" if spec.duplicate else source

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ...app.running import run_reactor
 from ...check import real_matches as real
-from ...check.context import Bench
+from ...check.context import CheckContext
 from ...check.findings import Finding, Shown, Skipped, StepVerdict, StepWatch, Trouble
 from ...check.session import Times
 from ...check.steps import all_steps, behind, is_bar, walk
@@ -113,7 +113,7 @@ def check(
     times = Times(start_s=start_s, move_s=move_s)
     confinement = find_confinement(sandbox_mode, None, logs, memory_mib=memory_mib)
     with scratch("check") as folder:
-        bench = Bench(
+        bench = CheckContext(
             given,
             known.games,
             only=games,
@@ -191,7 +191,7 @@ class _Telling:
             self._skipped = []
 
 
-def _run(bench: Bench, names: Sequence[str], numbers: Collection[int], telling: _Telling) -> None:
+def _run(bench: CheckContext, names: Sequence[str], numbers: Collection[int], telling: _Telling) -> None:
     """Run the steps, those at a real table last: they need the reactor."""
     steps = all_steps(names)
     bar = None

@@ -14,16 +14,16 @@ from ...app.conducting import Conducted, conduct
 from ...games.base import Game, counted
 from ...launch import PlayerError
 from ...net.tournaments.observers import Observers
-from ...net.tournaments.run_settings import Venue
+from ...net.tournaments.run_settings import RunSettings
 from ...plugins import PluginError
-from ...record.json_file import BadFounding
+from ...record.json_file import BadJsonFile
 from ...record.programs import Programs, read_programs
 from ...text import printable
 from ...tournament.machine import Tournament
 from ...tournament.ratings.elo import elo_ratings
-from ...tournament.spec import Charter, Participant, TimeControl
+from ...tournament.spec import Participant, TimeControl, TournamentSpec
 from ...tournament.sprt import Hypotheses, SprtDecision
-from ...tournament.sprt_match import Duel, State
+from ...tournament.sprt_match import SprtMatch, State
 from ..common import FAILED, Count, console, find_game, json_option, out, parse_options, print_json, registry
 from ..options.completion import complete_games, complete_players
 from ..options.match import find_sealer, table_options, time_limits
@@ -66,12 +66,12 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
     Exit status: 0 the test decided, 1 it did not, 2 used wrongly.
     """
     rules = find_game(values["game"])
-    place = _place(_charter(rules, a, b, values), values["logs"].absolute())
-    charter, folder = place.charter, place.folder
-    venue = Venue(folder=folder, tables=values["tables"], sandbox=values["sandbox_mode"])
+    place = _place(_spec(rules, a, b, values), values["logs"].absolute())
+    spec, folder = place.spec, place.folder
+    run_settings = RunSettings(folder=folder, tables=values["tables"], sandbox=values["sandbox_mode"])
     sealer = find_sealer(values["key"])
     confinement = find_confinement(
-        venue.sandbox, values["key"], folder, memory_mib=charter.memory_mib, written=[values["diagnostics"]]
+        run_settings.sandbox, values["key"], folder, memory_mib=spec.memory_mib, written=[values["diagnostics"]]
     )
     with (
         watched(values["diagnostics"], values["metrics"]) as telling,
@@ -80,9 +80,9 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
         if place.notice:
             watch.noted(place.notice)
         conducted = conduct(
-            charter,
-            Duel(),
-            venue,
+            spec,
+            SprtMatch(),
+            run_settings,
             total=None,
             sealer=sealer,
             confinement=confinement,
@@ -94,19 +94,19 @@ def compare(a: str, b: str, as_json: bool, **values: Any) -> None:
     sys.exit(FAILED if conducted.tournament.state.verdict is SprtDecision.CONTINUE else 0)
 
 
-def _place(charter: Charter, logs: Path) -> ComparisonFolder:
+def _place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
     """Return where it is played.
 
     Raises:
         click.ClickException: what is there can't be read.
     """
     try:
-        return find_place(charter, logs)
-    except (BadFounding, OSError) as error:
+        return find_place(spec, logs)
+    except (BadJsonFile, OSError) as error:
         raise click.ClickException(str(error)) from None
 
 
-def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any]) -> Charter:
+def _spec(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any]) -> TournamentSpec:
     """Return what is played.
 
     Raises:
@@ -122,13 +122,13 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
         raise click.UsageError(str(error)) from None
     names = [launch.name for launch in launches]
     givens = [str(Path(one).absolute()) if ":" not in one else one for one in (a, b)]
-    return Charter(
+    return TournamentSpec(
         name=f"compare-{rules.name}-{names[0]}-{names[1]}"[:40],
         game=rules.name,
         options=parse_options(values["options"], rules.file_options),
         entrants=tuple(Participant(name=name, player=given) for name, given in zip(names, givens, strict=True)),
         seats=2,
-        format=Duel.name,
+        format=SprtMatch.name,
         format_options={"hypotheses": chosen, "max_pairs": values["pairs"], "window": values["tables"]},
         duplicate=True,
         time=TimeControl(**time_limits(values)),
@@ -140,14 +140,14 @@ def _charter(rules: Game[Any, Any, Any], a: str, b: str, values: dict[str, Any])
 
 def _show(conducted: Conducted, folder: Path, *, as_json: bool) -> None:
     """Print what the test says."""
-    tournament, charter = conducted.tournament, conducted.charter
+    tournament, spec = conducted.tournament, conducted.spec
     state: State = tournament.state
-    progress = Duel().progress(state)
+    progress = SprtMatch().progress(state)
     elo_a, elo_b = elo_ratings(tournament.table)
     over_at = (read_programs(folder) or Programs()).over_at
     told = {
-        "a": charter.entrants[0].name,
-        "b": charter.entrants[1].name,
+        "a": spec.entrants[0].name,
+        "b": spec.entrants[1].name,
         "verdict": state.verdict.value,
         "pairs": state.counted,
         "outcomes_of_b": list(state.counts),
@@ -194,7 +194,7 @@ def _verdict(conducted: Conducted, told: dict[str, Any]) -> str:
 def _not_starting(tournament: Tournament) -> dict[str, str]:
     """Return why an entrant did not start, by name: those that are suspended for it, or never did."""
     found = {}
-    for index, one in enumerate(tournament.charter.entrants):
+    for index, one in enumerate(tournament.spec.entrants):
         failures = tournament.failures[index]
         if index in tournament.suspended:
             found[one.name] = tournament.suspended[index].why
@@ -206,7 +206,7 @@ def _not_starting(tournament: Tournament) -> dict[str, str]:
 def _earlier(conducted: Conducted, folder: Path, at: str | None) -> str:
     """Return when a comparison was over that was taken up again, and how it is played anew."""
     state: State = conducted.tournament.state
-    unseen = [one.player for one in conducted.charter.entrants if one.player.startswith("cmd:")]
+    unseen = [one.player for one in conducted.spec.entrants if one.player.startswith("cmd:")]
     what = "ended" if state.verdict is SprtDecision.CONTINUE else "decided"
     when = f" on {at[:10]}" if at else " before"
     but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""

@@ -17,14 +17,14 @@ from ...ledger.ledger import FILE, Ledger, LedgerError, file_of, url_of, without
 from ...ledger.refolding import Refolded, examined, in_order, refold
 from ...pairing.base import BadFormat
 from ...plugins import PluginError
-from ...record.json_file import BadFounding
+from ...record.json_file import BadJsonFile
 from ...record.key_file import BadKey, parse_public
 from ...record.manifest import NAME as MANIFEST
 from ...record.manifest import check_manifest
 from ...record.match_entries import BadCourse
 from ...record.reader import RecordError
-from ...record.spec_file import FILE as CHARTER
-from ...record.spec_file import Founding, read_founding
+from ...record.spec_file import FILE as SPEC
+from ...record.spec_file import SpecFile, read_spec_file
 from ...tournament.machine import Tournament
 from ...tournament.placing import placed
 from ...tournament.standings import Standing, UnknownTieBreak
@@ -44,9 +44,9 @@ _PARTS = ("", "-wal", "-shm")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
 def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], is_audited: bool, jobs: int, as_json: bool) -> None:
-    """Make the ledger of the tournament in FOLDER again, from its charter and its records alone.
+    """Make the ledger of the tournament in FOLDER again, from its spec and its records alone.
 
-    The records are put into the order in which their results were taken, held to the charter, and played through: who
+    The records are put into the order in which their results were taken, held to the spec, and played through: who
     met whom, who was suspended and what did not count comes out again. An SQLite ledger is written beside the old one
     and then takes its place; other tournaments in it are kept. In PostgreSQL the database must not have the tournament.
 
@@ -62,7 +62,7 @@ def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], is_audited: 
         files = sorted(folder.glob("*.jsonl"))
         if (folder / MANIFEST).exists():
             check_manifest(folder, demanded)
-        work = partial(examined, tournament=founding.charter.name, keys=demanded, is_audited=is_audited)
+        work = partial(examined, tournament=founding.spec.name, keys=demanded, is_audited=is_audited)
         findings = [one for one in each(work, files, jobs, "reading", is_quiet=as_json) if one is not None]
         results = in_order(findings)
         tournament, lines = _written(url, founding, partial(_fold, founding, findings, results))
@@ -74,7 +74,7 @@ def _clear_troubles() -> Iterator[None]:
     """Turn what does not hold, and what can go wrong, into errors that say what to do."""
     try:
         yield
-    except (BadFounding, BadCourse, RecordError, LedgerError, BadFormat, PluginError, UnknownTieBreak) as error:
+    except (BadJsonFile, BadCourse, RecordError, LedgerError, BadFormat, PluginError, UnknownTieBreak) as error:
         trouble = str(error)
     except OSError as error:
         trouble = f"{error.filename}: {error.strerror}"
@@ -84,32 +84,32 @@ def _clear_troubles() -> Iterator[None]:
     sys.exit(FAILED)
 
 
-def _founding(folder: Path) -> Founding:
-    found = read_founding(folder)
+def _founding(folder: Path) -> SpecFile:
+    found = read_spec_file(folder)
     if found is None:
-        raise click.UsageError(f"{folder} holds no tournament: it has no {CHARTER}")
+        raise click.UsageError(f"{folder} holds no tournament: it has no {SPEC}")
     return found
 
 
-def _fold(founding: Founding, findings: Sequence[Refolded], results: Sequence[Refolded], ledger: Ledger) -> Folded:
+def _fold(founding: SpecFile, findings: Sequence[Refolded], results: Sequence[Refolded], ledger: Ledger) -> Folded:
     with ledger.at_once():
-        form = registry().format(founding.charter.format)
+        form = registry().format(founding.spec.format)
         tournament = refold(founding, form, findings, results, ledger)
         return tournament, placed(tournament)
 
 
-def _written(url: str, founding: Founding, write: Callable[[Ledger], Folded]) -> Folded:
+def _written(url: str, founding: SpecFile, write: Callable[[Ledger], Folded]) -> Folded:
     """Write a ledger that nobody sees before it is whole.
 
     Raises:
         LedgerError: it can't be written, another process has it open, or it can't be replaced.
         OSError: it can't be moved into place.
     """
-    path, name = file_of(url), founding.charter.name
+    path, name = file_of(url), founding.spec.name
     if path is not None:
         return _replaced(path, name, write)
     with closing(Ledger(url)) as ledger:
-        if ledger.charter(name) is not None:
+        if ledger.spec(name) is not None:
             raise LedgerError(
                 f"the database has the tournament {name!r} already, and a ledger only grows: "
                 "name an empty database with --ledger, and use that one from then on"
@@ -146,9 +146,9 @@ def _show(
     url: str, tournament: Tournament, lines: Sequence[Standing], results: int, records: int, *, as_json: bool
 ) -> None:
     if as_json:
-        names = [one.name for one in tournament.charter.entrants]
+        names = [one.name for one in tournament.spec.entrants]
         standings = [{**msgspec.to_builtins(line), "name": names[line.entrant]} for line in lines]
-        facts = {"tournament": tournament.charter.name, "ledger": without_password(url), "results": results}
+        facts = {"tournament": tournament.spec.name, "ledger": without_password(url), "results": results}
         print_json({**facts, "open": records - results, "is_over": tournament.is_over, "standings": standings})
         return
     out.print(standings_table(tournament))

@@ -1,4 +1,4 @@
-"""`referee report`: a tournament as a page, as tables and as plain text, made of its charter and its records."""
+"""`referee report`: a tournament as a page, as tables and as plain text, made of its spec and its records."""
 
 import os
 import sys
@@ -17,11 +17,11 @@ from ...pages.report_files import Replays, Targets, Written, make_replay, write_
 from ...pages.words import number
 from ...pairing.base import BadFormat
 from ...plugins import PluginError
-from ...record.json_file import BadFounding
+from ...record.json_file import BadJsonFile
 from ...record.manifest import record_files
 from ...record.match_entries import BadCourse, course
 from ...record.reader import RecordError, read_record
-from ...record.spec_file import FILE, Founding, read_founding
+from ...record.spec_file import FILE, SpecFile, read_spec_file
 from ...text import printable
 from ...tournament.machine import NotOpen, Tournament
 from ...tournament.placing import placed
@@ -56,7 +56,7 @@ class _Left(Struct, frozen=True):
 def report_command(
     folder: Path, html: Path | None, csv: Path | None, pgn: Path | None, replays: str, jobs: int, as_json: bool
 ) -> None:
-    """Report on a tournament, while it runs or afterwards: FOLDER has its records and its charter.json.
+    """Report on a tournament, while it runs or afterwards: FOLDER has its records and its spec.json.
 
     Written are: report.html, one page with standings, crosstable, ratings, progress, fouls, time and every match, which
     needs nothing but a browser; standings.csv, crosstable.csv, matches.csv and fouls.csv; tournament.json with
@@ -79,21 +79,21 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         as_json: whether one JSON object is printed.
 
     Raises:
-        click.UsageError: the folder has no charter that could be played.
+        click.UsageError: the folder has no spec that could be played.
         click.ClickException: the disk failed.
         SystemExit: a record does not hold or is missing.
     """
-    founding = find_founding(folder)
+    founding = find_spec_file(folder)
     try:
-        found = _read(folder, founding.charter.name, jobs)
+        found = _read(folder, founding.spec.name, jobs)
         digests = {one.entry.match: one for one in found if isinstance(one, Digest)}
         entries = course(one.entry for one in digests.values())
         written = write_report(
             folder,
-            founding.charter,
+            founding.spec,
             entries,
             salt=founding.salt,
-            format_=registry().format(founding.charter.format),
+            format_=registry().format(founding.spec.format),
             find_game=find_game,
             digests=digests,
             targets=targets,
@@ -102,7 +102,7 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
     except (RecordError, BadCourse, NotOpen) as error:
         console.print(f"{error}; referee audit {folder} tells more", markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
-    except BadFounding as error:
+    except BadJsonFile as error:
         raise click.ClickException(str(error)) from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
         raise click.UsageError(f"{folder / FILE}: {error}") from None
@@ -115,18 +115,18 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         _show(written, left)
 
 
-def find_founding(folder: Path) -> Founding:
+def find_spec_file(folder: Path) -> SpecFile:
     """Read what the tournament of a folder is.
 
     Raises:
         click.UsageError: there is none, or its file is not what it should be.
     """
     try:
-        founding = read_founding(folder)
+        founding = read_spec_file(folder)
         if founding is None:
             raise click.UsageError(f"there is no {FILE} in {folder}: is it the folder of a tournament's records?")
         return founding
-    except BadFounding as error:
+    except BadJsonFile as error:
         raise click.UsageError(str(error)) from None
     except OSError as error:
         raise click.UsageError(f"can't read {folder / FILE}: {error.strerror}") from None
@@ -149,8 +149,8 @@ def _digest(path: Path, tournament: str) -> Digest | _Left | None:
         if not file.readline().endswith(b"\n"):
             return _Left(path)  # its match has hardly begun
     record = read_record(path)
-    occasion = record.header.occasion
-    if occasion is None or occasion.tournament != tournament:
+    context = record.header.context
+    if context is None or context.tournament != tournament:
         return None
     return _Left(path) if record.seal is None else digest_of(record)
 
@@ -165,9 +165,9 @@ def _make_replay(record: Path, target: Path) -> None:
 
 
 def _show(written: Written, left: int) -> None:
-    tournament = written.summary.chronicle.tournament
+    tournament = written.summary.history.tournament
     state = "is over" if tournament.is_over else "goes on"
-    text = f"{tournament.charter.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
+    text = f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
     out.print(text + (f", {left} not finished" if left else ""), markup=False, highlight=False)
     out.print()
     out.print(standings_table(tournament))
@@ -187,13 +187,13 @@ def _show(written: Written, left: int) -> None:
 def standings_table(tournament: Tournament, most: int = 20) -> RichTable:
     """Return the first lines of the standings as a table for a terminal; of tie-breaks, as many as have room."""
     table = RichTable(show_edge=False)
-    breaks = tournament.charter.tie_breaks[: max((out.width - 50) // 20, 1)]
+    breaks = tournament.spec.tie_breaks[: max((out.width - 50) // 20, 1)]
     for title in ("#", "entrant", "points", *breaks, "played"):
         table.add_column(title, justify="left" if title == "entrant" else "right", no_wrap=True)
     lines = placed(tournament)
     for line in lines[:most]:
         values = (number(line.tie_breaks[one]) if one in line.tie_breaks else "" for one in breaks)
-        name = harmless(tournament.charter.entrants[line.entrant].name)
+        name = harmless(tournament.spec.entrants[line.entrant].name)
         mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
         table.add_row(str(line.place), name + mark, number(line.points), *values, str(line.played))
     if len(lines) > most:
@@ -202,10 +202,10 @@ def standings_table(tournament: Tournament, most: int = 20) -> RichTable:
 
 
 def _print_json(written: Written, left: int) -> None:
-    tournament = written.summary.chronicle.tournament
+    tournament = written.summary.history.tournament
     print_json(
         {
-            "tournament": tournament.charter.name,
+            "tournament": tournament.spec.name,
             "is_over": tournament.is_over,
             "played": tournament.played,
             "given_up": tournament.given_up,

@@ -20,7 +20,7 @@ from ..common import FAILED, Count, console, find_game, json_option, print_json
 from ..options.completion import complete_games
 from ..options.match import Seconds, find_sealer, lot_option, resume_option, table_options, table_settings
 from ..options.monitoring import TurnedAway, telemetry_options, watched
-from ..options.submissions import asks_for_reception, receive, reception_options
+from ..options.submissions import asks_for_submissions, receive, submissions_options
 from ..views.match import show_played
 
 
@@ -60,7 +60,7 @@ from ..views.match import show_played
     help="Speak a course's wire in place of the referee's own: cs4500, for q. See protocol/CS4500.md.",
 )
 @resume_option
-@reception_options
+@submissions_options
 @telemetry_options
 @json_option
 def serve(
@@ -94,7 +94,7 @@ def serve(
 
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
-    if asks_for_reception(get_current_context()):
+    if asks_for_submissions(get_current_context()):
         receive(get_current_context())
         return
     if game is None:

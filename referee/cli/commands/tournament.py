@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...app.conducting import conduct
 from ...app.tournament_file.plan import TournamentPlan, read_tournament
-from ...app.tournament_file.sheet import BadCharter
+from ...app.tournament_file.sheet import BadTournamentFile
 from ...app.tournament_file.text import describe
 from ...launch import PlayerError, resolved
 from ...ledger.ledger import LedgerError, file_of
@@ -20,13 +20,13 @@ from ...net.tournaments.observers import Observers
 from ...pages.report_files import Targets
 from ...pairing.base import Extent
 from ...plugins import PluginError
-from ...record.json_file import BadFounding
+from ...record.json_file import BadJsonFile
 from ...record.manifest import write_manifest
 from ...record.reader import RecordError
 from ...record.seal import Sealer
-from ...record.spec_file import read_founding
+from ...record.spec_file import read_spec_file
 from ...text import printable
-from ...tournament.spec import REMOTE, Charter
+from ...tournament.spec import REMOTE, TournamentSpec
 from ..common import FAILED, FINE, Count, console, json_option, out, print_json, registry
 from ..options.match import find_sealer
 from ..options.monitoring import telemetry_options, watched
@@ -67,14 +67,16 @@ def tournament(
     """
     plan = _read(file, tables)
     if check:
-        absent = tuple(_absent(plan.charter))
+        absent = tuple(_absent(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
         sys.exit(FAILED if absent else FINE)
-    charter, venue = plan.charter, plan.venue
-    total = None if plan.extent is None else plan.extent.fewest * charter.legs
+    spec, run_settings = plan.spec, plan.run_settings
+    total = None if plan.extent is None else plan.extent.fewest * spec.legs
     sealer = find_sealer(key)
-    written = [values["diagnostics"], *_ledger_files(venue.ledger)]
-    confinement = find_confinement(venue.sandbox, key, venue.folder, memory_mib=charter.memory_mib, written=written)
+    written = [values["diagnostics"], *_ledger_files(run_settings.ledger)]
+    confinement = find_confinement(
+        run_settings.sandbox, key, run_settings.folder, memory_mib=spec.memory_mib, written=written
+    )
     with (
         watched(values["diagnostics"], values["metrics"]) as telling,
         Observers(watch_of(as_json=as_json), note=telling.telemetry.note) as watch,
@@ -82,9 +84,9 @@ def tournament(
         for warning in plan.warnings:
             watch.noted(warning)
         conducted = conduct(
-            charter,
-            registry().format(charter.format),
-            venue,
+            spec,
+            registry().format(spec.format),
+            run_settings,
             total=total,
             sealer=sealer,
             confinement=confinement,
@@ -95,9 +97,9 @@ def tournament(
         text = f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was"
         console.print(text, markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
-    _sign(venue.folder, sealer)
+    _sign(run_settings.folder, sealer)
     with contextlib.suppress(BrokenPipeError):  # it was played to its end, whether somebody reads on or not
-        report(venue.folder, Targets(), as_json=as_json)
+        report(run_settings.folder, Targets(), as_json=as_json)
 
 
 def _ledger_files(url: str | None) -> list[Path]:
@@ -121,9 +123,9 @@ def _read(path: Path, tables: int | None) -> TournamentPlan:
     """
     try:
         plan = read_tournament(path, registry())
-    except BadCharter as error:
+    except BadTournamentFile as error:
         raise click.UsageError(str(error)) from None
-    plan = plan if tables is None else replace(plan, venue=replace(plan.venue, tables=tables))
+    plan = plan if tables is None else replace(plan, run_settings=replace(plan.run_settings, tables=tables))
     return _without_latecomers(plan)
 
 
@@ -132,32 +134,32 @@ def _without_latecomers(plan: TournamentPlan) -> TournamentPlan:
 
     Who was handed in later is not in it, and whose folder can't be played with any more loses its own matches.
     """
-    with contextlib.suppress(BadFounding):  # it is told when the tournament is taken up
-        founding = read_founding(plan.venue.folder)
-        if founding is None or plan.charter == founding.charter:
+    with contextlib.suppress(BadJsonFile):  # it is told when the tournament is taken up
+        founding = read_spec_file(plan.run_settings.folder)
+        if founding is None or plan.spec == founding.spec:
             return plan
-        field = founding.charter.entrants
-        late = [one.name for one in plan.charter.entrants if one not in field]
-        missing = {one.player for one in field if one not in plan.charter.entrants}
-        if replace(plan.charter, entrants=field) == founding.charter and missing <= set(plan.left_out):
+        field = founding.spec.entrants
+        late = [one.name for one in plan.spec.entrants if one not in field]
+        missing = {one.player for one in field if one not in plan.spec.entrants}
+        if replace(plan.spec, entrants=field) == founding.spec and missing <= set(plan.left_out):
             warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
             warnings = (*plan.warnings, warning) if late else plan.warnings
-            return replace(plan, charter=founding.charter, extent=_extent(founding.charter), warnings=warnings)
+            return replace(plan, spec=founding.spec, extent=_extent(founding.spec), warnings=warnings)
     return plan
 
 
-def _extent(charter: Charter) -> Extent | None:
-    form = registry().format(charter.format)
-    return form.extent(form.parse_options(charter.format_options), charter.field())
+def _extent(spec: TournamentSpec) -> Extent | None:
+    form = registry().format(spec.format)
+    return form.extent(form.parse_options(spec.format_options), spec.field())
 
 
-def _absent(charter: Charter) -> Iterator[str]:
+def _absent(spec: TournamentSpec) -> Iterator[str]:
     """Yield, in a line each, which entrants will not start: the command that runs or builds them is not there."""
-    for one in charter.entrants:
+    for one in spec.entrants:
         if one.player == REMOTE:
             continue
         try:
-            launch = replace(find_launch(charter.game, one.player, 0, registry()), name=one.name)
+            launch = replace(find_launch(spec.game, one.player, 0, registry()), name=one.name)
             resolved(launch, launch.build)  # what a build makes need not be there yet
         except (PlayerError, PluginError) as error:
             yield printable(str(error))
@@ -179,7 +181,7 @@ def _show(plan: TournamentPlan, *, as_json: bool) -> None:
     """Print what a file means."""
     if as_json:
         extent = msgspec.to_builtins(plan.extent)
-        print_json({"charter": msgspec.to_builtins(plan.charter), "extent": extent, "warnings": plan.warnings})
+        print_json({"spec": msgspec.to_builtins(plan.spec), "extent": extent, "warnings": plan.warnings})
         return
     out.print(describe(plan), soft_wrap=True)
     for warning in plan.warnings:

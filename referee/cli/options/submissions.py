@@ -15,9 +15,9 @@ from ...app.running import run_reactor
 from ...net.links.addresses import EndpointError, address_of, stopped
 from ...net.links.tokens import BadTokens
 from ...net.telemetry import Note
-from ...submissions.api import Authors, Desk
+from ...submissions.api import AuthorApi, Authors
 from ...submissions.check_queue import CHECK_S, COMMAND, Checker
-from ...submissions.http import open_reception
+from ...submissions.http import open_service
 from ...submissions.matches import Matches
 from ...submissions.store import MAX_VERSIONS, Store, StoreError
 from ...text import printable
@@ -77,14 +77,14 @@ class SubmissionsOptions(Struct, frozen=True, kw_only=True):
     remote_by_name: bool = False
 
 
-def reception_options(function: F) -> F:
+def submissions_options(function: F) -> F:
     """Add the options to a command."""
     for option in reversed(_OPTIONS):
         function = option(function)
     return function
 
 
-def asks_for_reception(context: click.Context) -> bool:
+def asks_for_submissions(context: click.Context) -> bool:
     """Tell whether programs are to be taken in.
 
     Raises:
@@ -138,10 +138,10 @@ def receive(context: click.Context) -> None:
         remote_by_name=values["remote_by_name"],
     )
     with watched(values["diagnostics"], values["metrics"]) as telling:
-        run_reception(reception, telling)
+        run_submissions(reception, telling)
 
 
-def run_reception(reception: SubmissionsOptions, telling: Monitoring) -> None:
+def run_submissions(reception: SubmissionsOptions, telling: Monitoring) -> None:
     """Run the service until it is interrupted or told to end.
 
     Args:
@@ -175,10 +175,10 @@ async def _serve(
     note = _told(telling.telemetry.note)
     matches = Matches(reception.logs, reception.folder, find_game, remote_by_name=reception.remote_by_name)
     checker = Checker(reactor, store, _now, note, reception.check, reception.check_s)
-    desk = Desk(store, checker, matches, monotonic, _now, note)
+    api = AuthorApi(store, checker, matches, monotonic, _now, note)
     await checker.take_up()
     monitor = await telling.open(reactor)
-    port = await open_reception(reactor, reception.address, desk, authors, note)
+    port = await open_service(reactor, reception.address, api, authors, note)
     where = address_of(port, reception.address).replace("tcp:", "http://").replace("tls:", "https://")
     _say(f"the referee takes submissions on {where} into {reception.folder}")
     try:

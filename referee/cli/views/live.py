@@ -116,7 +116,7 @@ class LiveView:
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Note what is played."""
         self._tournament, self._total = tournament, total
-        self._names = [printable(one.name) for one in tournament.charter.entrants]
+        self._names = [printable(one.name) for one in tournament.spec.entrants]
         self._begun_s = self._clock()
 
     def match_recalled(self, entry: MatchEntry) -> None:
@@ -196,9 +196,9 @@ class LiveView:
             self._counted = (tournament.played, now_s + COSTLY * took_s)
 
     def _head(self, tournament: Tournament, now_s: float) -> Iterator[Text]:
-        charter = tournament.charter
-        what = f"  {charter.game}, {charter.format}, {counted(len(self._names), 'entrant')}"
-        yield Text.assemble((charter.name, "bold"), (what, "dim"))
+        spec = tournament.spec
+        what = f"  {spec.game}, {spec.format}, {counted(len(self._names), 'entrant')}"
+        yield Text.assemble((spec.name, "bold"), (what, "dim"))
         total = None if self._total is None else self._total - tournament.given_up
         played = counted(tournament.played, "match", "matches")
         parts = [played if total is None else f"{tournament.played} of {counted(total, 'match', 'matches')}"]

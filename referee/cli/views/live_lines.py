@@ -88,15 +88,15 @@ class PlainLines(_Lines):
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Say what is going to be played."""
         self._tournament, self._total = tournament, total
-        charter = tournament.charter
-        self._names = [printable(one.name) for one in charter.entrants]
-        parts = [charter.game, charter.format, counted(len(self._names), "entrant")]
+        spec = tournament.spec
+        self._names = [printable(one.name) for one in spec.entrants]
+        parts = [spec.game, spec.format, counted(len(self._names), "entrant")]
         parts += [] if total is None else [counted(total, "match", "matches")]
         if tournament.played:
             what = counted(tournament.played, "match", "matches") if total is None else f"{tournament.played} of them"
             parts.append(f"{what} played")
         parts += [f"{tournament.given_up} given up"] if tournament.given_up else []
-        self._say(f"{charter.name}: {', '.join(parts)}")
+        self._say(f"{spec.name}: {', '.join(parts)}")
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Say nothing: the result follows."""
@@ -125,7 +125,7 @@ class PlainLines(_Lines):
     def tournament_ended(self, tournament: Tournament) -> None:
         """Say how many matches there were, and who leads."""
         state = "is over" if tournament.is_over else "was stopped"
-        self._say(f"{tournament.charter.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
+        self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
         for line in placed(tournament)[:3]:
             mark = " (suspended)" if line.entrant in tournament.suspended else ""
             self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}{mark}")
@@ -146,13 +146,13 @@ class JsonLines(_Lines):
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Write what is going to be played."""
         self._tournament = tournament
-        charter = tournament.charter
-        self._names = [one.name for one in charter.entrants]
+        spec = tournament.spec
+        self._names = [one.name for one in spec.entrants]
         self._event(
             "tournament-begun",
-            tournament=charter.name,
-            game=charter.game,
-            format=charter.format,
+            tournament=spec.name,
+            game=spec.game,
+            format=spec.format,
             entrants=self._names,
             total=total,
             played=tournament.played,

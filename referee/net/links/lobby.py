@@ -2,8 +2,8 @@
 
 One greeting for all doors. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
 `KnownPlayers` takes those only that have a token of the organiser's. Elsewhere are `ReservedSeats`, with a token for
-every seat, and the `Hall` of a tournament. Behind a closed door, a match can still take its own players back. Refuses
-to know games and matches.
+every seat, and the `RemotePool` of a tournament. Behind a closed door, a match can still take its own players
+back.
 """
 
 import hashlib

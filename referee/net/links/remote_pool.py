@@ -13,7 +13,7 @@ from .patience import Patience
 from .player_protocol import PlayerLink
 
 
-class Hall(Door):
+class RemotePool(Door):
     """Waiting room and reception of remote entrants.
 
     Whoever comes again with its token takes the place of its older connection, or comes back into its running match.

@@ -28,7 +28,7 @@ from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from ..telemetry import Several
 from .lag import LoopLag
-from .programs import Crew, Occupant, Vacancy
+from .programs import MatchPrograms, Occupant, Vacancy
 from .runner import MatchPaused, MatchRunner, OnStep
 from .settings import TableSettings, seed_of, setup_of
 
@@ -193,15 +193,17 @@ class MatchHost:
         door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
         if self._host is not None:
             self._host.playing[self.match_name] = door
-        crew = Crew(match, occupants, tokens, self._settings.folder, self._reactor, self._confinement, self._telemetry)
-        with crew.private_sockets() as sockets, self._lag.beating():
+        match_programs = MatchPrograms(
+            match, occupants, tokens, self._settings.folder, self._reactor, self._confinement, self._telemetry
+        )
+        with match_programs.private_sockets() as sockets, self._lag.beating():
             ports = Ports()
             door.origins = {str(socket): seat for seat, socket in sockets.items()}
             try:
                 await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
-                crew.start(door, self._address, sockets, is_patient=is_patient)
+                match_programs.start(door, self._address, sockets, is_patient=is_patient)
                 self._seat(door, match, occupants)
-                started = counted(len(crew.programs), "program")
+                started = counted(len(match_programs.programs), "program")
                 self._report(f"{started} started; the referee listens on {self._address}")
                 links = await door.done
                 missing = None if resumed is None else _missing(match, occupants, door)
@@ -209,12 +211,12 @@ class MatchHost:
                     raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
                 if not (may_return and self._settings.come_back_s):
                     ports.stop()
-                return await self._run(match, links, door, crew.programs, resumed, missing)
+                return await self._run(match, links, door, match_programs.programs, resumed, missing)
             finally:
                 door.close()
                 if self._host is not None:
                     self._host.playing.pop(self.match_name, None)
-                await crew.dismiss()
+                await match_programs.dismiss()
                 await ports.stopped()
 
     def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant]) -> None:
@@ -355,7 +357,7 @@ class MatchHost:
         return writer
 
     def _write_header(self, writer: RecordWriter, match: Match) -> None:
-        occasion = self._settings.occasion
+        context = self._settings.context
         writer.write_header(
             match.setup,
             match.seed,
@@ -364,7 +366,7 @@ class MatchHost:
             opened=datetime.now(UTC).isoformat(timespec="seconds"),
             programs=list(self._programs) or None,
             folder=str(Path.cwd()) if self._programs else None,
-            occasion=None if occasion is None else occasion(),
+            context=None if context is None else context(),
         )
 
 

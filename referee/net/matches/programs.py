@@ -32,7 +32,7 @@ Occupant = Launch | PlayerLink | Vacancy | None
 """Who is to sit on a seat: a program to start, a player that is connected, nobody, or (None) who comes by itself."""
 
 
-class Crew:
+class MatchPrograms:
     """The programs of one match.
 
     Args:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ... import chance
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
-from ...tournament.match_context import Occasion
+from ...tournament.match_context import MatchContext
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
 
@@ -45,7 +45,7 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     """Where the record is written."""
     match: str | None = None
     """The match's name; None: made from the game and the time."""
-    occasion: Callable[[], Occasion] | None = None
+    context: Callable[[], MatchContext] | None = None
     """Tells what the match is opened for, when its record begins, if it is one of a tournament."""
     programs: tuple[str, ...] = ()
     """How the players' programs were given, in the order of their launches; for the record, to resume the match."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from ...tournament.machine import Fixture, GivenUp, Suspension, Tournament
-from ...tournament.match_context import MatchEntry, Occasion
+from ...tournament.match_context import MatchContext, MatchEntry
 from .observers import Observers
 
 
@@ -19,7 +19,7 @@ class ResultStore(Protocol):
     def at_once(self) -> AbstractContextManager[None]:
         """Keep all that is written within, or nothing of it."""
 
-    def opened(self, match: str, occasion: Occasion, at: str) -> None:
+    def opened(self, match: str, context: MatchContext, at: str) -> None:
         """Keep that a match was opened."""
 
     def take(self, entry: MatchEntry, at: str) -> int:
@@ -37,7 +37,7 @@ def wall_clock() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class Bookkeeper:
+class Recorder:
     """The books of one tournament.
 
     Args:
@@ -59,23 +59,23 @@ class Bookkeeper:
         at: Callable[[], str] = wall_clock,
     ) -> None:
         self._tournament = tournament
-        self._name = tournament.charter.name
+        self._name = tournament.spec.name
         self._ledger = ledger
         self._watch = watch
         self._openings = openings
         self._untold = list(untold)
         self._at = at
 
-    def open(self, fixture: Fixture) -> Occasion:
+    def open(self, fixture: Fixture) -> MatchContext:
         """Return what a match is opened for, at the moment at which its record begins."""
-        occasion = fixture.occasion(self._name, self._openings, self._untold)
+        context = fixture.context(self._name, self._openings, self._untold)
         self._openings += 1
         self._untold = []
-        return occasion
+        return context
 
-    def opened(self, match: str, occasion: Occasion) -> None:
+    def opened(self, match: str, context: MatchContext) -> None:
         """Keep that a match was opened: its record has begun."""
-        self._ledger.opened(match, occasion, self._at())
+        self._ledger.opened(match, context, self._at())
 
     def take(self, entry: MatchEntry) -> None:
         """Take what came of a match that is on record; the ledger has all that follows from it, or nothing."""

@@ -9,11 +9,11 @@ DEFAULT_MIN_FREE_MIB = 200.0
 """Records of some thousand matches; below that, no match is begun."""
 
 
-class Venue(Struct, frozen=True, kw_only=True):
+class RunSettings(Struct, frozen=True, kw_only=True):
     """What may change between two runs of the same tournament."""
 
     folder: Path
-    """Of the records; the ledger, the charter and the report stand there, too."""
+    """Of the records; the ledger, the spec and the report stand there, too."""
     tables: int = 1
     """How many matches are played at the same time."""
     ledger: str | None = None

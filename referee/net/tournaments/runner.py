@@ -20,11 +20,11 @@ from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ...tournament.machine import Fixture, Tournament
-from ...tournament.match_context import MatchEntry, Occasion
+from ...tournament.match_context import MatchContext, MatchEntry
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
-from ..links.remote_pool import Hall
+from ..links.remote_pool import RemotePool
 from ..matches.host import LOCAL, MatchHost
 from ..matches.lag import LoopLag
 from ..matches.programs import Occupant, Vacancy
@@ -32,9 +32,9 @@ from ..matches.runner import MatchPaused
 from ..matches.settings import TableSettings
 from ..telemetry import Several
 from .observers import Observers
-from .recorder import Bookkeeper
-from .run_settings import Venue
-from .seeds import Deals
+from .recorder import Recorder
+from .run_settings import RunSettings
+from .seeds import MatchSeeds
 
 MAX_ATTEMPTS = 5
 """A match that is void so often for the referee's fault is void for ever: somebody has to look."""
@@ -58,7 +58,7 @@ class TournamentRunner:
         game: what is played.
         tournament: with the results so far.
         books: keep the results.
-        venue: where and how it is run.
+        run_settings: where and how it is run.
         launches: by entrant; None: remote, a text: why its program can't be started.
         broken_off: matches that were open when their referee died; each is played on.
         deals: the seeds.
@@ -74,11 +74,11 @@ class TournamentRunner:
         now: Callable[[], float],
         game: Game[Any, Any, Any],
         tournament: Tournament,
-        books: Bookkeeper,
-        venue: Venue,
+        books: Recorder,
+        run_settings: RunSettings,
         launches: Sequence[Launch | str | None],
         broken_off: Mapping[str, Resumption],
-        deals: Deals,
+        deals: MatchSeeds,
         sealer: Sealer,
         watch: Observers,
         telemetry: Several,
@@ -88,9 +88,9 @@ class TournamentRunner:
         self._now = now
         self._game = game
         self._tournament = tournament
-        self._charter = tournament.charter
+        self._spec = tournament.spec
         self._books = books
-        self._venue = venue
+        self._run_settings = run_settings
         self._launches = launches
         self._broken_off = dict(broken_off)
         self._deals = deals
@@ -100,9 +100,9 @@ class TournamentRunner:
         self._confinement = confinement
         self._lag = LoopLag(reactor, now)
         self._lag.note = telemetry.note
-        patience = Patience(reactor, self._lag, self._charter.time.lag_margin_ms)
-        self._hall = Hall(reactor, venue.tokens, self._fill, patience=patience)
-        self._hall.note = telemetry.note
+        patience = Patience(reactor, self._lag, self._spec.time.lag_margin_ms)
+        self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
+        self._pool.note = telemetry.note
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
         self._due_since: dict[str, float] = {}
@@ -127,7 +127,7 @@ class TournamentRunner:
             AddressError: the address for remote entrants can't be listened on.
             OSError: a record can't be written.
         """
-        port = await self._open_hall()
+        port = await self._open_pool()
         self._lag.start()
         self._watch.tournament_begun(self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
@@ -146,16 +146,16 @@ class TournamentRunner:
             self._lag.stop()
             self._refreshing.stop()
             self._call_off()
-            self._hall.close()
+            self._pool.close()
             if port is not None:
                 await stopped(port)
 
-    async def _open_hall(self) -> Port | None:
-        if not self._venue.tokens:
+    async def _open_pool(self) -> Port | None:
+        if not self._run_settings.tokens:
             return None
-        port = await listen(self._reactor, self._venue.listen, LinkFactory(self._hall, self._reactor, self._now))
-        self._telemetry.note("listening", address=self._venue.listen)
-        self._watch.noted(f"remote entrants may connect to {self._venue.listen}")
+        port = await listen(self._reactor, self._run_settings.listen, LinkFactory(self._pool, self._reactor, self._now))
+        self._telemetry.note("listening", address=self._run_settings.listen)
+        self._watch.noted(f"remote entrants may connect to {self._run_settings.listen}")
         return port
 
     # --- what to open
@@ -178,7 +178,7 @@ class TournamentRunner:
         while is_changed and self._trouble is None:
             is_changed = False
             for fixture in list(self._openable()):
-                if len(self._playing) >= self._venue.tables or not self._has_room():
+                if len(self._playing) >= self._run_settings.tables or not self._has_room():
                     return
                 self._open(fixture)
                 is_changed = True
@@ -186,7 +186,7 @@ class TournamentRunner:
     def _openable(self) -> Iterator[Fixture]:
         """Yield the fixtures that nobody plays yet and all of whose players are there, or waited for in vain."""
         for fixture in self._tournament.fixtures():
-            name = fixture.name_in(self._charter.name)
+            name = fixture.name_in(self._spec.name)
             if name in self._playing:
                 continue
             if name in self._broken_off or not self._awaited(fixture) or self._has_waited(name):
@@ -194,25 +194,25 @@ class TournamentRunner:
 
     def _awaited(self, fixture: Fixture) -> list[str]:
         """Return the remote players of a fixture that are not here."""
-        names = [self._charter.entrants[one].name for one in fixture.seats if self._launches[one] is None]
-        return [name for name in names if not self._hall.is_here(name)]
+        names = [self._spec.entrants[one].name for one in fixture.seats if self._launches[one] is None]
+        return [name for name in names if not self._pool.is_here(name)]
 
     def _has_waited(self, name: str) -> bool:
         """Tell whether a match has waited for its remote players as long as it may; set the clock for it else."""
         since = self._due_since.setdefault(name, self._now())
-        left_s = since + self._venue.show_up_s - self._now()
-        if left_s <= 0 and self._hall.patience.stood_still(since, ""):
-            self._due_since[name], left_s = self._now(), self._venue.show_up_s
+        left_s = since + self._run_settings.show_up_s - self._now()
+        if left_s <= 0 and self._pool.patience.stood_still(since, ""):
+            self._due_since[name], left_s = self._now(), self._run_settings.show_up_s
         if left_s > 0:
             self._look_again(left_s)
         return left_s <= 0
 
     def _has_room(self) -> bool:
         """Tell whether the disk has room for another record; look again later else."""
-        free_mib = shutil.disk_usage(self._venue.folder).free / _MIB
-        if free_mib >= self._venue.min_free_mib:
+        free_mib = shutil.disk_usage(self._run_settings.folder).free / _MIB
+        if free_mib >= self._run_settings.min_free_mib:
             return True
-        where, least = self._venue.folder, self._venue.min_free_mib
+        where, least = self._run_settings.folder, self._run_settings.min_free_mib
         self._watch.noted(
             f"no match is begun: {free_mib:.0f} MiB are free at {where}, fewer than {least:g};"
             " free some, and the tournament goes on by itself"
@@ -236,9 +236,9 @@ class TournamentRunner:
     # --- a match
 
     def _open(self, fixture: Fixture) -> None:
-        name = fixture.name_in(self._charter.name)
+        name = fixture.name_in(self._spec.name)
         if fixture.attempt >= MAX_ATTEMPTS:
-            where = self._venue.folder / f"{name[: name.rindex('r')]}*.jsonl"
+            where = self._run_settings.folder / f"{name[: name.rindex('r')]}*.jsonl"
             raise TournamentStopped(f"{name} was void {MAX_ATTEMPTS} times; the records say why: {where}")
         self._due_since.pop(name, None)
         used = {table for table, _ in self._playing.values()}
@@ -250,44 +250,46 @@ class TournamentRunner:
 
     async def _play(self, fixture: Fixture, name: str, resumed: Resumption | None) -> None:
         """Play a match to its end, and hand in what came of it."""
-        told: list[Occasion] = []
+        told: list[MatchContext] = []
 
-        def _occasion() -> Occasion:
+        def _context() -> MatchContext:
             told.append(self._books.open(fixture))
             return told[0]
 
-        table = self._table(name, fixture, _occasion, told)
+        table = self._table(name, fixture, _context, told)
         if resumed is None:
             played = await table.play_occupants(self._occupants(fixture))
         else:
-            told.append(self._resumed_occasion(resumed))
+            told.append(self._resumed_context(resumed))
             played = await table.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
         self._books.take(outcome(name, told[0], played.names, played.result, played.head))
 
     @staticmethod
-    def _resumed_occasion(resumed: Resumption) -> Occasion:
-        assert resumed.occasion is not None, "matches of this tournament alone are taken up"
-        return resumed.occasion
+    def _resumed_context(resumed: Resumption) -> MatchContext:
+        assert resumed.context is not None, "matches of this tournament alone are taken up"
+        return resumed.context
 
-    def _table(self, name: str, fixture: Fixture, occasion: Callable[[], Occasion], told: list[Occasion]) -> MatchHost:
-        time = self._charter.time
+    def _table(
+        self, name: str, fixture: Fixture, context: Callable[[], MatchContext], told: list[MatchContext]
+    ) -> MatchHost:
+        time = self._spec.time
         seed, deal, secret = self._deals.of(fixture)
         settings = TableSettings(
-            options=self._charter.options,
+            options=self._spec.options,
             per_move_ms=time.per_move_ms,
             bank_ms=time.bank_ms,
             increment_ms=time.increment_ms,
             start_ms=time.start_ms,
             lag_margin_ms=time.lag_margin_ms,
-            acknowledge=self._charter.acknowledge,
-            come_back_s=self._venue.come_back_s,
+            acknowledge=self._spec.acknowledge,
+            come_back_s=self._run_settings.come_back_s,
             seed=seed,
             deal=deal,
             secret=secret,
-            folder=self._venue.folder,
+            folder=self._run_settings.folder,
             match=name,
-            occasion=occasion,
-            programs=tuple(self._charter.entrants[one].player for one in fixture.seats),
+            context=context,
+            programs=tuple(self._spec.entrants[one].player for one in fixture.seats),
         )
         is_kept: list[str] = []
 
@@ -307,7 +309,7 @@ class TournamentRunner:
             telemetry=self._telemetry,
             confinement=self._confinement,
             lag=self._lag,
-            host=self._hall,
+            host=self._pool,
         )
 
     def _occupants(self, fixture: Fixture, *, is_back: bool = False) -> list[Occupant]:
@@ -315,16 +317,16 @@ class TournamentRunner:
         return [self._occupant(one, is_back=is_back) for one in fixture.seats]
 
     def _occupant(self, entrant: int, *, is_back: bool) -> Occupant:
-        name, launch = self._charter.entrants[entrant].name, self._launches[entrant]
+        name, launch = self._spec.entrants[entrant].name, self._launches[entrant]
         if isinstance(launch, Launch):
             return launch
         if isinstance(launch, str):
             return Vacancy(name=name, why=launch)
         if is_back:
             return None
-        if self._hall.is_here(name):
-            return self._hall.lend(name)
-        return Vacancy(name=name, why=f"not connected within {self._venue.show_up_s:g} s")
+        if self._pool.is_here(name):
+            return self._pool.lend(name)
+        return Vacancy(name=name, why=f"not connected within {self._run_settings.show_up_s:g} s")
 
     def _closed(self, failure: Failure | None, name: str) -> None:
         """Clear a table, and lay it anew."""

@@ -6,7 +6,7 @@ from ... import chance
 from ...tournament.machine import Fixture
 
 
-class Deals(Struct, frozen=True, kw_only=True):
+class MatchSeeds(Struct, frozen=True, kw_only=True):
     """Where a tournament's deals come from."""
 
     secret: bytes

@@ -17,7 +17,7 @@ WELCOME = Welcome(version=PROTOCOL_VERSION, referee="referee")
 POLICY = SignUpPolicy(min_players=2, max_players=3, wait_s=20.0, tries=2)
 
 
-class Hall:
+class RemotePool:
     """An open door under a test's clock."""
 
     def __init__(self, policy: SignUpPolicy = POLICY) -> None:
@@ -40,7 +40,7 @@ class Hall:
 
 def test_the_last_seat_ends_the_wait_at_once() -> None:
     """max_players end sign-up, seated in order of arrival."""
-    hall = Hall()
+    hall = RemotePool()
     for name in ("carl", "ada", "bob"):
         assert hall.names is None
         hall.enter(name)
@@ -62,7 +62,7 @@ def test_the_last_seat_ends_the_wait_at_once() -> None:
 )
 def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
     """A period with enough players is the last; those of a period with too few stay for the next."""
-    hall = Hall()
+    hall = RemotePool()
     for number, gap in enumerate(arrivals):
         hall.clock.pump([1.0] * gap)
         hall.enter(f"p{number}")
@@ -83,7 +83,7 @@ def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str
 )
 def test_a_number_that_can_not_play_waits(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
     """Where three can't play, three wait for a fourth; if none comes, the third is told that sign-up is over."""
-    hall = Hall(SignUpPolicy(min_players=2, max_players=4, step=2, wait_s=20.0, tries=2))
+    hall = RemotePool(SignUpPolicy(min_players=2, max_players=4, step=2, wait_s=20.0, tries=2))
     peers = []
     for number, gap in enumerate(arrivals):
         hall.clock.pump([1.0] * gap)
@@ -97,7 +97,7 @@ def test_a_number_that_can_not_play_waits(arrivals: list[int], ends_after_s: int
 
 def test_a_name_that_is_taken_is_refused() -> None:
     """Names are unique; the first one keeps its own."""
-    hall = Hall()
+    hall = RemotePool()
     hall.enter("ada")
     second = Peer(hall.door, hall.clock)
     assert second.hello("ada") == [Refused(code="name-taken", reason="there is a player named ada already")]
@@ -106,7 +106,7 @@ def test_a_name_that_is_taken_is_refused() -> None:
 
 def test_who_leaves_frees_its_seat_and_its_name() -> None:
     """A player that leaves during sign-up is forgotten."""
-    hall = Hall()
+    hall = RemotePool()
     hall.enter("ada").wire.drop()
     hall.enter("ada")
     assert hall.changes == [["ada"], [], ["ada"]]
@@ -114,7 +114,7 @@ def test_who_leaves_frees_its_seat_and_its_name() -> None:
 
 def test_a_silent_connection_is_closed() -> None:
     """A connection that says no hello in time is told so and closed, and nobody else is affected."""
-    hall = Hall()
+    hall = RemotePool()
     silent = Peer(hall.door, hall.clock)
     hall.enter("ada")
     hall.clock.advance(HELLO_S + 0.01)
@@ -125,7 +125,7 @@ def test_a_silent_connection_is_closed() -> None:
 
 def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
     """Bytes of an incomplete hello buy no time."""
-    hall = Hall()
+    hall = RemotePool()
     peer = Peer(hall.door, hall.clock)
     for byte in peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))[:10]:
         peer.raw(bytes([byte]))
@@ -143,7 +143,7 @@ def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
 )
 def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
     """Whoever breaks the protocol during sign-up is refused with the code, and is no player."""
-    hall = Hall()
+    hall = RemotePool()
     peer = Peer(hall.door, hall.clock)
     peer.raw(data)
     assert code.encode() in peer.wire.written
@@ -153,7 +153,7 @@ def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
 
 def test_another_version_is_refused() -> None:
     """A client of another version is told which one is spoken here."""
-    hall = Hall()
+    hall = RemotePool()
     peer = Peer(hall.door, hall.clock)
     peer.say(Hello(version=PROTOCOL_VERSION + 1, name="ada"))
     assert [getattr(message, "code", None) for message in peer.heard()] == ["version"]
@@ -161,7 +161,7 @@ def test_another_version_is_refused() -> None:
 
 def test_a_player_that_talks_after_its_welcome_loses_its_seat() -> None:
     """Nothing may come between the welcome and the match."""
-    hall = Hall()
+    hall = RemotePool()
     peer = hall.enter("ada")
     peer.raw(b"\0\0\0\x01\xc1")
     assert not peer.is_open
@@ -230,7 +230,7 @@ def test_a_program_that_ended_is_not_waited_for() -> None:
 
 def test_too_many_of_an_address_push_out_their_oldest() -> None:
     """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
-    hall = Hall()
+    hall = RemotePool()
     elsewhere = Peer(hall.door, hall.clock, "192.0.2.7")
     silent = [Peer(hall.door, hall.clock) for _ in range(MOST_OF_ORIGIN + 1)]
     hall.clock.advance(0)
@@ -241,7 +241,7 @@ def test_too_many_of_an_address_push_out_their_oldest() -> None:
 
 def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
     """A connection costs a file until it is closed, whatever was said on it."""
-    hall = Hall()
+    hall = RemotePool()
     refused = [Peer(hall.door, hall.clock) for _ in range(MOST_OF_ORIGIN)]
     for peer in refused:
         peer.wire.is_slow = True
@@ -254,7 +254,7 @@ def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
 
 def test_too_many_in_all_push_out_the_oldest() -> None:
     """However many addresses there are, so many connections wait for their hello and no more."""
-    hall = Hall()
+    hall = RemotePool()
     silent = [Peer(hall.door, hall.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
     hall.clock.advance(0)
     assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MOST_IN_ALL
@@ -262,7 +262,7 @@ def test_too_many_in_all_push_out_the_oldest() -> None:
 
 def test_who_came_in_a_crowd_is_heard_first() -> None:
     """Hellos that were not read yet, of many that connected at once, count before anybody is pushed out."""
-    hall = Hall()
+    hall = RemotePool()
     crowd = [Peer(hall.door, hall.clock) for _ in range(2 * MOST_OF_ORIGIN)]
     assert crowd[0].hello("ada") == [WELCOME]
     hall.clock.advance(0)
@@ -272,7 +272,7 @@ def test_who_came_in_a_crowd_is_heard_first() -> None:
 
 def test_who_has_said_hello_is_not_pushed_out() -> None:
     """A flood of connections costs nobody its seat."""
-    hall = Hall()
+    hall = RemotePool()
     ada = hall.enter("ada")
     for _ in range(2 * MOST_IN_ALL):
         Peer(hall.door, hall.clock)
@@ -288,7 +288,7 @@ def test_who_has_said_hello_is_not_pushed_out() -> None:
 TOKENS = {"ada": "a" * 64, "bob": "b" * 64, "carl": "c" * 64}
 
 
-class KnownHall(Hall):
+class KnownHall(RemotePool):
     """A door for those with a token."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from referee.launch import Confinement, Launch
 from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
 from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
-from referee.net.matches.programs import Crew, Occupant, Vacancy
+from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy
 from referee.net.telemetry import Silence
 
 from ...launch.loop import Loop
@@ -96,7 +96,7 @@ def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> No
         Launch(name="c", argv=()),
     ]
     boxed, free = (
-        Crew(stand_in, occupants, [], tmp_path, stand_in, confinement, Silence())
+        MatchPrograms(stand_in, occupants, [], tmp_path, stand_in, confinement, Silence())
         for confinement in (Confinement(sandbox=stand_in), Confinement())
     )
     with boxed.private_sockets() as sockets, free.private_sockets() as none:

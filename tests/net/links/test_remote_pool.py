@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import End, Offer, Refused, TimeControl, Welcome
 from referee.net.links.player_protocol import PlayerLink
-from referee.net.links.remote_pool import Hall
+from referee.net.links.remote_pool import RemotePool
 
 from ..wires import Peer
 
@@ -67,7 +67,7 @@ class Evening:
         self.clock = Clock()
         self.changes = 0
         hashes = {name: hashlib.sha256(f"token of {name}".encode()).hexdigest() for name in ("ada", "bob")}
-        self.hall = Hall(self.clock, hashes, self._changed)
+        self.hall = RemotePool(self.clock, hashes, self._changed)
 
     def _changed(self) -> None:
         self.changes += 1

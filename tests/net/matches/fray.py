@@ -17,7 +17,7 @@ from sample_players.python.q_simple import make_dag
 from ...peers.offences_made import POSITION
 from ...peers.rogues import NONCE, frame
 from ...protocol.fuzzing import Fuzzer
-from ..in_memory import LIMIT_S, PASS, Sitting
+from ..in_memory import LIMIT_S, PASS, InMemoryMatch
 from ..in_memory import token as resume
 from ..wires import Peer
 
@@ -36,7 +36,7 @@ class Fray:
 
     def __init__(self, folder: Path, source: Random) -> None:
         self.source = source
-        self.sitting = Sitting(
+        self.sitting = InMemoryMatch(
             folder,
             SEATS,
             come_back_s=source.choice((0.0, 0.0, 0.5)),

@@ -16,19 +16,19 @@ from referee.net.links.lobby import KnownPlayers, SignUpPolicy
 from referee.net.matches.runner import MAX_RETURNS, MatchPaused
 from referee.record.resume import reopen
 
-from ..in_memory import LIMIT_S, NONCE, PASS, Sit, Sitting, token
+from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, Sit, token
 from ..wires import Peer, kinds
 
 
 @pytest.fixture
-def patient(sit: Sit) -> Sitting:
+def patient(sit: Sit) -> InMemoryMatch:
     """Return a match of two that waits for a lost player, and has just asked seat 0."""
     sitting = sit(come_back_s=5.0)
     sitting.ready()
     return sitting
 
 
-def test_who_comes_back_in_time_plays_on(patient: Sitting) -> None:
+def test_who_comes_back_in_time_plays_on(patient: InMemoryMatch) -> None:
     """The open turn is asked again, with what is left of its time; the record tells how long the player was away."""
     patient.peers[0].heard()
     patient.peers[0].wire.drop()
@@ -45,7 +45,7 @@ def test_who_comes_back_in_time_plays_on(patient: Sitting) -> None:
     assert patient.end().winners == (0, 1)
 
 
-def test_the_clock_runs_on_while_a_player_is_away(patient: Sitting) -> None:
+def test_the_clock_runs_on_while_a_player_is_away(patient: InMemoryMatch) -> None:
     """Who is away at its deadline is late, however long it might be waited for."""
     patient.peers[0].wire.drop()
     patient.run(LIMIT_S + 0.02)
@@ -54,7 +54,7 @@ def test_the_clock_runs_on_while_a_player_is_away(patient: Sitting) -> None:
     assert peer.hello("p0", token(0)) == [Refused(code="closed", reason="sign-up is over")]
 
 
-def test_who_stays_away_is_late_when_it_is_asked(patient: Sitting) -> None:
+def test_who_stays_away_is_late_when_it_is_asked(patient: InMemoryMatch) -> None:
     """A seat that is asked nothing is waited for; then its time counts as everybody's does."""
     patient.peers[1].wire.drop()
     patient.answer(0)
@@ -75,7 +75,7 @@ def test_patience_ends(sit: Sit) -> None:
     assert sitting.fouls() == [(1, Cause.DISCONNECTED)]
 
 
-def test_an_answer_that_broke_off_is_sent_again(patient: Sitting) -> None:
+def test_an_answer_that_broke_off_is_sent_again(patient: InMemoryMatch) -> None:
     """Half a frame is a foul only where nobody may come back."""
     turn = patient.asked(0)
     data = patient.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
@@ -89,7 +89,7 @@ def test_an_answer_that_broke_off_is_sent_again(patient: Sitting) -> None:
     assert patient.match.open_requests.keys() == {1}
 
 
-def test_a_dead_connection_makes_way(patient: Sitting) -> None:
+def test_a_dead_connection_makes_way(patient: InMemoryMatch) -> None:
     """Whoever has the token takes the seat, though the referee still holds the old connection for alive."""
     old = patient.peers[0]
     old.heard()
@@ -111,20 +111,20 @@ def test_before_the_deal_the_offer_comes_again(sit: Sit) -> None:
 
 
 @pytest.mark.parametrize("given", ["", "x", token(2), token(0)[:-1], token(0) + "0"])
-def test_no_other_token_opens_a_seat(patient: Sitting, given: str) -> None:
+def test_no_other_token_opens_a_seat(patient: InMemoryMatch, given: str) -> None:
     """Names count for nothing, and other matches' tokens neither."""
     patient.peers[0].wire.drop()
     assert Peer(patient.door, patient.clock).hello("p0", given) == [Refused(code="closed", reason="sign-up is over")]
 
 
-def test_without_patience_nobody_comes_back(sitting: Sitting) -> None:
+def test_without_patience_nobody_comes_back(sitting: InMemoryMatch) -> None:
     """The foul is at once, and the token opens nothing."""
     sitting.peers[0].wire.drop()
     assert sitting.fouls() == [(0, Cause.DISCONNECTED)]
     assert kinds(Peer(sitting.door, sitting.clock).hello("p0", token(0))) == ["Refused"]
 
 
-def test_a_program_that_was_started_anew_has_its_own_token_only(patient: Sitting) -> None:
+def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemoryMatch) -> None:
     """Where players are known by tokens, that one is enough to come back."""
     hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
     door = KnownPlayers(patient.clock, SignUpPolicy(), hashes)
@@ -136,7 +136,7 @@ def test_a_program_that_was_started_anew_has_its_own_token_only(patient: Sitting
     assert kinds(Peer(door, patient.clock).hello("p1", token(1))) == ["Welcome", "Resumed"]
 
 
-def test_who_is_out_does_not_come_back(patient: Sitting) -> None:
+def test_who_is_out_does_not_come_back(patient: InMemoryMatch) -> None:
     """A token opens nothing once its seat has fouled, and the match goes on."""
     patient.peers[0].raw(b"\0\0\0\x01\xc1")
     assert patient.fouls() == [(0, Cause.MALFORMED_MESSAGE)]
@@ -145,14 +145,14 @@ def test_who_is_out_does_not_come_back(patient: Sitting) -> None:
     assert patient.end().ranking == ((1,), (0,))
 
 
-def test_a_seat_comes_back_so_often_and_no_more(patient: Sitting) -> None:
+def test_a_seat_comes_back_so_often_and_no_more(patient: InMemoryMatch) -> None:
     """Each return costs lines of the record: whoever comes and goes without end is left out at last."""
     for _ in range(MAX_RETURNS):
         assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1)))[0] == "Welcome"
     assert kinds(Peer(patient.door, patient.clock).hello("p1", token(1))) == ["Refused"]
 
 
-def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: Sitting) -> None:
+def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: InMemoryMatch) -> None:
     """What the loop stood still in between is not taken off the limit; over the margin, the limit begins anew."""
     patient.run(0.05)
     patient.clock.advance(0.1)
@@ -169,7 +169,7 @@ def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: Sitting)
 # --- a referee that stops
 
 
-def test_a_referee_that_stops_leaves_a_match_to_go_on_with(sitting: Sitting) -> None:
+def test_a_referee_that_stops_leaves_a_match_to_go_on_with(sitting: InMemoryMatch) -> None:
     """The players are told, nothing is anybody's fault, and the record can be taken up."""
     failures: list[Any] = []
     sitting.runner.done.addErrback(failures.append)
@@ -187,7 +187,7 @@ def test_a_referee_that_stops_leaves_a_match_to_go_on_with(sitting: Sitting) -> 
 # --- a player that does not read
 
 
-def test_a_player_that_does_not_read_is_expelled(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_that_does_not_read_is_expelled(sitting: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is sent piles up to a limit; the others play on."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 100)
     sitting.peers[1].link.pauseProducing()
@@ -212,7 +212,7 @@ def test_what_is_unread_adds_up(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> No
     assert sitting.fouls() == [(1, Cause.NOT_READING)]
 
 
-def test_who_catches_up_is_forgiven(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_catches_up_is_forgiven(sitting: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow reader is no foul as long as it reads."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 2000)
     link = sitting.peers[1].link
@@ -224,7 +224,7 @@ def test_who_catches_up_is_forgiven(sitting: Sitting, monkeypatch: pytest.Monkey
     assert sitting.fouls() == []
 
 
-def test_an_expulsion_says_which_bytes_were_refused(sitting: Sitting, tmp_path: Path) -> None:
+def test_an_expulsion_says_which_bytes_were_refused(sitting: InMemoryMatch, tmp_path: Path) -> None:
     """An illegal move stands in the record with the bytes that it came in; a legal one without them."""
     sitting.answer(0)
     assert "frame" not in sitting.last_step()["event"]
@@ -252,7 +252,7 @@ class TickingClock(Clock):
 
 def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
     """Whoever sends its next answer ahead, in the same packet, is judged like everybody; nothing is void."""
-    sitting = Sitting(tmp_path, clock=TickingClock())
+    sitting = InMemoryMatch(tmp_path, clock=TickingClock())
     for peer in sitting.peers:
         peer.heard()
     sitting.peers[1].say(Ready(match="m1", nonce=NONCE))

@@ -15,11 +15,11 @@ from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
 from referee.record.writer import RecordWriter
 
-from ..in_memory import LIMIT_S, NONCE, PASS, SEED, Sit, Sitting
+from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, Sit
 from ..wires import kinds
 
 
-def test_a_match_of_passes(sitting: Sitting) -> None:
+def test_a_match_of_passes(sitting: InMemoryMatch) -> None:
     """A round of passes ends the game; everybody is told, the seed is revealed, the connections are closed."""
     sitting.answer(0)
     sitting.answer(1)
@@ -40,7 +40,7 @@ def test_the_offer_hides_the_seed(sit: Sit) -> None:
     assert SEED.hex() not in sitting.path.read_text()
 
 
-def test_an_answer_has_three_instants(sitting: Sitting) -> None:
+def test_an_answer_has_three_instants(sitting: InMemoryMatch) -> None:
     """Request sent, first byte, completion: each is recorded."""
     turn = sitting.asked(0)
     data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
@@ -52,7 +52,7 @@ def test_an_answer_has_three_instants(sitting: Sitting) -> None:
     assert (event["sent_ms"], event["first_byte_ms"], event["at_ms"], event["lag_ms"]) == (0.0, 50.0, 100.0, 0.0)
 
 
-def test_silence_is_a_timeout(sitting: Sitting) -> None:
+def test_silence_is_a_timeout(sitting: InMemoryMatch) -> None:
     """Who does not answer within the limit is expelled soon after it, told why, and the other plays on."""
     sitting.run(LIMIT_S)
     assert sitting.fouls() == []
@@ -65,7 +65,7 @@ def test_silence_is_a_timeout(sitting: Sitting) -> None:
     assert sitting.end().winners == (1,)
 
 
-def test_dripping_extends_nothing(sitting: Sitting) -> None:
+def test_dripping_extends_nothing(sitting: InMemoryMatch) -> None:
     """Bytes that come one by one buy no time; what came is the evidence."""
     turn = sitting.asked(0)
     data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
@@ -78,7 +78,7 @@ def test_dripping_extends_nothing(sitting: Sitting) -> None:
     assert data.hex().startswith(evidence)
 
 
-def test_what_lies_in_the_socket_at_the_deadline_counts(sitting: Sitting) -> None:
+def test_what_lies_in_the_socket_at_the_deadline_counts(sitting: InMemoryMatch) -> None:
     """Bytes that are read on the first look after the deadline were there in time."""
     turn = sitting.asked(0)
     peer = sitting.peers[0]
@@ -90,7 +90,7 @@ def test_what_lies_in_the_socket_at_the_deadline_counts(sitting: Sitting) -> Non
     assert sitting.end().winners == (0, 1)
 
 
-def test_an_answer_counts_until_the_deadline_was_looked_at(sitting: Sitting) -> None:
+def test_an_answer_counts_until_the_deadline_was_looked_at(sitting: InMemoryMatch) -> None:
     """What is read 1 ms after the deadline, before its timer had its turn, may have come before it: nobody looked."""
     turn = sitting.asked(0)
     data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
@@ -101,13 +101,13 @@ def test_an_answer_counts_until_the_deadline_was_looked_at(sitting: Sitting) -> 
     assert sitting.last_step()["event"]["lag_ms"] == pytest.approx(1.0, abs=0.01)
 
 
-def test_a_request_does_not_wait_for_the_loop(sitting: Sitting) -> None:
+def test_a_request_does_not_wait_for_the_loop(sitting: InMemoryMatch) -> None:
     """It is in the socket before its time runs; what demands no answer may wait."""
     sitting.answer(0)
     assert [peer.wire.is_flushed for peer in sitting.peers] == [False, True]
 
 
-def test_a_stall_of_the_referee_is_not_charged(sitting: Sitting) -> None:
+def test_a_stall_of_the_referee_is_not_charged(sitting: InMemoryMatch) -> None:
     """An answer that lay unread while the loop was busy is in time, and the record says how long it lay."""
     turn = sitting.asked(0)
     data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
@@ -118,7 +118,7 @@ def test_a_stall_of_the_referee_is_not_charged(sitting: Sitting) -> None:
     assert sitting.last_step()["event"]["lag_ms"] == pytest.approx(300.0, abs=BEAT_S * 1000)
 
 
-def test_a_stall_does_not_save_who_stays_silent(sitting: Sitting) -> None:
+def test_a_stall_does_not_save_who_stays_silent(sitting: InMemoryMatch) -> None:
     """After a stall the socket is looked into; if nothing is there, the limit has passed."""
     sitting.run(0.15)
     sitting.clock.advance(0.2)
@@ -126,7 +126,7 @@ def test_a_stall_does_not_save_who_stays_silent(sitting: Sitting) -> None:
     assert sitting.fouls() == [(0, Cause.TIMEOUT)]
 
 
-def test_a_long_stall_is_no_time_to_judge(sitting: Sitting) -> None:
+def test_a_long_stall_is_no_time_to_judge(sitting: InMemoryMatch) -> None:
     """Over the margin, whoever was silent has its limit once more; with no further stall, that one counts."""
     sitting.run(0.15)
     sitting.clock.advance(0.3)
@@ -137,7 +137,7 @@ def test_a_long_stall_is_no_time_to_judge(sitting: Sitting) -> None:
     assert sitting.fouls() == [(0, Cause.TIMEOUT)]
 
 
-def test_a_long_stall_is_no_excuse_for_who_storms_the_door(sitting: Sitting) -> None:
+def test_a_long_stall_is_no_excuse_for_who_storms_the_door(sitting: InMemoryMatch) -> None:
     """Its limit passes as if the loop had stood still for nobody."""
     for _ in range(2 * STORM):
         sitting.lag.storms.count(sitting.peers[0].link.origin)
@@ -155,7 +155,7 @@ def test_a_long_stall_is_no_excuse_for_who_storms_the_door(sitting: Sitting) -> 
         (b"\0\0\0\x01\x80", Cause.MALFORMED_MESSAGE, "unknown-type"),
     ],
 )
-def test_a_breach_of_the_protocol(sitting: Sitting, data: bytes, cause: Cause, code: str) -> None:
+def test_a_breach_of_the_protocol(sitting: InMemoryMatch, data: bytes, cause: Cause, code: str) -> None:
     """A breach expels at once, with its code and its bytes, and the player is told."""
     sitting.peers[0].heard()
     sitting.peers[0].raw(data)
@@ -168,7 +168,7 @@ def test_a_breach_of_the_protocol(sitting: Sitting, data: bytes, cause: Cause, c
     assert sitting.end().ranking == ((1,), (0,))
 
 
-def test_an_answer_out_of_turn(sitting: Sitting) -> None:
+def test_an_answer_out_of_turn(sitting: InMemoryMatch) -> None:
     """A move that nobody asked for expels its author only, and the open turn goes on."""
     move = Move(match="m1", turn=1, move=PASS)
     peer = sitting.peers[1]
@@ -178,14 +178,14 @@ def test_an_answer_out_of_turn(sitting: Sitting) -> None:
     assert sitting.match.open_requests.keys() == {0}
 
 
-def test_a_flood(sitting: Sitting) -> None:
+def test_a_flood(sitting: InMemoryMatch) -> None:
     """Who pours out what nothing asked for is expelled before it is a message, and the open turn goes on."""
     sitting.peers[1].raw((60_000).to_bytes(4, "big") + bytes(10_000))
     assert sitting.fouls() == [(1, Cause.FLOOD)]
     assert sitting.match.open_requests.keys() == {0}
 
 
-def test_an_illegal_move(sitting: Sitting) -> None:
+def test_an_illegal_move(sitting: InMemoryMatch) -> None:
     """A move against the rules expels with the id of the rule."""
     sitting.answer(0, {"action": "place", "tiles": []})
     assert sitting.match.fouls[0].rule == "q.place.some"
@@ -193,7 +193,7 @@ def test_an_illegal_move(sitting: Sitting) -> None:
     assert sitting.end().winners == (1,)
 
 
-def test_a_lost_connection(sitting: Sitting) -> None:
+def test_a_lost_connection(sitting: InMemoryMatch) -> None:
     """Who leaves is expelled at once, though it is not its turn, and the other goes on."""
     sitting.peers[1].wire.drop()
     assert sitting.fouls() == [(1, Cause.DISCONNECTED)]
@@ -202,14 +202,14 @@ def test_a_lost_connection(sitting: Sitting) -> None:
     assert sitting.end().winners == (0,)
 
 
-def test_a_frame_broken_off_is_malformed(sitting: Sitting) -> None:
+def test_a_frame_broken_off_is_malformed(sitting: InMemoryMatch) -> None:
     """A connection that ends in the middle of a frame leaves that frame as evidence."""
     sitting.peers[0].raw(b"\0\0\0\x20abc")
     sitting.peers[0].wire.drop()
     assert [(foul.code, foul.evidence) for foul in sitting.match.fouls] == [("truncated", "00000020616263")]
 
 
-def test_everybody_leaves(sitting: Sitting) -> None:
+def test_everybody_leaves(sitting: InMemoryMatch) -> None:
     """Without players the game is deserted: nobody wins, and nothing is left running."""
     for peer in sitting.peers:
         peer.wire.drop()
@@ -241,7 +241,7 @@ def test_a_silent_seat_refuses_to_start(sit: Sit) -> None:
     assert sitting.end().ranking == ((0,), (1,))
 
 
-def test_a_referee_that_stops_voids_the_match(sitting: Sitting) -> None:
+def test_a_referee_that_stops_voids_the_match(sitting: InMemoryMatch) -> None:
     """A fault of the referee blames nobody, and everybody is told."""
     sitting.runner.abort("the organiser stopped the referee")
     ends: list[Message] = [peer.heard()[-1] for peer in sitting.peers]
@@ -250,7 +250,9 @@ def test_a_referee_that_stops_voids_the_match(sitting: Sitting) -> None:
     assert audit(sitting.path, lambda _name: QGame()).result is not None
 
 
-def test_a_record_that_cannot_be_written_ends_the_match(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_cannot_be_written_ends_the_match(
+    sitting: InMemoryMatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is sent that is not recorded: a full disk ends the match with the error."""
     failures: list[Any] = []
     sitting.runner.done.addErrback(failures.append)
@@ -266,7 +268,7 @@ def test_a_record_that_cannot_be_written_ends_the_match(sitting: Sitting, monkey
 
 
 @pytest.mark.forges
-def test_a_disk_that_is_full_ends_the_match(sitting: Sitting) -> None:
+def test_a_disk_that_is_full_ends_the_match(sitting: InMemoryMatch) -> None:
     """Whoever waits for the match is told, and all are let go."""
     failures: list[Any] = []
     sitting.runner.done.addErrback(failures.append)

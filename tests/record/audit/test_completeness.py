@@ -8,21 +8,21 @@ from msgspec.structs import replace
 
 from referee.record.audit.completeness import check_course
 from referee.record.reader import RecordError
-from referee.record.spec_file import FILE, Founding, write_founding
+from referee.record.spec_file import FILE, SpecFile, write_spec_file
 from referee.record.writer import RecordWriter
-from referee.tournament.match_context import Occasion
+from referee.tournament.match_context import MatchContext
 
-from ...ledger.ledgers import CHARTER, SALT
+from ...ledger.ledgers import SALT, SPEC
 from ..records import SEALER, tell
 
 SETUP = tell("clean").match.setup
 SEED = tell("clean").match.seed
-A, B, C, D = (f"{CHARTER.name}-{number:05}" for number in range(1, 5))
+A, B, C, D = (f"{SPEC.name}-{number:05}" for number in range(1, 5))
 
 
-def begin(folder: Path, match: str, opening: int, *taken: str, tournament: str = CHARTER.name, file: str = "") -> None:
+def begin(folder: Path, match: str, opening: int, *taken: str, tournament: str = SPEC.name, file: str = "") -> None:
     """Write the first line of a record."""
-    occasion = Occasion(
+    context = MatchContext(
         tournament=tournament,
         opening=opening,
         number=opening + 1,
@@ -35,14 +35,14 @@ def begin(folder: Path, match: str, opening: int, *taken: str, tournament: str =
     )
     writer = RecordWriter(folder / f"{file or match}.jsonl", SEALER)
     setup = replace(SETUP, match=match)
-    writer.write_header(setup, SEED, is_fixed=True, referee="0.0", opened="", occasion=occasion)
+    writer.write_header(setup, SEED, is_fixed=True, referee="0.0", opened="", context=context)
     writer.close()
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return the folder of a tournament whose third match was opened when two were over."""
-    write_founding(tmp_path, Founding(charter=CHARTER, salt=SALT))
+    write_spec_file(tmp_path, SpecFile(spec=SPEC, salt=SALT))
     begin(tmp_path, A, 0)
     begin(tmp_path, B, 1)
     begin(tmp_path, C, 2, B, A)
@@ -90,7 +90,7 @@ def _no_header(folder: Path) -> None:
     (folder / f"{B}.jsonl").write_bytes(b"[]\n")
 
 
-def _no_charter(folder: Path) -> None:
+def _no_spec(folder: Path) -> None:
     (folder / FILE).unlink()
 
 
@@ -109,8 +109,8 @@ def _no_file(folder: Path) -> None:
     [
         (_twice, f"line 1: expected one record of each match; found another one of {B}"),
         (_no_header, "line 1: expected a header; found no JSON object"),
-        (_no_charter, "expected the charter of a tournament; found none"),
-        (_nonsense, "expected the charter of a tournament; found .* missing"),
+        (_no_spec, "expected the spec of a tournament; found none"),
+        (_nonsense, "expected the spec of a tournament; found .* missing"),
         (_no_file, "expected a readable folder; found Is a directory"),
     ],
 )

@@ -44,7 +44,7 @@ TOKEN, NAME = "5ec2e7", "sample"
 SEED_VARIABLE = "REFEREE_PLAYER_SEED"
 
 
-class Desk:
+class AuthorApi:
     """One program and the matches that it is offered.
 
     Args:
@@ -89,7 +89,7 @@ class Desk:
         if over == "tcp":
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         assert self._take() == Hello(version=PROTOCOL_VERSION, name=NAME, token=TOKEN)
-        self._send(Welcome(version=PROTOCOL_VERSION, referee="desk"))
+        self._send(Welcome(version=PROTOCOL_VERSION, referee="api"))
 
     def __enter__(self) -> Self:
         """Return it."""
