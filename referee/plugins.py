@@ -10,6 +10,7 @@ from typing import Any
 import pluggy
 
 from . import hookspecs
+from .errors import RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import HousePlayer
@@ -19,7 +20,7 @@ from .pairing.base import PairingFormat
 GROUP = "referee"
 
 
-class PluginError(Exception):
+class PluginError(RefereeError):
     """A plugin that cannot be used; the text names it and says why."""
 
 

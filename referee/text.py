@@ -1,11 +1,20 @@
-"""Makes texts that come from players fit to be shown. Knows what can't be printed; refuses to know markup."""
+"""Texts for people: counts with their nouns, and what others wrote made fit to be shown."""
 
 import json
 
-from .record.printed import visible
-
 MAX_CHARS = 600
 """Of one text of a player: a few lines of a screen, and more than any move of a game here."""
+
+
+def visible(text: str) -> str:
+    """Return a text with what is not printable as visible escapes, line feeds and tabs as well.
+
+    Not printable is what a terminal obeys or hides: controls (ESC and the other C0, DEL, C1), marks that turn the
+    direction of writing, separators of lines, what has no width, surrogates, private use, and what is no character.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def printable(text: str) -> str:
@@ -24,3 +33,14 @@ def printable_json(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
+
+
+def counted(count: float, noun: str, nouns: str = "") -> str:
+    """Return a count with its noun: `1 match`, `2 matches`.
+
+    Args:
+        count: of what the noun says.
+        noun: for one of it.
+        nouns: for any other number; by default the noun with an `s`.
+    """
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"

@@ -10,12 +10,11 @@ from typing import Any
 from rich.markup import escape
 
 from ..cli.common import out
-from ..games.base import counted
 from ..record.audit.completeness import check_course
 from ..record.manifest import NAME, check_manifest, record_files
 from ..record.reader import RecordError
 from ..record.spec_file import FILE as SPEC
-from ..text import printable
+from ..text import counted, printable
 
 Facts = dict[str, list[dict[str, Any]]]
 

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from twisted.internet.defer import Deferred
 
-from ..cli.common import FAILED, find_game, monotonic, out
+from ..cli.common import find_game, monotonic, out
+from ..cli.errors import FAILED
 from ..cli.options.monitoring import Monitoring
 from ..cli.views.match import Moves, Watcher
 from ..games.base import Game

@@ -11,7 +11,8 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
-from ..cli.common import FAILED, console
+from ..cli.common import console
+from ..cli.errors import FAILED
 from ..cli.interrupts import asked_by, take_signals
 from ..games.base import BadSetup
 from ..launch import PlayerError

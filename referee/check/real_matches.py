@@ -11,11 +11,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from ..files.removal import temporary_folder
-from ..games.base import counted
 from ..launch import Launch, PlayerError, house_launch
 from ..match.fouls import Foul
 from ..net.matches.host import MatchHost
 from ..net.matches.settings import TableSettings
+from ..text import counted
 from .context import CheckContext, unready
 from .findings import Failed, Finding, Skipped, StepWatch
 from .positions import SHORT_OPTIONS, short_of_q

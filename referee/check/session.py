@@ -15,9 +15,9 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
 
-from ..games.base import counted
 from ..launch import SOCKET, Confinement, Launch, Program
 from ..launch.program import CLEAR_S, GRACE_S, PATIENCE_S
+from ..text import counted
 from .findings import Failed
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes

@@ -6,7 +6,8 @@ Every game there is gets the same steps, those of plugins too. Knows no game.
 from functools import partial
 from typing import Any
 
-from ..games.base import counted, seats_text
+from ..games.base import seats_text
+from ..text import counted
 from .context import CheckContext
 from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, Prepared, largest, near_end

@@ -19,9 +19,10 @@ from protocol.limits import (
 )
 from protocol.messages import FROM_PLAYER, Hello, Message, Move, Ready
 
-from ..games.base import IllegalMove, MalformedMove, counted
+from ..games.base import IllegalMove, MalformedMove
 from ..launch import PlayerError
 from ..launch.player_spec import refuse_escapes, resolved
+from ..text import counted
 from .context import CheckContext, unready
 from .findings import Failed
 from .probes import FirstTurn, FirstWords, first_turn, first_words, offered

@@ -7,9 +7,9 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
 
-from ..games.base import counted
 from ..launch.limits import MIB
 from ..launch.output import KEPT_BYTES
+from ..text import counted
 from .context import CheckContext
 from .encodings import longest, reordered
 from .findings import Failed, Skipped

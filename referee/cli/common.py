@@ -1,7 +1,4 @@
-"""What the commands share: errors, JSON, the console, the plugins. Imports little: every command pays for it.
-
-Exit status: 0 fine, 1 what was checked does not hold, 2 the command was used wrongly, 3 the auditor itself failed.
-"""
+"""What the commands share: errors, JSON, the console, the plugins. Imports little: every command pays for it."""
 
 import errno
 import json
@@ -26,8 +23,6 @@ from ..text import printable, printable_json, printable_lines
 if TYPE_CHECKING:
     from ..games.base import Game
     from ..plugins import Registry
-
-FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
 
 
 class Terminal(Console):

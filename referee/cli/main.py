@@ -1,7 +1,5 @@
 """The command `referee`: collects the subcommands. Knows their names, and none of their work."""
 
-import signal
-import sys
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
@@ -10,8 +8,8 @@ import rich_click as click
 from click.shell_completion import add_completion_class
 
 from .. import __version__
-from ..text import printable_lines
-from .interrupts import SIGNALLED, take_signals
+from .errors import worded
+from .interrupts import take_signals
 from .options.completion import Bash
 
 add_completion_class(Bash)
@@ -80,37 +78,15 @@ class Commands(click.RichGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; called by click.
-
-        Raises:
-            click.ClickException: the machine refused a file or a folder, and the command had no better word for it; or
-                what the command says is wrong, in which nothing is left that a terminal obeys.
-        """
-        try:
+        """Run a command, and word its errors; called by click."""
+        with worded():
             return super().invoke(ctx)
-        except click.ClickException as error:
-            error.message = printable_lines(error.message)  # type: ignore[misc]  # there is no other place
-            raise
-        except BrokenPipeError:
-            raise  # nobody reads on: click ends without a word
-        except KeyboardInterrupt:
-            sys.exit(SIGNALLED + signal.SIGINT)
-        except OSError as error:
-            raise click.ClickException(_refusal(error)) from None
 
 
 def _no_command(name: str) -> str:
     """Return that there is no command of a name, and which ones are spelt nearly so."""
     near = " or ".join(get_close_matches(name, (*COMMANDS, "help")))
     return f"there is no command {name!r}; {f'did you mean {near}? ' if near else ''}`referee help` lists them all"
-
-
-def _refusal(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    if error.filename is None:
-        return f"the machine refused: {reason}"
-    remedy = "see to that path, or work in another folder (--logs; in a tournament's file, logs)"
-    return f"can't use {error.filename}: {reason}; {remedy}"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

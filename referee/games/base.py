@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
+from ..errors import BadRequest
 from .schema import schema_of
 
 S = TypeVar("S")
@@ -66,7 +67,7 @@ class IllegalMove(Exception):
         self.detail = detail
 
 
-class BadSetup(Exception):
+class BadSetup(BadRequest):
     """Options or a position that the game cannot start from; the text tells the organiser what to mend."""
 
 
@@ -99,17 +100,6 @@ def seats_text(seats: range) -> str:
     if seats.step == 1 and len(seats) > 1:
         return f"{seats[0]} to {seats[-1]}"
     return " or ".join(filter(None, (", ".join(map(str, seats[:-1])), str(seats[-1]))))
-
-
-def counted(count: float, noun: str, nouns: str = "") -> str:
-    """Return a count with its noun: `1 match`, `2 matches`.
-
-    Args:
-        count: of what the noun says.
-        noun: for one of it.
-        nouns: for any other number; by default the noun with an `s`.
-    """
-    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 class Game(ABC, Generic[S, V, M]):

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from ..errors import RefereeError
 from ..files.links import SymbolicLinks, TangledLinksError
 from ..files.small import BadFile, read_small
 from ..files.tree import BadTree, is_of_the_machine, shown, walk
@@ -25,7 +26,7 @@ _RUNNERS = {".py": "python3", ".js": "node"}
 _SHOWN_CHARS = 200
 
 
-class PlayerError(Exception):
+class PlayerError(RefereeError):
     """A player that can't be launched.
 
     Args:

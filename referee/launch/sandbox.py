@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..errors import RefereeError
 from .file_view import FileView, Workspace
 from .limits import MIB, ProgramLimits
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
@@ -47,7 +48,7 @@ _LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_cl
 _LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
 
 
-class NoSandboxError(Exception):
+class NoSandboxError(RefereeError):
     """This machine has no sandbox; the text says why and how to get it."""
 
 

@@ -14,6 +14,8 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
+from ..errors import RefereeError
+
 WAIT_S = 2
 """How long a database that another process has locked is waited for. A commit takes milliseconds; the referee's loop
 stands still meanwhile. A guess."""
@@ -36,7 +38,7 @@ _REMEDIES = (
 """Parts of what a database says -> what it means, and what to do."""
 
 
-class LedgerError(Exception):
+class LedgerError(RefereeError):
     """The ledger can't be used, or holds something else; the text says what to do."""
 
 

@@ -13,10 +13,10 @@ from functools import partial
 from html import escape
 from typing import Any
 
-from ..games.base import Game, counted
+from ..games.base import Game
 from ..record.audit.audit import FindGame
 from ..record.reader import Record
-from ..text import printable
+from ..text import counted, printable
 from .drawing import pooled, with_names
 from .frames import Watched, watch
 from .page import embedded, filled, part, policy

@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
 
 S = TypeVar("S")
 
 
-class BadFormat(Exception):
+class BadFormat(BadRequest):
     """Options or a field that the format cannot work with; the text tells the organiser what to mend."""
 
 

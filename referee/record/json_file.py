@@ -6,10 +6,12 @@ from typing import TypeVar
 
 import msgspec
 
+from ..errors import RefereeError
+
 T = TypeVar("T")
 
 
-class BadJsonFile(Exception):
+class BadJsonFile(RefereeError):
     """A file that says what a tournament is or was played with, and is damaged; the text says where and why."""
 
 

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
+from ..errors import BadRequest
 from ..files.small import read_small
 from .seal import Sealer
 
@@ -25,7 +26,7 @@ VARIABLE = "REFEREE_KEY"
 _PUBLIC = re.compile(r"[0-9a-f]{64}")
 
 
-class BadKey(Exception):
+class BadKey(BadRequest):
     """A key that can't be had; the text names the file and says what to do."""
 
 

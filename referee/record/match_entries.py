@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
+from ..errors import RefereeError
 from ..match.commands import Result
 from ..tournament.match_context import FoulEntry, MatchContext, MatchEntry
 from .reader import Record, RecordError
@@ -15,7 +16,7 @@ from .reader import Record, RecordError
 _NONE: Mapping[str, MatchContext] = MappingProxyType({})
 
 
-class BadCourse(Exception):
+class BadCourse(RefereeError):
     """Records that are not all those of one tournament, or contradict each other; the text names them."""
 
 

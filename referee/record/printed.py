@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..text import visible
+
 LAST_LINES = 20
 """Of the output, for the author: any reason of a crash, with the frames that lead to it."""
 LINE_CHARS = 200
@@ -55,17 +57,6 @@ def last_printed(record: Path, seat: int, name: str) -> Printed | None:
     except OSError:
         return None  # not for the reader's eyes, or moved away meanwhile
     return Printed(path=str(path), lines=tuple(map(_shown, text.rstrip().split("\n")[-LAST_LINES:])))
-
-
-def visible(text: str) -> str:
-    """Return a text with what is not printable as visible escapes, line feeds and tabs as well.
-
-    Not printable is what a terminal obeys or hides: controls (ESC and the other C0, DEL, C1), marks that turn the
-    direction of writing, separators of lines, what has no width, surrogates, private use, and what is no character.
-    """
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _shown(line: str) -> str:

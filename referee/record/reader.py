@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from .printed import visible
+from ..errors import RefereeError
+from ..text import visible
 from .schema import (
     FIRST_PREV,
     AnyLine,
@@ -32,7 +33,7 @@ MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
 
 
-class RecordError(Exception):
+class RecordError(RefereeError):
     """What is wrong with a record, in one line: what stands in a file forges no others.
 
     Args:

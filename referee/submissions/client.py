@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
+from ..errors import RefereeError
 from ..files.small import read_small
 
 TOKEN_VARIABLE = "REFEREE_TOKEN"  # noqa: S105  # the name of a variable
@@ -24,7 +25,7 @@ _MAX_CERTIFICATES_BYTES = 1 << 20
 """All that a distribution trusts are a quarter of it."""
 
 
-class ServiceError(Exception):
+class ServiceError(RefereeError):
     """What went wrong; the text says what to do.
 
     Args:

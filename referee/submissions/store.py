@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..errors import RefereeError
 from ..files.copies import copy_folder
 from ..files.removal import remove, temporary_folder
 from .archive import MIB, unpack
@@ -80,7 +81,7 @@ class CheckOutcome(Struct, frozen=True, kw_only=True):
     failed_steps: tuple[str, ...] = ()
 
 
-class StoreError(Exception):
+class StoreError(RefereeError):
     """A folder of submissions that can't be used; the text says what to do."""
 
 

@@ -12,8 +12,9 @@ from typing import Any
 from msgspec import Struct
 
 from ..chance import Dealer
-from ..games.base import counted
+from ..errors import RefereeError
 from ..pairing.base import Pairing, PairingFormat, PlayedPairing, bye
+from ..text import counted
 from .crosstable import Crosstable
 from .legs import combined, played_of, rotated
 from .match_context import MatchContext, MatchEntry
@@ -21,7 +22,7 @@ from .ratings.multi_seat import SkillBook
 from .spec import TournamentSpec
 
 
-class NotOpen(Exception):
+class NotOpen(RefereeError):
     """An entry of a match that is not to be played now: a mistake of whoever runs the tournament."""
 
 

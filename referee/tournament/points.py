@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from ..errors import BadRequest
 from ..pairing.base import PlayedPairing
 
 ZERO = Fraction(0)
@@ -18,7 +19,7 @@ _CACHED = 4096
 """Shapes of rankings; 12 seats alone have 2048. A guess that costs a few hundred kilobytes."""
 
 
-class BadScoring(ValueError):
+class BadScoring(BadRequest, ValueError):
     """A way to score that makes no sense; the text tells the organiser what to mend."""
 
 

@@ -5,6 +5,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from ..errors import BadRequest
 from .crosstable import Crosstable
 from .tie_breaks import TIE_BREAKS, Values
 
@@ -14,7 +15,7 @@ DEFAULT_SWISS = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "direct-encou
 """Sensible where everybody meets a few."""
 
 
-class UnknownTieBreak(ValueError):
+class UnknownTieBreak(BadRequest, ValueError):
     """A name that is no tie-break's; the text lists those that there are."""
 
 

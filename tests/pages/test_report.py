@@ -8,11 +8,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from referee.games.base import counted
 from referee.pages.causes import placeless, short_cause
 from referee.pages.markup import Markup, joined, tag
 from referee.pages.report_files import Replays
 from referee.pages.words import number
+from referee.text import counted
 from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ...errors import BadRequest
 from ...files.small import MAX_SMALL_BYTES, BadFile, read_small
 from ...text import printable
 from .toml_lines import Lines, Where
@@ -39,7 +40,7 @@ class Mistake(Struct, frozen=True, order=True):
     """What is wrong, and what to do about it."""
 
 
-class BadTournamentFile(Exception):
+class BadTournamentFile(BadRequest):
     """A tournament's file that can't be played; it holds every mistake that was found, by line.
 
     Args:

@@ -6,9 +6,8 @@ from typing import Any
 
 from rich.text import Text
 
-from ...games.base import counted
 from ...pairing.base import Extent
-from ...text import printable
+from ...text import counted, printable
 from ...tournament.spec import TimeControl, TournamentSpec
 from .plan import TournamentPlan
 from .sheet import shown

@@ -16,15 +16,15 @@ from rich.markup import escape
 
 from ...app.completeness import broken, completeness, show_completeness, show_difference
 from ...app.pool import each
-from ...games.base import counted
 from ...plugins import PluginError
 from ...record.audit.audit import audit
 from ...record.key_file import BadKey, parse_public
 from ...record.manifest import record_files
 from ...record.reader import RecordError, Redacted
 from ...record.redacted import check_redacted
-from ...text import printable_lines
-from ..common import FAILED, FAULT, Count, console, harmless, json_option, out, print_json, registry
+from ...text import counted, printable_lines
+from ..common import Count, console, harmless, json_option, out, print_json, registry
+from ..errors import FAILED, FAULT
 
 VERIFIED = ("chain", "seal", "shown fields")
 """What can be verified of a redacted record."""

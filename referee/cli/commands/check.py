@@ -22,11 +22,11 @@ from ...check.findings import Finding, Shown, Skipped, StepVerdict, StepWatch, T
 from ...check.session import Times
 from ...check.steps import all_steps, behind, is_bar, walk
 from ...files.scratch import scratch
-from ...games.base import counted
 from ...launch import Builds, Launch, PlayerError, command_launch, house_launch, no_folder
 from ...plugins import PluginError, Registry
-from ...text import printable_lines
-from ..common import FAILED, FINE, find_game, harmless, json_option, out, print_json, registry
+from ...text import counted, printable_lines
+from ..common import find_game, harmless, json_option, out, print_json, registry
+from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
 from ..options.match import Seconds
 from ..options.sandbox import confinement_options, find_confinement

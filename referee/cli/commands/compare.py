@@ -11,20 +11,21 @@ from rich.markup import escape
 
 from ...app.comparing import ComparisonFolder, find_place
 from ...app.conducting import Conducted, conduct
-from ...games.base import Game, counted
+from ...games.base import Game
 from ...launch import PlayerError
 from ...net.tournaments.observers import Observers
 from ...net.tournaments.run_settings import RunSettings
 from ...plugins import PluginError
 from ...record.json_file import BadJsonFile
 from ...record.programs import Programs, read_programs
-from ...text import printable
+from ...text import counted, printable
 from ...tournament.machine import Tournament
 from ...tournament.ratings.elo import elo_ratings
 from ...tournament.spec import Participant, TimeControl, TournamentSpec
 from ...tournament.sprt import Hypotheses, SprtDecision
 from ...tournament.sprt_match import SprtMatch, State
-from ..common import FAILED, Count, console, find_game, json_option, out, parse_options, print_json, registry
+from ..common import Count, console, find_game, json_option, out, parse_options, print_json, registry
+from ..errors import FAILED
 from ..options.completion import complete_games, complete_players
 from ..options.match import find_sealer, table_options, time_limits
 from ..options.monitoring import telemetry_options, watched

@@ -8,7 +8,8 @@ from rich.table import Column
 from rich.table import Table as RichTable
 
 from ...launch.capabilities import examine
-from ..common import FAILED, FINE, harmless, json_option, out, print_json
+from ..common import harmless, json_option, out, print_json
+from ..errors import FAILED, FINE
 
 
 @click.command(epilog="Example:  referee doctor --json")

@@ -14,7 +14,6 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ...check.remedies import UNREADY, foul_remedy
-from ...games.base import counted
 from ...match.commands import rank_of
 from ...match.fouls import STRANGER, Cause, Foul
 from ...pages.causes import detail
@@ -23,8 +22,9 @@ from ...record.printed import LAST_LINES, Printed, last_printed
 from ...record.reader import RecordError, read_chain
 from ...record.redacted import check_redacted, redacted_lines
 from ...record.schema import PlainLine, read_line
-from ...text import printable, printable_json, printable_lines
-from ..common import FAILED, Count, find_game, harmless, json_option, out, print_json, record_argument
+from ...text import counted, printable, printable_json, printable_lines
+from ..common import Count, find_game, harmless, json_option, out, print_json, record_argument
+from ..errors import FAILED
 
 MOVE_CODE = "move"
 """Code of a foul: what came has not the form of a move."""

@@ -11,7 +11,8 @@ from rich.table import Table as RichTable
 
 from ...record.fairness import Fairness, Timing, fairness, timings
 from ...record.reader import RecordError, read_record
-from ..common import FAILED, harmless, json_option, out, print_json
+from ..common import harmless, json_option, out, print_json
+from ..errors import FAILED
 from .audit import find_records
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")

@@ -15,7 +15,8 @@ from ...dialects.cs4500.joining import CourseTerms, Joined, join
 from ...dialects.cs4500.player_end import NobodyListens
 from ...launch import Builds
 from ...match.setup import DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
-from ..common import FAILED, find_game, harmless, json_option, monotonic, out, parse_options, print_json, registry
+from ..common import find_game, harmless, json_option, monotonic, out, parse_options, print_json, registry
+from ..errors import FAILED
 from ..options.completion import complete_players
 from ..options.match import Seconds
 from ..options.players import find_launches

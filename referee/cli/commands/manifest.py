@@ -5,10 +5,11 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...games.base import counted
 from ...record.manifest import NAME, write_manifest
 from ...record.reader import RecordError
-from ..common import FAILED, json_option, out, print_json
+from ...text import counted
+from ..common import json_option, out, print_json
+from ..errors import FAILED
 from ..options.match import find_sealer
 
 

@@ -13,7 +13,8 @@ from ...app.running import clear_errors
 from ...games.base import seats_text
 from ...launch import Builds, Confinement, Launch
 from ...net.matches.host import MatchReport
-from ..common import FAILED, console, find_game, json_option, registry
+from ..common import console, find_game, json_option, registry
+from ..errors import FAILED
 from ..options.completion import complete_games, complete_players
 from ..options.match import find_sealer, lot_option, resume_option, table_options, table_settings
 from ..options.monitoring import Monitoring, telemetry_options, watched

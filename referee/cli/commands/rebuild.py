@@ -12,7 +12,6 @@ import rich_click as click
 
 from ...app.conducting import locked
 from ...app.pool import each
-from ...games.base import counted
 from ...ledger.ledger import FILE, Ledger, LedgerError, file_of, url_of, without_password
 from ...ledger.refolding import Refolded, examined, in_order, refold
 from ...pairing.base import BadFormat
@@ -25,10 +24,12 @@ from ...record.match_entries import BadCourse
 from ...record.reader import RecordError
 from ...record.spec_file import FILE as SPEC
 from ...record.spec_file import SpecFile, read_spec_file
+from ...text import counted
 from ...tournament.machine import Tournament
 from ...tournament.placing import placed
 from ...tournament.standings import Standing, UnknownTieBreak
-from ..common import FAILED, Count, console, json_option, out, print_json, registry
+from ..common import Count, console, json_option, out, print_json, registry
+from ..errors import FAILED
 from .report import standings_table
 
 Folded = tuple[Tournament, tuple[Standing, ...]]

@@ -16,7 +16,8 @@ from ...pages.replay_page import page_of
 from ...plugins import PluginError
 from ...record.reader import RecordError, read_record
 from ...text import printable
-from ..common import FAILED, Count, console, json_option, monotonic, out, print_json, record_argument, registry
+from ..common import Count, console, json_option, monotonic, out, print_json, record_argument, registry
+from ..errors import FAILED
 from ..views.playback import board_of, told, watch_live
 from ..views.results import result_table
 

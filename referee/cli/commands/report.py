@@ -26,7 +26,8 @@ from ...text import printable
 from ...tournament.machine import NotOpen, Tournament
 from ...tournament.placing import placed
 from ...tournament.standings import UnknownTieBreak
-from ..common import FAILED, Count, console, find_game, harmless, json_option, out, print_json, registry
+from ..common import Count, console, find_game, harmless, json_option, out, print_json, registry
+from ..errors import FAILED
 from ..views.live_lines import matches_text
 
 

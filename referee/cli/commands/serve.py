@@ -16,7 +16,8 @@ from ...net.links.tokens import BadTokens, read_tokens
 from ...net.matches.host import MatchReport
 from ...record.resume import Resumption
 from ...record.seal import Sealer
-from ..common import FAILED, Count, console, find_game, json_option, print_json
+from ..common import Count, console, find_game, json_option, print_json
+from ..errors import FAILED
 from ..options.completion import complete_games
 from ..options.match import Seconds, find_sealer, lot_option, resume_option, table_options, table_settings
 from ..options.monitoring import TurnedAway, telemetry_options, watched

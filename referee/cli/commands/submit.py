@@ -13,7 +13,6 @@ import rich_click as click
 from rich.table import Table as RichTable
 
 from ...files.scratch import scratch
-from ...games.base import counted
 from ...launch import no_folder
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.printed import LAST_LINES, Printed
@@ -22,8 +21,9 @@ from ...submissions.check_queue import COMMAND
 from ...submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ...submissions.folder import gather, write
 from ...submissions.store import VersionState
-from ...text import printable
-from ..common import FAILED, FINE, console, harmless, json_option, out, print_json
+from ...text import counted, printable
+from ..common import console, harmless, json_option, out, print_json
+from ..errors import FAILED, FINE
 from .explain import show_explanation
 
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0

@@ -27,7 +27,8 @@ from ...record.seal import Sealer
 from ...record.spec_file import read_spec_file
 from ...text import printable
 from ...tournament.spec import REMOTE, TournamentSpec
-from ..common import FAILED, FINE, Count, console, json_option, out, print_json, registry
+from ..common import Count, console, json_option, out, print_json, registry
+from ..errors import FAILED, FINE
 from ..options.match import find_sealer
 from ..options.monitoring import telemetry_options, watched
 from ..options.players import find_launch

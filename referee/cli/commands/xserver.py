@@ -14,7 +14,8 @@ from ...games.base import BadSetup
 from ...net.links.lobby import SignUpPolicy
 from ...net.matches.host import MatchHost, MatchReport
 from ...net.matches.settings import TableSettings
-from ..common import FAILED, Count, console, find_game
+from ..common import Count, console, find_game
+from ..errors import FAILED
 from ..options.match import find_sealer
 from ..options.monitoring import TurnedAway, watched
 

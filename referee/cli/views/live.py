@@ -15,13 +15,12 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from ...games.base import counted
 from ...match import events as e
 from ...match.machine import Match
 from ...net.tournaments.observers import TournamentObserver
 from ...pages.causes import short_cause
 from ...pages.words import number
-from ...text import printable
+from ...text import counted, printable
 from ...tournament.machine import Fixture, Suspension, Tournament
 from ...tournament.match_context import MatchEntry
 from ...tournament.placing import placed

@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import msgspec
 
-from ...games.base import counted
 from ...match.machine import Match
 from ...pages.causes import Causes, broken, short_cause
 from ...pages.words import number
-from ...text import printable
+from ...text import counted, printable
 from ...tournament.machine import Fixture, Suspension, Tournament
 from ...tournament.match_context import MatchEntry
 from ...tournament.placing import placed

@@ -21,6 +21,7 @@ from protocol import RemoteProtocolError
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 
 from ...clock import Transport
+from ...errors import RefereeError
 from .conversation import VOID
 from .forms import BadForm, converted, tile_names, view_of
 from .json_stream import JsonReader
@@ -33,7 +34,7 @@ _LEAST_BYTES = 5
 built, looks for a prefix of so many bytes before it gives out the first value: until they have come, it waits."""
 
 
-class NobodyListens(Exception):
+class NobodyListens(RefereeError):
     """There is no referee where one was looked for; the text says where."""
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import cos, pi, sin
 from typing import Any, Protocol
 
-from ..base import Outcome, counted
+from ...text import counted
+from ..base import Outcome
 from ..grid_drawing import edges, standing
 from .tiles import COLORS, NAMES, SHAPES, Board, Cell, Tile
 

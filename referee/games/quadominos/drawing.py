@@ -6,7 +6,8 @@ meet, the quarters make one disc of one tone, so a corner that fits is seen befo
 
 from collections.abc import Iterable, Sequence
 
-from ..base import Outcome, counted
+from ...text import counted
+from ..base import Outcome
 from ..grid_drawing import edges, standing
 from .rounds import PENALTY, State
 from .tiles import FACES, TILES, Cell

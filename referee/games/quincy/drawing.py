@@ -6,7 +6,7 @@ In both, a stone has its team's letter beside its colour, in SVG a shape of its 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from ..base import counted
+from ...text import counted
 from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Pair, Square, lines, survey
 from .forms import PublicEvent
 

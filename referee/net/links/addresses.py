@@ -9,6 +9,7 @@ from twisted.internet.endpoints import quoteStringArgument, serverFromString
 from twisted.internet.error import CannotListenError
 
 from ...clock import Port
+from ...errors import BadRequest
 
 BACKLOG = 4096
 """Connections that the system holds until the loop takes them; Linux' own most. Over that it drops them, and who is
@@ -22,7 +23,7 @@ _V6_BITS = 64
 _WITH_BACKLOG = ("tcp", "tcp6", "ssl", "unix")
 
 
-class EndpointError(Exception):
+class EndpointError(BadRequest):
     """An address that can't be listened on; the text names it and says why."""
 
 

@@ -12,8 +12,8 @@ from protocol import RemoteProtocolError
 from protocol.limits import MAX_EVIDENCE_BYTES
 
 from ...clock import Clock
-from ...games.base import counted
 from ...match.fouls import STRANGER
+from ...text import counted
 from .lobby import Absence, Door
 from .patience import Patience
 from .player_protocol import PlayerLink

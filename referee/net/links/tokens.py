@@ -14,6 +14,7 @@ from pathlib import Path
 
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
+from ...errors import BadRequest
 from ...files.small import read_small
 
 TOKEN_BYTES = 32
@@ -25,7 +26,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _HEAD = "# Players that may sign up: name = SHA-256 of the token. Made by `referee token`.\n"
 
 
-class BadTokens(Exception):
+class BadTokens(BadRequest):
     """A file of players that can't be used; the text says where and why."""
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ... import __version__
-from ...games.base import Game, counted
+from ...games.base import Game
 from ...launch import Confinement, Launch, PlayerError, Program
 from ...match.commands import Command, ExpelSeat, Result
 from ...match.events import Event
@@ -21,6 +21,7 @@ from ...match.machine import Match
 from ...record.resume import Resumption
 from ...record.seal import Sealer
 from ...record.writer import RecordWriter
+from ...text import counted
 from ..links.addresses import Ports, endpoint_of
 from ..links.lobby import Door, KnownPlayers, Returns, SignUp, SignUpPolicy
 from ..links.patience import Patience

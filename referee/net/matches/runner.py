@@ -19,6 +19,7 @@ from protocol.limits import MAX_EVIDENCE_BYTES
 from protocol.messages import Ack, Message, Move, Paused, Ready
 
 from ...clock import Clock
+from ...errors import RefereeError
 from ...launch import Program
 from ...match import commands as c
 from ...match import events as e
@@ -39,7 +40,7 @@ MAX_RETURNS = 20
 OnStep = Callable[[e.Event, tuple[c.Command, ...], Match], None]
 
 
-class MatchPaused(Exception):
+class MatchPaused(RefereeError):
     """The referee was stopped in the middle of a match; the text names its record, from which it goes on."""
 
 

@@ -13,6 +13,7 @@ from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
 
 from ...clock import Port, Timer
+from ...errors import RefereeError
 from ...games.base import Game
 from ...launch import Confinement, Launch
 from ...match.machine import Match
@@ -45,7 +46,7 @@ REFRESH_S = 0.25
 _MIB = 1 << 20
 
 
-class TournamentStopped(Exception):
+class TournamentStopped(RefereeError):
     """The tournament can't go on; what was played is kept, and the text says what to do."""
 
 

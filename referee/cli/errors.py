@@ -1,0 +1,52 @@
+"""What the errors of the product become on the command line: words and an exit status, all of them here.
+
+0 fine, 1 what was asked for can't be done or does not hold, 2 it was asked wrongly, 3 the auditor itself failed.
+"""
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+
+import rich_click as click
+
+from ..errors import BadRequest, RefereeError
+from ..text import printable_lines
+from .interrupts import SIGNALLED
+
+FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
+
+
+@contextlib.contextmanager
+def worded() -> Iterator[None]:
+    """Let the errors of a command end it with words that say what to do.
+
+    Raises:
+        click.ClickException: something can't be done, or was asked for wrongly (click.UsageError).
+        BrokenPipeError: nobody reads on; click ends without a word.
+        SystemExit: the user interrupted.
+    """
+    try:
+        yield
+    except click.ClickException as error:
+        error.message = printable_lines(error.message)  # type: ignore[misc]  # there is no other place
+        raise
+    except BadRequest as error:
+        raise click.UsageError(printable_lines(str(error))) from None
+    except RefereeError as error:
+        raise click.ClickException(printable_lines(str(error))) from None
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        sys.exit(SIGNALLED + signal.SIGINT)
+    except OSError as error:
+        raise click.ClickException(printable_lines(_refusal(error))) from None
+
+
+def _refusal(error: OSError) -> str:
+    """Return what the machine refused, where a command had no better word for it."""
+    reason = error.strerror or str(error)
+    if error.filename is None:
+        return f"the machine refused: {reason}"
+    remedy = "see to that path, or work in another folder (--logs; in a tournament's file, logs)"
+    return f"can't use {error.filename}: {reason}; {remedy}"

@@ -1,0 +1,13 @@
+"""What can't be done, in two kinds: whoever asks for it has asked wrongly, or what is there does not allow it.
+
+Each module has errors of its own below these. Their texts say what is wrong, where, and what to do about it, so that
+whoever shows them, a command or a page, adds no words: cli/errors.py says what each kind means for a command.
+"""
+
+
+class RefereeError(Exception):
+    """Something that was asked for can't be done or does not hold; the text says why."""
+
+
+class BadRequest(RefereeError):
+    """What was asked for is wrong in itself; the text says what to ask for instead."""
