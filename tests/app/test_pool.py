@@ -13,7 +13,8 @@ import pytest
 WAIT_S = 60
 AUDIT = """
 import os, signal, sys
-from referee.cli import audit, main
+from referee.cli import main
+from referee.cli.commands import audit
 
 def work(path, demands):
     if path.name == "fatal":

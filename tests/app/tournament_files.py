@@ -89,7 +89,7 @@ def furnished(folder: Path) -> Path:
     player(folder / "quincy", 'name = "mine"\nrun = "true"\ngames = ["quincy"]\n')
     player(folder / "submissions" / "zoe")
     (folder / "bare").mkdir()
-    (folder / "board.toml").write_bytes((ROOT / "referee" / "games" / "quincala.toml").read_bytes())
+    (folder / "board.toml").write_bytes((ROOT / "referee" / "games" / "quincala" / "boards.toml").read_bytes())
     (folder / "wrong.toml").write_text("a = 1\nb = \n")
     (folder / "players.toml").write_text(f'ada = "{HASH}a"\nbob = "{HASH}b"\n')
     return folder

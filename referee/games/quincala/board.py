@@ -5,7 +5,7 @@ one of its own size, a number of ten bits says all of it. A dot is a number, row
 no dot of the playing area has a number too, and stands in no ray.
 
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). Its figures could not be found: the layout that
-comes with the game, quincala.toml, is a reconstruction, and any other can take its place.
+comes with the game, boards.toml, is a reconstruction, and any other can take its place.
 """
 
 import tomllib
