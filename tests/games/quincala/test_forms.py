@@ -17,7 +17,7 @@ from referee.games.quincala.game import Leg, Move, Options, Place, Stop
 from .positions import GAME, broken_rule, leg, place, played, position, towers
 
 FAR = 2**31 - 1
-SPEC = Path(__file__).parents[2] / "protocol" / "SPEC.md"
+SPEC = Path(__file__).parents[3] / "protocol" / "SPEC.md"
 
 
 @pytest.mark.parametrize(
