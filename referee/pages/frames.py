@@ -1,7 +1,4 @@
-"""A record as what a watcher sees: one frame per deal, move, expulsion and fault, and the time of every answer.
-
-Knows which events are worth a frame. Refuses to know how frames are shown.
-"""
+"""Folds a record again into frames: one per deal, move, expulsion and fault, and the time of every answer."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,7 +16,7 @@ class StillSecret(RefereeError):
     """The match was not finished, and its record does not tell the seed: nothing but its events can be known."""
 
 
-class Kind(StrEnum):
+class FrameKind(StrEnum):
     """What a frame shows."""
 
     DEAL = "deal"
@@ -36,7 +33,7 @@ class Kind(StrEnum):
 class Frame:
     """One moment of a match."""
 
-    kind: Kind
+    kind: FrameKind
     turn: int
     """Number of the turn; 0 before the first."""
     at_ms: float
@@ -65,7 +62,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerTime:
     """How long one answer took, or did not come."""
 
     seat: int
@@ -76,17 +73,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class FoldedRecord:
     """A record that was folded again, and holds as far as it goes."""
 
     record: Record
     match: Match
     frames: tuple[Frame, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerTime, ...]
 
 
-def watch(record: Record, find_game: FindGame) -> Watched:
-    """Fold a record again, and keep what a watcher sees.
+def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
+    """Fold a record again, and keep what there is to be seen of the match.
 
     Args:
         record: the record, chain checked.
@@ -101,27 +98,27 @@ def watch(record: Record, find_game: FindGame) -> Watched:
     if match is None:
         raise StillSecret(f"{record.path}: the match was not finished and its seed is still secret")
     frames: list[Frame] = []
-    answers: list[Answer] = []
+    answers: list[AnswerTime] = []
     turn = 0  # of the event: the match that has taken it in may be in the next one
     for step, _ in refold(record, match):
         event = step.event
         if isinstance(event, e.Answer | e.DeadlinePassed):
-            answers.append(Answer(event.seat, turn, event.at_ms, _used_ms(event)))
+            answers.append(AnswerTime(event.seat, turn, event.at_ms, _used_ms(event)))
         new = _frames_of(event, turn, match, frames)
         if not new and frames and isinstance(event, e.AckReceived):
             frames[-1] = replace(frames[-1], state=match.state, to_move=_to_move(match))
         frames += new
         turn = match.turn
     check_result(record, match)
-    return Watched(record, match, tuple(frames), tuple(answers))
+    return FoldedRecord(record, match, tuple(frames), tuple(answers))
 
 
 def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> list[Frame]:
     """Return what an event adds to the frames before it; the match has taken it in."""
     out = tuple(foul.seat for foul in match.fouls)
     was_out = before[-1].out if before else ()
-    is_dealt = match.state is not None and not any(frame.kind is Kind.DEAL for frame in before)
-    now = Frame(Kind.MOVE, turn, event.at_ms, match.state, _to_move(match), out)
+    is_dealt = match.state is not None and not any(frame.kind is FrameKind.DEAL for frame in before)
+    now = Frame(FrameKind.MOVE, turn, event.at_ms, match.state, _to_move(match), out)
     if isinstance(event, e.SeatEvent):
         now = replace(now, seat=event.seat)
     if isinstance(event, e.MoveReceived):
@@ -129,13 +126,13 @@ def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> 
     new = []
     if len(out) > len(was_out):
         state = None if is_dealt else now.state
-        new.append(replace(now, kind=Kind.EXPELLED, foul=match.fouls[-1], state=state))
+        new.append(replace(now, kind=FrameKind.EXPELLED, foul=match.fouls[-1], state=state))
     elif isinstance(event, e.MoveReceived) and not _is_void(match):
         new.append(now)
     if is_dealt:
-        new.append(Frame(Kind.DEAL, 0, event.at_ms, match.state, now.to_move, out))
+        new.append(Frame(FrameKind.DEAL, 0, event.at_ms, match.state, now.to_move, out))
     if _is_void(match) and match.result is not None:
-        new.append(replace(now, kind=Kind.VOID, fault=match.result.void))
+        new.append(replace(now, kind=FrameKind.VOID, fault=match.result.void))
     return new
 
 

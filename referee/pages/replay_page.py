@@ -18,7 +18,7 @@ from ..record.audit.audit import FindGame
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, with_names
-from .frames import Watched, watch
+from .frames import FoldedRecord, fold_record
 from .page import embedded, filled, part, policy
 from .words import ending, gains, headline, move_text, ranking, reasons, time_control
 
@@ -35,44 +35,44 @@ def replay_page(record: Record, find_game: FindGame) -> str:
         StillSecret: the match was not finished and its seed is not in the record.
         Exception: what find_game raises for a game it does not know.
     """
-    return page_of(watch(record, find_game))
+    return page_of(fold_record(record, find_game))
 
 
-def page_of(watched: Watched) -> str:
+def page_of(folded: FoldedRecord) -> str:
     """Return a match that was folded again as one HTML document."""
-    names = [printable(name) for name in watched.match.setup.names]
+    names = [printable(name) for name in folded.match.setup.names]
     style, script = part("replay.css"), part("replay.js")
     slots = {
         "policy": policy(script, style),
-        "title": escape(f"{' · '.join(names)} — {watched.match.setup.match}"),
+        "title": escape(f"{' · '.join(names)} — {folded.match.setup.match}"),
         "players": escape(" · ".join(names)),
-        "game": escape(watched.match.game.title),
-        "match": escape(watched.match.setup.match),
-        "badge": escape(_badge(watched.record)),
-        "ending": escape(_ending(watched)),
-        "ranking": _ranking(watched),
-        "facts": _facts(watched),
+        "game": escape(folded.match.game.title),
+        "match": escape(folded.match.setup.match),
+        "badge": escape(_badge(folded.record)),
+        "ending": escape(_ending(folded)),
+        "ranking": _ranking(folded),
+        "facts": _facts(folded),
         "style": style,
         "script": script,
-        "data": embedded(_data(watched)),
+        "data": embedded(_data(folded)),
     }
     return filled(part("replay.html"), slots)
 
 
-def _data(watched: Watched) -> dict[str, Any]:
+def _data(folded: FoldedRecord) -> dict[str, Any]:
     """Return what the script shows."""
-    names, game = watched.match.setup.names, watched.match.game
-    drawings = (None if frame.state is None else game.draw_svg(frame.state) for frame in watched.frames)
+    names, game = folded.match.setup.names, folded.match.game
+    drawings = (None if frame.state is None else game.draw_svg(frame.state) for frame in folded.frames)
     lines, boards = pooled(svg and with_names(svg, names) for svg in drawings)
     return {
         "names": [printable(name) for name in names],
-        "turns": watched.match.turn,
-        "hasSteps": any(map(partial(_is_within_turn, game), (frame.state for frame in watched.frames))),
-        "ending": _ending(watched) or "the match was not finished",
-        "limit": watched.match.setup.per_move_ms,
+        "turns": folded.match.turn,
+        "hasSteps": any(map(partial(_is_within_turn, game), (frame.state for frame in folded.frames))),
+        "ending": _ending(folded) or "the match was not finished",
+        "limit": folded.match.setup.per_move_ms,
         "lines": lines,
-        "frames": list(_frames(watched, boards)),
-        "answers": [(answer.seat, answer.turn, answer.at_ms, round(answer.used_ms, 3)) for answer in watched.answers],
+        "frames": list(_frames(folded, boards)),
+        "answers": [(answer.seat, answer.turn, answer.at_ms, round(answer.used_ms, 3)) for answer in folded.answers],
     }
 
 
@@ -80,15 +80,15 @@ def _is_within_turn(game: Game[Any, Any, Any], state: Any) -> bool:
     return state is not None and game.outcome(state) is None and game.is_same_turn(state)
 
 
-def _ending(watched: Watched) -> str:
+def _ending(folded: FoldedRecord) -> str:
     """Return who won; nothing of a match that was not finished."""
-    result = watched.match.result
-    return "" if result is None else ending(watched.match.setup.names, result)
+    result = folded.match.result
+    return "" if result is None else ending(folded.match.setup.names, result)
 
 
-def _frames(watched: Watched, boards: Sequence[list[int] | None]) -> Iterable[dict[str, Any]]:
-    names = watched.match.setup.names
-    for index, (frame, board) in enumerate(zip(watched.frames, boards, strict=True)):
+def _frames(folded: FoldedRecord, boards: Sequence[list[int] | None]) -> Iterable[dict[str, Any]]:
+    names = folded.match.setup.names
+    for index, (frame, board) in enumerate(zip(folded.frames, boards, strict=True)):
         yield {
             "board": board,
             "kind": frame.kind,
@@ -98,9 +98,9 @@ def _frames(watched: Watched, boards: Sequence[list[int] | None]) -> Iterable[di
             "head": headline(frame, names),
             "move": None if frame.took_ms is None else move_text(frame.move),
             "took": frame.took_ms,
-            "reasons": reasons(frame, watched.match.game.rules),
+            "reasons": reasons(frame, folded.match.game.rules),
             "scores": frame.scores,
-            "gain": gains(watched.frames, index),
+            "gain": gains(folded.frames, index),
             "next": frame.to_move,
             "out": frame.out,
         }
@@ -116,14 +116,14 @@ def _badge(record: Record) -> str:
     return "record holds" if record.result else "record holds, match not finished"
 
 
-def _ranking(watched: Watched) -> str:
+def _ranking(folded: FoldedRecord) -> str:
     """Return the final ranking as the rows of a table."""
-    result = watched.match.result
+    result = folded.match.result
     if result is None:
         return _row("td", ["", "", "the match was not finished", "", "", ""])
     return "".join(
         _row("td", [row.place, str(row.seat), row.name, str(row.points), f"{row.used_ms / 1000:.3f} s", row.note])
-        for row in ranking(watched.match.setup.names, result)
+        for row in ranking(folded.match.setup.names, result)
     )
 
 
@@ -131,15 +131,15 @@ def _row(tag: str, cells: Iterable[str]) -> str:
     return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _facts(watched: Watched) -> str:
+def _facts(folded: FoldedRecord) -> str:
     """Return what the record says of the match, as the items of a list of definitions."""
     return "".join(
-        f"<dt>{escape(label)}</dt><dd>{escape(printable(text))}</dd>" for label, text in _told(watched).items() if text
+        f"<dt>{escape(label)}</dt><dd>{escape(printable(text))}</dd>" for label, text in _told(folded).items() if text
     )
 
 
-def _told(watched: Watched) -> Mapping[str, str]:
-    record, match, setup = watched.record, watched.match, watched.match.setup
+def _told(folded: FoldedRecord) -> Mapping[str, str]:
+    record, match, setup = folded.record, folded.match, folded.match.setup
     count = 1 + len(record.steps) + (record.result is not None)
     ended = match.result.reason if match.result else None
     rule = match.game.rules.get(ended or "")

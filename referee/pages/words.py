@@ -15,7 +15,7 @@ from ..match.setup import MatchSetup
 from ..text import printable
 from ..tournament.spec import TimeControl
 from .causes import broken
-from .frames import Frame, Kind
+from .frames import Frame, FrameKind
 
 
 def move_text(move: Any) -> str:
@@ -42,13 +42,13 @@ def headline(frame: Frame, names: Sequence[str]) -> str:
     """Return what a frame shows, in a few words."""
     who = "" if frame.seat is None else printable(names[frame.seat])
     match frame.kind:
-        case Kind.DEAL:
+        case FrameKind.DEAL:
             return "the deal"
-        case Kind.EXPELLED:
+        case FrameKind.EXPELLED:
             return f"{who} is expelled"
-        case Kind.VOID:
+        case FrameKind.VOID:
             return "the match is void"
-        case Kind.MOVE:
+        case FrameKind.MOVE:
             return who
 
 
@@ -76,7 +76,7 @@ def gains(frames: Sequence[Frame], index: int) -> int:
         index: number of the frame.
     """
     frame = frames[index]
-    if frame.kind is not Kind.MOVE or frame.seat is None or frame.scores is None:
+    if frame.kind is not FrameKind.MOVE or frame.seat is None or frame.scores is None:
         return 0
     before = frames[index - 1].scores if index else None
     return frame.scores[frame.seat] - (before[frame.seat] if before else 0)

@@ -1,8 +1,10 @@
-"""`referee replay` as a user runs it: printed, and written to files. The player at a terminal: test_playback.py."""
+"""`referee replay` as a user runs it: printed, written to files, and shown in a browser."""
 
 import json
 import re
 import subprocess
+import tempfile
+import webbrowser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -123,6 +125,44 @@ def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: t
     assert record.read_bytes() == before
 
 
+# --- in a browser
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Give the addresses that a browser was asked to open; a temporary file goes into the test's folder."""
+    addresses: list[str] = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def _open(address: str) -> bool:
+        addresses.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", _open)
+    return addresses
+
+
+def test_a_browser_opens_the_page(record: Path, tmp_path: Path, opened: list[str]) -> None:
+    """It is shown the file of --html, or else a temporary one with the same page."""
+    page = tmp_path / "a page.html"
+    replay(record, "--html", page, "--open")
+    told = replay(record, "--open").stdout
+    temporary = Path(told.removeprefix("written: ").removesuffix("\n"))
+    assert opened == [page.as_uri(), temporary.as_uri()]
+    assert page.read_bytes() == temporary.read_bytes() != b""
+    assert temporary.parent.parent == tmp_path
+
+
+@pytest.mark.usefixtures("opened")
+def test_where_there_is_no_browser_the_page_is_named(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page stays where it was written, and its path is told, with status 1."""
+    monkeypatch.setattr(webbrowser, "open", lambda address: False)
+    done = replay(record, "--open", status=1)
+    page = done.stdout.removeprefix("written: ").strip()
+    assert Path(page).is_file()
+    assert "no browser was found here" in " ".join(done.stderr.replace("│", " ").split())
+
+
 # --- used wrongly
 
 
@@ -134,8 +174,10 @@ def test_nothing_is_overwritten_unasked(record: Path, tmp_path: Path, options: t
         (("--turn", "99", "--svg", "a.svg"), "there is no turn 99"),
         (("--turn", "-1"), "--turn"),
         (("--svg", "12"), "--svg takes a file, not a turn: --turn 12 --svg board.svg"),
-        (("--svg", "a.svg", "--html", "a"), "--html shows all turns"),
-        (("--turn", "1", "--html", "a"), "--html shows all turns"),
+        (("--svg", "a.svg", "--html", "a"), "the page shows all turns"),
+        (("--turn", "1", "--html", "a"), "the page shows all turns"),
+        (("--turn", "1", "--open"), "--html and --open go without --turn and --svg"),
+        (("--svg", "-", "--open"), "--html and --open go without --turn and --svg"),
         (("--svg", "-", "--json"), "give --svg a file"),
         (("--svg", "no/such/folder/a.svg"), "can't write no/such/folder/a.svg: No such file"),
         (("--html", "no/such/folder/a.html"), "can't write no/such/folder/a.html: No such file"),

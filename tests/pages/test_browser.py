@@ -7,7 +7,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from referee.match.machine import Match
-from referee.pages.frames import Frame, watch
+from referee.pages.frames import Frame, fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.words import move_text
 from referee.plugins import load
@@ -66,12 +66,12 @@ def opened(browser: Page, record: Path, width: int = 1366, height: int = 768, *,
 
 def frames_of(record: Path) -> tuple[Frame, ...]:
     """Return what a record's page has to show."""
-    return watch(read_record(record), load().game).frames
+    return fold_record(read_record(record), load().game).frames
 
 
 def winners_of(record: Path) -> tuple[int, ...]:
     """Return the seats that won a record's match."""
-    result = watch(read_record(record), load().game).match.result
+    result = fold_record(read_record(record), load().game).match.result
     assert result is not None
     return result.winners
 

@@ -1,4 +1,4 @@
-"""What a watcher sees of a match: each kind of event, and what its frame holds. Records come from the fold itself."""
+"""The frames of a match: each kind of event, and what its frame holds. Records come from the fold itself."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from referee.games.base import Game
 from referee.match import events as e
 from referee.match.commands import Result
 from referee.match.fouls import Cause, Foul
-from referee.pages.frames import Frame, Kind, StillSecret, Watched, watch
+from referee.pages.frames import FoldedRecord, Frame, FrameKind, StillSecret, fold_record
 from referee.pages.words import duration, ending, gains, headline, move_text, ranking, reasons
 from referee.plugins import PluginError, load
 from referee.record.audit.audit import open_match, refold
@@ -24,12 +24,12 @@ from .matches import HOSTILE_MOVE, hostile, ordinary
 REGISTRY = load()
 
 
-def watched(told: Story, folder: Path) -> Watched:
-    """Write a story's record, read it again and watch it."""
-    return watch(read_record(told.write(folder / "match.jsonl")), REGISTRY.game)
+def folded(told: Story, folder: Path) -> FoldedRecord:
+    """Write a story's record, read it again and fold it."""
+    return fold_record(read_record(told.write(folder / "match.jsonl")), REGISTRY.game)
 
 
-def kinds(seen: Watched) -> list[tuple[str, int, int | None]]:
+def kinds(seen: FoldedRecord) -> list[tuple[str, int, int | None]]:
     """Return kind, turn and seat of every frame."""
     return [(str(frame.kind), frame.turn, frame.seat) for frame in seen.frames]
 
@@ -37,7 +37,7 @@ def kinds(seen: Watched) -> list[tuple[str, int, int | None]]:
 @pytest.mark.parametrize("acknowledge", [False, True])
 def test_every_turn_is_a_frame(tmp_path: Path, *, acknowledge: bool) -> None:
     """The deal, then each move with the state that followed, hand-outs delivered, with the points of the fold."""
-    seen = watched(ordinary(5, acknowledge=acknowledge), tmp_path)
+    seen = folded(ordinary(5, acknowledge=acknowledge), tmp_path)
     turns = seen.match.turn
     assert kinds(seen) == [("deal", 0, None), *(("move", turn, (turn - 1) % 4) for turn in range(1, turns + 1))]
     for frame in seen.frames:
@@ -54,13 +54,13 @@ def test_every_turn_is_a_frame(tmp_path: Path, *, acknowledge: bool) -> None:
 def test_every_foul_is_a_frame(tmp_path: Path, name: str) -> None:
     """Whatever a seat does wrong, whenever: one frame with the foul that the result has, and its seat out from then."""
     kind, fault = FAULTS[name]
-    seen = watched(story({kind: fault}, acknowledge=True), tmp_path)
+    seen = folded(story({kind: fault}, acknowledge=True), tmp_path)
     assert seen.match.result is not None
     (foul,) = seen.match.result.fouls
-    (frame,) = [frame for frame in seen.frames if frame.kind is Kind.EXPELLED]
+    (frame,) = [frame for frame in seen.frames if frame.kind is FrameKind.EXPELLED]
     assert (frame.foul, frame.seat, frame.turn) == (foul, foul.seat, foul.turn)
     at = seen.frames.index(frame)
-    assert [foul.seat in one.out for one in seen.frames] == [number >= at for number in range(len(seen.frames))]
+    assert [foul.seat in shown.out for shown in seen.frames] == [number >= at for number in range(len(seen.frames))]
 
 
 def test_a_foul_before_the_deal_has_no_board(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_foul_before_the_deal_has_no_board(tmp_path: Path) -> None:
     whole = ordinary(2)
     slowest = whole.steps[4][0]
     assert isinstance(slowest, e.ReadyReceived)
-    seen = watched(cut(whole, 4, lost(slowest.seat, slowest.at_ms)), tmp_path)
+    seen = folded(cut(whole, 4, lost(slowest.seat, slowest.at_ms)), tmp_path)
     assert kinds(seen) == [("expelled", 0, slowest.seat), ("deal", 0, None)]
     assert [frame.state is None for frame in seen.frames] == [True, False]
     assert seen.frames[1].to_move == min({0, 1} - {slowest.seat})
@@ -78,14 +78,14 @@ def test_a_void_match_ends_with_the_fault(tmp_path: Path) -> None:
     """The referee's own fault is the last frame; nobody is to move any more."""
     whole = ordinary(5)
     told = cut(whole, 8, e.RefereeFailed(at_ms=whole.steps[7][0].at_ms + 1.0, detail="the disk is full"))
-    last = watched(told, tmp_path).frames[-1]
-    assert (last.kind, last.fault, last.to_move) == (Kind.VOID, "the disk is full", None)
+    last = folded(told, tmp_path).frames[-1]
+    assert (last.kind, last.fault, last.to_move) == (FrameKind.VOID, "the disk is full", None)
     assert reasons(last, {}) == [("fault of the referee", "the disk is full")]
 
 
 def test_every_answer_has_its_time(tmp_path: Path) -> None:
     """The answers' times add up to what the result says of each seat, and each stands at its turn."""
-    seen = watched(ordinary(5), tmp_path)
+    seen = folded(ordinary(5), tmp_path)
     assert seen.match.result is not None
     for seat, used_ms in enumerate(seen.match.result.used_ms):
         own = [answer for answer in seen.answers if answer.seat == seat]
@@ -101,16 +101,16 @@ def test_a_forged_result_does_not_hold(tmp_path: Path) -> None:
     better = msgspec.structs.replace(record.result.result, winners=(3,))
     forged = replace(record, result=msgspec.structs.replace(record.result, result=better))
     with pytest.raises(RecordError, match="expected result"):
-        watch(forged, REGISTRY.game)
+        fold_record(forged, REGISTRY.game)
 
 
-def test_an_unfinished_match_is_watched_if_its_seed_is_told(tmp_path: Path) -> None:
+def test_an_unfinished_match_is_shown_if_its_seed_is_told(tmp_path: Path) -> None:
     """With a seed fixed beforehand all is shown that happened; with a secret one nothing can be."""
     half = cut(ordinary(5), 9)
-    assert watched(half, tmp_path).match.result is None
+    assert folded(half, tmp_path).match.result is None
     secret = Story(half.match, half.steps, is_fixed=False).write(tmp_path / "secret.jsonl")
     with pytest.raises(StillSecret, match="still secret"):
-        watch(read_record(secret), REGISTRY.game)
+        fold_record(read_record(secret), REGISTRY.game)
 
 
 def test_an_unknown_game_is_the_finders_affair(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_an_unknown_game_is_the_finders_affair(tmp_path: Path) -> None:
         raise PluginError(name)
 
     with pytest.raises(PluginError, match="q"):
-        watch(record, _find)
+        fold_record(record, _find)
 
 
 # --- words
@@ -204,7 +204,7 @@ def test_an_ending_in_words(winners: tuple[int, ...], void: str | None, shown: s
 def test_a_verdict_is_told_with_its_rule() -> None:
     """Cause, the rule's id, its text and source, and the detail stand in a frame's reasons; empty ones are left out."""
     foul = Foul(seat=1, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=2, rule="q.fit.row", detail="so")
-    frame = Frame(Kind.EXPELLED, 2, 1.0, None, None, (1,), seat=1, foul=foul)
+    frame = Frame(FrameKind.EXPELLED, 2, 1.0, None, None, (1,), seat=1, foul=foul)
     rules = REGISTRY.game("q").rules
     assert reasons(frame, rules) == [
         ("cause", "illegal-move"),
@@ -218,7 +218,7 @@ def test_a_verdict_is_told_with_its_rule() -> None:
 
 def test_hostile_players_are_told_harmlessly(tmp_path: Path) -> None:
     """No text that leaves has a control character in it, and none is lost."""
-    seen = watched(hostile(), tmp_path)
+    seen = folded(hostile(), tmp_path)
     assert seen.match.result is not None
     said = [text for frame in seen.frames for _, text in reasons(frame, seen.match.game.rules)]
     said += [headline(frame, seen.match.setup.names) for frame in seen.frames]
@@ -229,7 +229,7 @@ def test_hostile_players_are_told_harmlessly(tmp_path: Path) -> None:
 
 def test_points_of_a_move_are_its_gain(tmp_path: Path) -> None:
     """What the moves brought adds up to the final points; anything but a move brings nothing."""
-    seen = watched(ordinary(6), tmp_path)
+    seen = folded(ordinary(6), tmp_path)
     brought = [0, 0, 0, 0]
     for index, frame in enumerate(seen.frames):
         if frame.seat is not None:

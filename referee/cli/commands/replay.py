@@ -1,24 +1,23 @@
-"""`referee replay`: watch a recorded match again, in the terminal, as drawings or as a page.
+"""`referee replay`: show a recorded match again, as text, as a drawing of its board or as a page in a browser."""
 
-Frames are made in referee.pages, the interactive player is playback.py.
-"""
-
-import os
 import sys
+import tempfile
+import webbrowser
 from pathlib import Path
 
 import rich_click as click
 from rich.markup import escape
+from rich.text import Text
 
 from ...pages.drawing import with_names
-from ...pages.frames import Kind, StillSecret, Watched, watch
+from ...pages.frames import FoldedRecord, FrameKind, StillSecret, fold_record
 from ...pages.replay_page import page_of
+from ...pages.words import move_text, ranking, reasons
 from ...plugins import PluginError
 from ...record.reader import RecordError, read_record
 from ...text import printable
-from ..common import Count, console, json_option, monotonic, out, print_json, record_argument, registry
+from ..common import Count, console, json_option, out, print_json, record_argument, registry
 from ..errors import FAILED
-from ..views.playback import board_of, told, watch_live
 from ..views.results import result_table
 
 EXAMPLES = """Example:  referee replay logs/MATCH.jsonl
@@ -28,6 +27,8 @@ Example:  referee replay logs/MATCH.jsonl | less -R
 Example:  referee replay logs/MATCH.jsonl --turn 12
 
 Example:  referee replay logs/MATCH.jsonl --turn 12 --svg board.svg
+
+Example:  referee replay logs/MATCH.jsonl --open
 
 Example:  referee replay logs/MATCH.jsonl --html match.html
 """
@@ -45,6 +46,7 @@ STDOUT = Path("-")
     help="Write the board after the last turn, or after that of --turn, as SVG; - is stdout.",
 )
 @click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the match as a page of its own.")
+@click.option("--open", "is_opened", is_flag=True, help="Show the page in a browser; without --html, a temporary file.")
 @click.option("--force", is_flag=True, help="Write even over a file that exists.")
 @json_option
 def replay(
@@ -52,42 +54,42 @@ def replay(
     turn: int | None,
     svg: Path | None,
     html: Path | None,
+    is_opened: bool,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Watch a recorded match again: every turn with its player, its move or its expulsion, and the board.
+    """Show a recorded match again: every turn with its player, its move or its expulsion, and the board.
 
-    On a terminal: space plays and pauses, left and right step, home and end jump, + and - change the speed, up and down
-    (and h and l) scroll a board that is larger than the screen, q quits. Elsewhere all turns are printed.
+    The page of --html and --open is one file for any browser: the match plays and steps there, with the verdicts,
+    charts of points and time, and the record's facts; it loads nothing. No file that exists is overwritten without
+    --force, and the record never.
 
-    The page of --html is one file that shows the boards, the verdicts, charts of points and time, and the record's
-    facts in any browser; it loads nothing. No file that exists is overwritten without --force, and the record never.
-
-    Exit status: 0 shown, 1 the record does not hold, 2 used wrongly.
+    Exit status: 0 shown, 1 the record does not hold or there is no browser to open, 2 used wrongly.
     """
-    _check_use(record, turn, svg, html, is_json=as_json)
-    watched = _held(record)
+    if is_opened and html is None and svg is None and turn is None:
+        html = Path(tempfile.mkdtemp(prefix="referee-")) / f"{record.stem}.html"
+    _check_use(record, turn, svg, html, is_page=is_opened or html is not None, is_json=as_json)
+    folded = _folded(record)
     written = None
     if html is not None:
-        written = _write(html, page_of(watched), is_forced=force)
+        written = _write(html, page_of(folded), is_forced=force)
     elif svg == STDOUT:
-        print(_drawing(watched, turn))
+        print(_drawing(folded, turn))
     elif svg is not None:
-        written = _write(svg, _drawing(watched, turn), is_forced=force)
+        written = _write(svg, _drawing(folded, turn), is_forced=force)
     elif not as_json:
-        _show(watched, turn)
+        _show(folded, turn)
     if as_json:
-        _print_json(watched, turn, written)
+        _print_json(folded, turn, written)
     elif written is not None:
         out.print(f"written: {written}", markup=False, highlight=False, soft_wrap=True)
+    if is_opened and written is not None and not webbrowser.open(written.resolve().as_uri()):
+        raise click.ClickException(f"no browser was found here: open {written} in one")
 
 
-def is_watched() -> bool:
-    """Tell whether a person sits at a terminal that can be drawn on."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-
-
-def _check_use(record: Path, turn: int | None, svg: Path | None, html: Path | None, *, is_json: bool) -> None:
+def _check_use(
+    record: Path, turn: int | None, svg: Path | None, html: Path | None, *, is_page: bool, is_json: bool
+) -> None:
     """Refuse options that do not go together.
 
     Raises:
@@ -95,8 +97,8 @@ def _check_use(record: Path, turn: int | None, svg: Path | None, html: Path | No
     """
     if not record.is_file():
         raise click.UsageError(f"there is no record {record}")
-    if html is not None and not (turn is None and svg is None):
-        raise click.UsageError("--html shows all turns: it goes without --turn and --svg")
+    if is_page and not (turn is None and svg is None):
+        raise click.UsageError("the page shows all turns: --html and --open go without --turn and --svg")
     if svg is not None and svg.name.isdecimal():
         raise click.UsageError(f"--svg takes a file, not a turn: --turn {svg.name} --svg board.svg")
     if is_json and svg == STDOUT:
@@ -106,10 +108,10 @@ def _check_use(record: Path, turn: int | None, svg: Path | None, html: Path | No
         raise click.UsageError(f"{target} is the record itself")
 
 
-def _held(path: Path) -> Watched:
+def _folded(path: Path) -> FoldedRecord:
     """Read a record and fold it again, or end with what does not hold."""
     try:
-        return watch(read_record(path), registry().game)
+        return fold_record(read_record(path), registry().game)
     except (RecordError, PluginError) as error:
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)
@@ -133,71 +135,80 @@ def _write(path: Path, text: str, *, is_forced: bool) -> Path:
     return path
 
 
-def _frames_of(watched: Watched, turn: int) -> list[int]:
+def _frames_of(folded: FoldedRecord, turn: int) -> list[int]:
     """Return the numbers of the frames that show what happened in a turn.
 
     Raises:
         click.UsageError: there is no such turn.
     """
-    found = [index for index, frame in enumerate(watched.frames) if frame.turn == turn]
+    found = [index for index, frame in enumerate(folded.frames) if frame.turn == turn]
     if not found:
-        raise click.UsageError(f"the match has {watched.match.turn} turns, there is no turn {turn}")
+        raise click.UsageError(f"the match has {folded.match.turn} turns, there is no turn {turn}")
     return found
 
 
-def _drawing(watched: Watched, turn: int | None) -> str:
+def _drawing(folded: FoldedRecord, turn: int | None) -> str:
     """Return the board after a turn, or else after the last one, as SVG, with the players' names.
 
     Raises:
         click.UsageError: there is no such turn, or nothing was dealt by then.
     """
-    frames = watched.frames if turn is None else [watched.frames[index] for index in _frames_of(watched, turn)]
+    frames = folded.frames if turn is None else [folded.frames[index] for index in _frames_of(folded, turn)]
     if not frames or frames[-1].state is None:
         by = "yet" if turn is None else f"by turn {turn}"
         raise click.UsageError(f"nothing was dealt {by}, there is no board")
-    return with_names(watched.match.game.draw_svg(frames[-1].state), watched.match.setup.names)
+    return with_names(folded.match.game.draw_svg(frames[-1].state), folded.match.setup.names)
 
 
-def _show(watched: Watched, turn: int | None) -> None:
-    """Let a person at a terminal watch; print the turns elsewhere."""
+def _show(folded: FoldedRecord, turn: int | None) -> None:
+    """Print a turn, or all of them and the result."""
     if turn is not None:
-        for index in _frames_of(watched, turn):
-            _print_frame(watched, index)
-    elif watched.frames and is_watched():
-        watch_live(watched, out, monotonic)
+        for index in _frames_of(folded, turn):
+            _print_frame(folded, index)
+        return
+    for index, frame in enumerate(folded.frames):
+        if frame.kind is not FrameKind.DEAL:
+            _print_frame(folded, index)
+    if folded.match.result is None:
+        out.print("the match was not finished")
     else:
-        for index, frame in enumerate(watched.frames):
-            if frame.kind is not Kind.DEAL:
-                _print_frame(watched, index)
-        if watched.match.result is None:
-            out.print("the match was not finished")
-        else:
-            out.print(result_table(watched.match.setup.names, watched.match.result))
+        out.print(result_table(folded.match.setup.names, folded.match.result))
 
 
-def _print_frame(watched: Watched, index: int) -> None:
+def _print_frame(folded: FoldedRecord, index: int) -> None:
     """Print what happened, then the board."""
-    frame, match = watched.frames[index], watched.match
+    frame, match = folded.frames[index], folded.match
     seat = "the deal" if frame.seat is None else f"seat {frame.seat}, {printable(match.setup.names[frame.seat])}"
     out.rule(escape(f"turn {frame.turn}: {seat}"), align="left")
     if frame.foul is not None:
         out.print("expelled", style="red")
-    for line in told(watched, index)[1:]:
-        out.print(line, highlight=False, soft_wrap=True)
-    for line in board_of(frame, match):
-        out.print(line, highlight=False, soft_wrap=True)
+    if frame.took_ms is not None:
+        _print(Text(move_text(frame.move)))
+    for label, reason in reasons(frame, match.game.rules):
+        _print(Text.assemble((f"{label}: ", "dim"), reason))
+    if index == len(folded.frames) - 1 and match.result is not None and match.result.void is None:
+        places = ", ".join(f"{row.place}. {row.name} {row.points}" for row in ranking(match.setup.names, match.result))
+        _print(Text.assemble(("ranking: ", "dim"), places))
+    if frame.state is None:
+        _print(Text("nothing was dealt yet", style="dim"))
+    else:
+        _print(Text.from_markup(match.game.draw_text(frame.state)))
 
 
-def _print_json(watched: Watched, turn: int | None, written: Path | None) -> None:
+def _print(text: Text) -> None:
+    out.print(text, highlight=False, soft_wrap=True)
+
+
+def _print_json(folded: FoldedRecord, turn: int | None, written: Path | None) -> None:
     """Print the match as one object; with a turn, of that turn alone."""
-    numbers = range(len(watched.frames)) if turn is None else _frames_of(watched, turn)
-    answers = (frame for frame in map(watched.frames.__getitem__, numbers) if frame.took_ms is not None)
+    numbers = range(len(folded.frames)) if turn is None else _frames_of(folded, turn)
+    answers = (frame for frame in map(folded.frames.__getitem__, numbers) if frame.took_ms is not None)
     print_json(
         {
-            "match": watched.match.setup.match,
-            "names": watched.match.setup.names,
+            "match": folded.match.setup.match,
+            "names": folded.match.setup.names,
             "turns": [{"turn": frame.turn, "seat": frame.seat, "move": frame.move} for frame in answers],
-            "result": watched.match.result,
+            "result": folded.match.result,
             **({} if written is None else {"written": str(written)}),
         }
     )
