@@ -1,0 +1,59 @@
+"""What the manual shows works: every block of shell and of Python in its pages is run."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.manual import COMMAND_OF, ROOT, Block, blocks, pages
+
+PAGES = [page for page in pages() if any(block.is_run for block in blocks(page))]
+LIMIT_S = 60
+"""How long one block may take; all of them together take less on a quiet machine."""
+MOST_NOT_RUN = 25
+"""How many blocks of shell or Python are only shown, each with its reason."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_code_on_a_page_runs(page: Path, tmp_path: Path) -> None:
+    """The blocks of a page, one after the other in one folder, do what the page says."""
+    for block in blocks(page):
+        if block.setup is not None:
+            run(COMMAND_OF["sh"], block.setup, page, block, 0, tmp_path)
+        if block.file is not None:
+            path = tmp_path / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text)
+        elif block.is_run:
+            run(COMMAND_OF[block.language], block.text, page, block, block.exit_status, tmp_path)
+
+
+def run(command: tuple[str, ...], text: str, page: Path, block: Block, status: int, folder: Path) -> None:
+    """Run a text in a page's folder.
+
+    Raises:
+        AssertionError: it ended with another exit status; the message has the place and the output.
+    """
+    scripts = Path(sys.executable).parent
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("REFEREE_", "COVERAGE"))},
+        "PATH": f"{scripts}:{os.environ['PATH']}",
+        "VIRTUAL_ENV": str(scripts.parent),
+        "HOME": str(folder / ".home"),
+        "CHECKOUT": str(ROOT),
+    }
+    done = subprocess.run(
+        [*command, text], cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False
+    )
+    where = f"{page.relative_to(ROOT)}, line {block.line}"
+    assert done.returncode == status, f"{where}: exit status {done.returncode}\n{text}\n{done.stdout}\n{done.stderr}"
+
+
+def test_few_blocks_are_only_shown() -> None:
+    """Code that is not run is the exception, and says why."""
+    shown = [block for page in pages() for block in blocks(page) if block.language in COMMAND_OF and not block.file]
+    not_run = [block for block in shown if not block.is_run]
+    assert all(block.reason_not_run for block in not_run)
+    assert len(not_run) <= MOST_NOT_RUN

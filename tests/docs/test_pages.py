@@ -1,0 +1,50 @@
+"""The manual's pages are short, and what they point to is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.manual import ROOT, pages
+
+MAX_LINES = 250
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_PATH = re.compile(r"`((?:referee|protocol|sample_players|tests|docs|logs|examples)/[\w./-]*)`")
+BY_NAME = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@BY_NAME
+def test_a_page_is_short(page: Path) -> None:
+    """Nobody has to search in a page for long."""
+    lines = page.read_text().splitlines()
+    assert len(lines) <= MAX_LINES
+    assert [line for line in lines if len(line) > 150 and not line.startswith("|")] == []
+
+
+@BY_NAME
+def test_links_lead_to_files(page: Path) -> None:
+    """A link inside the repository leads to a file that is there."""
+    links = [link for link in _LINK.findall(page.read_text()) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@BY_NAME
+def test_named_paths_exist(page: Path) -> None:
+    """Where a page names a file or folder of the repository, there is one."""
+    assert [path for path in _PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
+
+
+def test_code_is_marked_as_such() -> None:
+    """Commands stand in blocks with a language, so that they are run, and not in indented text."""
+    indented = re.compile(r"^ {4}referee ", re.MULTILINE)
+    assert [page.name for page in pages() if indented.search(page.read_text())] == []
+
+
+def test_every_page_is_in_the_site() -> None:
+    """Each folder's index names its pages; sphinx-build refuses one that is named nowhere, this says so sooner."""
+    for page in (ROOT / "docs").rglob("*.md"):
+        if "_build" in page.parts or page == ROOT / "docs/index.md":
+            continue
+        index = page.parent / "index.md" if page.name != "index.md" else ROOT / "docs/index.md"
+        name = page.stem if page.name != "index.md" else f"{page.parent.name}/index"
+        assert re.search(rf"^(?:.*<)?{re.escape(name)}>?$", index.read_text(), re.MULTILINE), f"{page} is in no toctree"
