@@ -1,7 +1,7 @@
 """Reads the pages of the manual: their blocks of code, and the comments before a block that say what becomes of it.
 
-A block of `sh` or `python` is run, in the order of its page and in the page's own folder. A comment right before it says
-otherwise:
+A block of `sh` or `python` is run, in the order of its page and in the page's own folder. A comment right before it
+says otherwise:
 
     <!-- file NAME -->          the block is written to that file
     <!-- exit N -->             the block must end with exit status N

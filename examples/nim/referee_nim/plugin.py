@@ -1,0 +1,25 @@
+"""What this package adds to the referee. The entry point in setup.cfg names this module."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from referee.games.base import Game
+from referee.hookspecs import HousePlayer, hookimpl
+
+from .game import NimGame
+from .players import make_careless, make_perfect
+
+
+@hookimpl
+def referee_games() -> Iterable[Game[Any, Any, Any]]:
+    """Return the game."""
+    return [NimGame()]
+
+
+@hookimpl
+def referee_house_players() -> Iterable[HousePlayer]:
+    """Return the house players; other packages' players may have no name of these."""
+    return [
+        HousePlayer("perfect", ("nim",), make_perfect, "Wins whenever it can."),
+        HousePlayer("careless", ("nim",), make_careless, "Takes one object from any heap."),
+    ]

@@ -1,0 +1,50 @@
+"""Nim keeps the contract of a game, and its players keep its rules."""
+
+from random import Random
+
+import pytest
+
+from referee.chance import Dealer
+from referee.games.base import IllegalMove
+from referee.testing import check_game
+from referee_nim.game import Move, NimGame, State
+from referee_nim.players import make_careless, make_perfect
+
+GAME = NimGame()
+
+
+@pytest.mark.parametrize("options", [{}, {"heaps": 1, "largest": 1}, {"heaps": 9, "largest": 20}])
+def test_the_game_keeps_the_contract(options: dict[str, int]) -> None:
+    """The referee's own suite plays it at random: hostile moves, expelled seats, views, drawings, deals."""
+    check_game(GAME, Random(1), options=options)
+
+
+@pytest.mark.parametrize(
+    ("move", "rule"),
+    [
+        (Move(3, 1), "nim.take.heap"),
+        (Move(-1, 1), "nim.take.heap"),
+        (Move(0, 0), "nim.take.some"),
+        (Move(0, 4), "nim.take.some"),
+        (Move(1, 1), "nim.take.some"),
+    ],
+)
+def test_an_illegal_move_names_its_rule(move: Move, rule: str) -> None:
+    """Each rule that a move can break is the one that is named."""
+    with pytest.raises(IllegalMove) as refused:
+        GAME.play(State((3, 0, 5)), move)
+    assert refused.value.rule_id == rule
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_perfect_player_wins_where_it_can(seed: int) -> None:
+    """Against the careless player, from a deal in which the one to move can win."""
+    key = bytes([seed]) * 32
+    options = GAME.parse_options({"heaps": 4})
+    state = GAME.new(options, 2, Dealer(key))
+    choosers = [make_perfect(GAME, options, key), make_careless(GAME, options, key)]
+    while (outcome := GAME.outcome(state)) is None:
+        seat = GAME.to_move(state)
+        plain = {"seat": seat, "to_move": seat, "heaps": list(state.heaps)}
+        state = GAME.play(state, GAME.parse_move(choosers[seat](plain)))
+    assert outcome.ranking[0] == (0,)
