@@ -17,7 +17,7 @@ from .scripted_match import AnyGame
 from .session import Session, Times
 
 T = TypeVar("T")
-_TOML = "Mend it as it says there; README.md, For students, has an example of a player.toml."
+_TOML = "Mend it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
 
 
 class CheckContext:

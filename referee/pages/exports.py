@@ -1,4 +1,4 @@
-"""A tournament as tables and as one object for other programs. Knows the columns, docs/exports.md; no files.
+"""A tournament as tables and as one object for other programs, as docs/reference/exports.md describes them.
 
 A text of a player's that a spreadsheet would take for a formula gets an apostrophe before it.
 """

@@ -1,6 +1,7 @@
-"""Matches as plain text, after the manner of PGN: tags, then the moves in short. Knows the format, docs/exports.md.
+"""Matches as plain text, after the manner of PGN: tags, then the moves in short.
 
-A move is one word without spaces, whatever a player sent: what has no short form stands there as JSON.
+docs/reference/exports.md describes the format. A move is one word without spaces, whatever a player sent: what has no
+short form stands there as JSON.
 """
 
 import json

@@ -204,8 +204,8 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
     ("index", "entrants"), [(0, ["dag", "greedy", "random"]), (1, ["greedy", "ada", "shell", "bob", "eve"])]
 )
 def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrants: list[str]) -> None:
-    """What the README shows is a file as it says, once its folders and tokens are there."""
-    section = (ROOT / "README.md").read_text().partition("### The tournament file")[2]
+    """What the manual shows is a file as it says, once its folders and tokens are there."""
+    section = (ROOT / "docs/organisers/tournament-file.md").read_text()
     text = section.split("```toml\n")[1 + index].partition("```")[0]
     player(tmp_path / "submissions" / "eve")
     player(tmp_path / "players" / "ada")

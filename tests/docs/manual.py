@@ -4,7 +4,7 @@ A block of `sh` or `python` is run, in the order of its page and in the page's o
 says otherwise:
 
     <!-- file NAME -->          the block is written to that file
-    <!-- exit N -->             the block must end with exit status N
+    <!-- exit N -->             the block must end with exit status N; several may be allowed, as in `0 or 1`
     <!-- not run: REASON -->    the block is shown only
     <!-- setup COMMANDS -->     these commands are run first; readers don't see them
 """
@@ -30,7 +30,7 @@ class Block(Struct, frozen=True, kw_only=True):
     language: str
     text: str
     file: str | None
-    exit_status: int
+    exit_statuses: tuple[int, ...]
     reason_not_run: str | None
     setup: str | None
 
@@ -43,7 +43,7 @@ class Block(Struct, frozen=True, kw_only=True):
 def pages() -> list[Path]:
     """Return the pages of the manual that this repository's own authors write by hand."""
     docs = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts]
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *docs]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "logs/README.md", *docs]
 
 
 def blocks(page: Path) -> Iterator[Block]:
@@ -58,7 +58,7 @@ def blocks(page: Path) -> Iterator[Block]:
             language=language,
             text=code,
             file=said.get("file"),
-            exit_status=int(said.get("exit", "0")),
+            exit_statuses=tuple(map(int, said.get("exit", "0").split(" or "))),
             reason_not_run=said.get("not run:", by_ci),
             setup=said.get("setup"),
         )

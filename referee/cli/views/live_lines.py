@@ -1,6 +1,6 @@
 """A running tournament line by line: in words, or as JSON for other programs. Knows no terminal and no clock.
 
-The objects are described in docs/exports.md.
+The objects are described in docs/reference/exports.md.
 """
 
 from collections.abc import Callable, Sequence
