@@ -129,4 +129,6 @@ def test_the_schema_explains_every_action() -> None:
     (view, move), components = msgspec.json.schema_components([GAME.view_type, GAME.move_type])
     assert view == {"$ref": "#/$defs/View"}
     assert set(move["discriminator"]["mapping"]) == {"add", "remove", "discard"}
-    assert all(components[name]["description"] for name in ("View", "Add", "Remove", "Discard", "PublicEvent", "StoneLine"))
+    assert all(
+        components[name]["description"] for name in ("View", "Add", "Remove", "Discard", "PublicEvent", "StoneLine")
+    )
