@@ -1,1 +1,1 @@
-"""Pages made of records. Reads a record and the rules that it was played by; refuses to fold anything by itself."""
+"""Pages, tables and texts made of records: the replay of a match, the report of a tournament."""

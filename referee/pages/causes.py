@@ -1,6 +1,6 @@
-"""Why somebody was expelled, as lists tell it: the whole of it once, and a few words from then on.
+"""Words for why a player was expelled: in full the first time that a list has it, then in short.
 
-Knows texts. Refuses to know markup and terminals: what leaves here has still to be made printable and escaped.
+What leaves here has still to be made printable and escaped.
 """
 
 import re
@@ -13,23 +13,15 @@ SHORT_CHARS = 100
 _PLACE = re.compile(r"(?:file://|(?<![\w./~-]))(?:/[^\s/:;,'\"()<>\[\]]+){2,}")
 """An absolute path: of the organiser's machine, and no reader's business."""
 
-_OTHER_NUMBER = re.compile(r"answers number (\d+), number (\d+) was asked")
-
 
 def broken(foul: Foul | FoulEntry) -> str:
     """Return the id of the broken rule of the game, or the code of the wire's where the cause is not called so, too."""
     return foul.rule or (foul.code if foul.code and foul.code != foul.cause else "")
 
 
-def detail(foul: Foul) -> str:
-    """Return what happened, a wrong number by the key that had it: only a move leaves its frame as evidence."""
-    answer, key = ("move", "turn") if foul.evidence else ("ack", "ack")
-    return _OTHER_NUMBER.sub(rf"the {answer} has `{key}` \1; `{key}` \2 was asked", foul.detail)
-
-
 def why(foul: Foul) -> str:
     """Return what was broken and what happened."""
-    return " ".join(filter(None, (broken(foul), detail(foul))))
+    return " ".join(filter(None, (broken(foul), foul.detail)))
 
 
 def placeless(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a report needs of one match, read off its record: the entry, its time, its moves. Refuses to fold anything."""
+"""A match in short, as a report needs it: what came of it, the time of each seat, the moves; read off its record."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +23,11 @@ class SeatTime(Struct, frozen=True):
     most_ms: float = 0.0
     most_share: float = 0.0
     """The largest share of a limit that was used; more than 1: too late."""
+
+    @property
+    def mean_ms(self) -> float:
+        """Of one move."""
+        return self.total_ms / self.answers if self.answers else 0.0
 
     def plus(self, other: "SeatTime") -> "SeatTime":
         """Return the time of two seats together."""
@@ -53,10 +58,11 @@ def digest_of(record: Record) -> Digest:
         RecordError: it was not finished, or it is none of a tournament.
     """
     times = [SeatTime() for _ in record.header.setup.names]
-    for one in timings(record):
-        if _is_of_a_move(one):
-            share = one.used_ms / one.limit_ms if one.limit_ms else 1.0
-            times[one.seat] = times[one.seat].plus(SeatTime(1, max(one.used_ms, 0.0), max(one.used_ms, 0.0), share))
+    for timing in timings(record):
+        if _is_of_a_move(timing):
+            used_ms = max(timing.used_ms, 0.0)
+            share = timing.used_ms / timing.limit_ms if timing.limit_ms else 1.0
+            times[timing.seat] = times[timing.seat].plus(SeatTime(1, used_ms, used_ms, share))
     return Digest(entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record)))
 
 
@@ -68,7 +74,9 @@ def _moves(record: Record) -> Iterator[str]:
     """Yield `TURN.SEAT MOVE` for every answer to a turn, and a remark in braces for every expulsion."""
     for step in record.steps:
         event = step.event
-        fouls: list[dict[str, Any]] = [one["foul"] for one in step.commands if one["command"] == "expel-seat"]
+        fouls: list[dict[str, Any]] = [
+            command["foul"] for command in step.commands if command["command"] == "expel-seat"
+        ]
         if isinstance(event, e.MoveReceived):
             is_wrong = any(foul["seat"] == event.seat for foul in fouls)
             yield f"{event.turn}.{event.seat} {short(event.move)}{'?' if is_wrong else ''}"

@@ -1,4 +1,4 @@
-"""Drawings of games on the way into a file or a page. Knows the stand-ins for names and that lines repeat; no game."""
+"""Makes drawings of games fit for a file or a page: the players' names in them, and equal lines kept once."""
 
 import re
 from collections.abc import Iterable, Sequence

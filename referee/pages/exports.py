@@ -1,4 +1,4 @@
-"""A tournament as tables and as one object for other programs, as docs/reference/exports.md describes them.
+"""A tournament as tables and as one object for other programs; docs/exports.md says what each column means.
 
 A text of a player's that a spreadsheet would take for a formula gets an apostrophe before it.
 """
@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ..text import printable
+from ..tournament.standings import Standing
 from .summary import Summary
 
 _FORMULA = ("=", "+", "-", "@")
@@ -19,29 +20,21 @@ Row = list[Any]
 
 def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
-    breaks = summary.spec.tie_breaks
-    wins = [] if "wins" in breaks else ["wins"]  # no column twice
-    titles = ["place", "name", "points", *breaks, "played", *wins, "byes", "fouls", "rating", "error_95", "suspended"]
-    return _csv(titles, _standings(summary))
+    wins = [] if "wins" in summary.tie_breaks else ["wins"]  # no column twice
+    titles = ["place", "name", "points", *summary.tie_breaks, "played", *wins, "byes", "fouls"]
+    return _csv([*titles, "rating", "error_95", "suspended"], (_standing(summary, line) for line in summary.standings))
 
 
-def _standings(summary: Summary) -> Iterator[Row]:
-    tournament = summary.history.tournament
-    for line in summary.standings:
-        rating, sums = summary.ratings[line.entrant], tournament.table.sums(line.entrant)
-        fouls = summary.fouls_by_cause.get(line.entrant)
-        suspended = tournament.suspended.get(line.entrant)
-        yield [
-            *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
-            *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.spec.tie_breaks),
-            *(
-                line.played,
-                *([] if "wins" in summary.spec.tie_breaks else [sums.wins]),
-                line.byes,
-                0 if fouls is None else fouls.total(),
-            ),
-            *(f"{rating.rating:.1f}", f"{rating.error:.1f}", "" if suspended is None else _safe(suspended.why)),
-        ]
+def _standing(summary: Summary, line: Standing) -> Row:
+    rating = summary.ratings[line.entrant]
+    return [
+        *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
+        *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.tie_breaks),
+        line.played,
+        *([] if "wins" in summary.tie_breaks else [summary.wins_of(line.entrant)]),
+        *(line.byes, summary.fouls_of(line.entrant), f"{rating.rating:.1f}", f"{rating.error:.1f}"),
+        _safe(summary.suspended.get(line.entrant, "")),
+    ]
 
 
 def crosstable_csv(summary: Summary) -> str:
@@ -51,10 +44,10 @@ def crosstable_csv(summary: Summary) -> str:
 
 
 def _crosstable(summary: Summary) -> Iterator[Row]:
-    table = summary.history.tournament.table
-    for one in summary.order:
-        met = (table.head_to_head(one, other) for other in summary.order)
-        yield [_safe(summary.names[one]), *(f"{it.wins}-{it.draws}-{it.losses}" if it.played else "" for it in met)]
+    for entrant in summary.order:
+        met = (summary.head_to_head(entrant, opponent) for opponent in summary.order)
+        cells = (f"{pair.wins}-{pair.draws}-{pair.losses}" if pair.played else "" for pair in met)
+        yield [_safe(summary.names[entrant]), *cells]
 
 
 def matches_csv(summary: Summary) -> str:
@@ -76,7 +69,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
                     f"{entry.used_ms[seat] / 1000:.3f}",
                     entry.turns,
                     entry.reason,
-                    _safe(summary.idle.get(entry.match, "")),
+                    _safe(summary.uncounted.get(entry.match, "")),
                 ),
                 "" if digest is None else digest.opened,
             ]
@@ -97,26 +90,25 @@ def fouls_csv(summary: Summary) -> str:
 
 def everything(summary: Summary) -> dict[str, Any]:
     """Return the whole tournament, plain, as `tournament.json` has it."""
-    tournament, names = summary.history.tournament, summary.names
-    table = tournament.table
+    tournament, names = summary.tournament, summary.names
     return {
         "spec": msgspec.to_builtins(summary.spec),
         "state": "over" if tournament.is_over else "running",
         "played": tournament.played,
         "void": tournament.voided,
-        "standings": [{"name": names[one.entrant], **msgspec.to_builtins(one)} for one in summary.standings],
-        "ratings": [{"name": names[one.entrant], **msgspec.to_builtins(one)} for one in summary.ratings],
+        "standings": [{"name": names[line.entrant], **msgspec.to_builtins(line)} for line in summary.standings],
+        "ratings": [{"name": names[rating.entrant], **msgspec.to_builtins(rating)} for rating in summary.ratings],
         "crosstable": [
-            {"entrant": one, "opponent": other, **msgspec.to_builtins(met)}
-            for one in range(len(names))
-            for other, met in sorted(table.opponents(one).items())
+            {"entrant": entrant, "opponent": opponent, **msgspec.to_builtins(met)}
+            for entrant in range(len(names))
+            for opponent, met in sorted(tournament.table.opponents(entrant).items())
         ],
         "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.history.byes],
-        "suspended": [msgspec.to_builtins(one) for one in tournament.suspended.values()],
+        "suspended": list(map(msgspec.to_builtins, tournament.suspended.values())),
         "changed": dict(summary.changed),
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
         "given_up": [entry.match for entry in summary.history.given_up],
-        "entries": [msgspec.to_builtins(entry) for entry in summary.history.entries],
+        "entries": list(map(msgspec.to_builtins, summary.history.entries)),
     }
 
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from ..errors import RefereeError
 from ..match import events as e
 from ..match.fouls import Foul
 from ..match.machine import Match
@@ -12,7 +11,7 @@ from ..record.audit.audit import FindGame, check_result, open_match, refold
 from ..record.reader import Record
 
 
-class StillSecret(RefereeError):
+class StillSecret(Exception):
     """The match was not finished, and its record does not tell the seed: nothing but its events can be known."""
 
 
@@ -116,6 +115,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
 def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> list[Frame]:
     """Return what an event adds to the frames before it; the match has taken it in."""
     out = tuple(foul.seat for foul in match.fouls)
+    fault = match.result.void if match.result else None
     was_out = before[-1].out if before else ()
     is_dealt = match.state is not None and not any(frame.kind is FrameKind.DEAL for frame in before)
     now = Frame(FrameKind.MOVE, turn, event.at_ms, match.state, _to_move(match), out)
@@ -127,17 +127,13 @@ def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> 
     if len(out) > len(was_out):
         state = None if is_dealt else now.state
         new.append(replace(now, kind=FrameKind.EXPELLED, foul=match.fouls[-1], state=state))
-    elif isinstance(event, e.MoveReceived) and not _is_void(match):
+    elif isinstance(event, e.MoveReceived) and fault is None:
         new.append(now)
     if is_dealt:
         new.append(Frame(FrameKind.DEAL, 0, event.at_ms, match.state, now.to_move, out))
-    if _is_void(match) and match.result is not None:
-        new.append(replace(now, kind=FrameKind.VOID, fault=match.result.void))
+    if fault is not None:
+        new.append(replace(now, kind=FrameKind.VOID, fault=fault))
     return new
-
-
-def _is_void(match: Match) -> bool:
-    return match.result is not None and match.result.void is not None
 
 
 def _to_move(match: Match) -> int | None:

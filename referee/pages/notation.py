@@ -1,7 +1,6 @@
-"""Matches as plain text, after the manner of PGN: tags, then the moves in short.
+"""Matches as plain text, after the manner of PGN: tags, then the moves in short; docs/exports.md describes the format.
 
-docs/reference/exports.md describes the format. A move is one word without spaces, whatever a player sent: what has no
-short form stands there as JSON.
+A move is one word without spaces, whatever a player sent: what has no short form stands there as JSON.
 """
 
 import json
@@ -12,7 +11,7 @@ from textwrap import TextWrapper
 from typing import Any
 
 from ..text import printable
-from ..tournament.match_context import MatchEntry
+from ..tournament.match_context import FoulEntry, MatchEntry
 
 _WORD = re.compile(r"[A-Za-z0-9_.+-]{1,40}\Z")
 _WRAPPER = TextWrapper(100, break_long_words=False, break_on_hyphens=False)
@@ -72,7 +71,7 @@ def expulsion(seat: int, cause: str, rule: str | None) -> str:
     return "{" + printable(" ".join(filter(None, (f"seat {seat} expelled: {cause}", rule)))).replace("}", ")") + "}"
 
 
-def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], idle: str = "") -> str:
+def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], void: str) -> str:
     """Return a match as text: tags, an empty line, the moves, an empty line.
 
     Args:
@@ -80,9 +79,9 @@ def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], idl
         game: its name.
         opened: wall-clock time at which it began; empty if that is not known.
         moves: in short notation.
-        idle: why it does not count; empty if it does.
+        void: why it does not count; empty if it does.
     """
-    lines = [f"[{name} {_quoted(value)}]" for name, value in _tags(entry, game, opened, idle) if value]
+    lines = [f"[{name} {_quoted(value)}]" for name, value in _tags(entry, game, opened, void) if value]
     return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
 
 
@@ -90,7 +89,7 @@ def _quoted(text: str) -> str:
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _tags(entry: MatchEntry, game: str, opened: str, idle: str) -> Iterator[tuple[str, str]]:
+def _tags(entry: MatchEntry, game: str, opened: str, void: str) -> Iterator[tuple[str, str]]:
     context = entry.context
     yield "Event", context.tournament
     yield "Match", entry.match
@@ -102,14 +101,18 @@ def _tags(entry: MatchEntry, game: str, opened: str, idle: str) -> Iterator[tupl
     yield "Attempt", str(context.attempt + 1) if context.attempt else ""
     for seat, name in enumerate(entry.names):
         yield f"Seat{seat}", name
-    yield "Void", idle
-    if not idle:
+    yield "Void", void
+    if not void:
         yield "Places", " ".join(map(str, places_of(entry)))
         yield "Scores", " ".join(map(str, entry.scores))
-        yield "Fouls", "; ".join(f"{one.seat} {one.cause} {one.rule or one.code or ''}".strip() for one in entry.fouls)
+        yield "Fouls", "; ".join(map(_foul, entry.fouls))
         yield "Reason", entry.reason
     yield "Turns", str(entry.turns)
     yield "TimeUsed", " ".join(f"{used / 1000:.3f}" for used in entry.used_ms)
+
+
+def _foul(foul: FoulEntry) -> str:
+    return " ".join(filter(None, (str(foul.seat), foul.cause, foul.rule or foul.code)))
 
 
 def places_of(entry: MatchEntry) -> list[int]:

@@ -1,62 +1,37 @@
-"""A record as one page that needs nothing but a browser: boards, moves, verdicts, charts, ranking, facts.
+"""Makes a record one page that needs nothing but a browser: boards, moves, verdicts, charts, ranking, facts.
 
-Knows what of a match stands in the page and how it is kept from acting there. Refuses to know the page's look: that is
-in replay.html, replay.css and replay.js beside this file.
-
-What players say reaches the page in two ways only: as text escaped here, and as JSON that the script writes with
-`textContent`. The page's own policy forbids every other script, style and address, should both fail.
+What players say reaches the page in two ways only: as text that the template escapes, and as JSON that the script
+writes with `textContent`.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from html import escape
 from typing import Any
 
 from ..games.base import Game
-from ..record.audit.audit import FindGame
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, with_names
-from .frames import FoldedRecord, fold_record
-from .page import embedded, filled, part, policy
+from .frames import FoldedRecord
+from .rendering import page
 from .words import ending, gains, headline, move_text, ranking, reasons, time_control
 
 
-def replay_page(record: Record, find_game: FindGame) -> str:
-    """Return a match as one HTML document.
-
-    Args:
-        record: the record, chain checked.
-        find_game: a game's name -> its rules.
-
-    Raises:
-        RecordError: a line of the record does not follow from those before it.
-        StillSecret: the match was not finished and its seed is not in the record.
-        Exception: what find_game raises for a game it does not know.
-    """
-    return page_of(fold_record(record, find_game))
-
-
-def page_of(folded: FoldedRecord) -> str:
-    """Return a match that was folded again as one HTML document."""
-    names = [printable(name) for name in folded.match.setup.names]
-    style, script = part("replay.css"), part("replay.js")
-    slots = {
-        "policy": policy(script, style),
-        "title": escape(f"{' · '.join(names)} — {folded.match.setup.match}"),
-        "players": escape(" · ".join(names)),
-        "game": escape(folded.match.game.title),
-        "match": escape(folded.match.setup.match),
-        "badge": escape(_badge(folded.record)),
-        "ending": escape(_ending(folded)),
-        "ranking": _ranking(folded),
-        "facts": _facts(folded),
-        "style": style,
-        "script": script,
-        "data": embedded(_data(folded)),
-    }
-    return filled(part("replay.html"), slots)
+def replay_page(folded: FoldedRecord) -> str:
+    """Return a match as one HTML document."""
+    match, result = folded.match, folded.match.result
+    return page(
+        "replay",
+        _data(folded),
+        names=match.setup.names,
+        game=match.game.title,
+        match=match.setup.match,
+        badge=_badge(folded.record),
+        ending=_ending(folded),
+        ranking=ranking(match.setup.names, result) if result else (),
+        facts=_facts(folded),
+    )
 
 
 def _data(folded: FoldedRecord) -> dict[str, Any]:
@@ -116,47 +91,24 @@ def _badge(record: Record) -> str:
     return "record holds" if record.result else "record holds, match not finished"
 
 
-def _ranking(folded: FoldedRecord) -> str:
-    """Return the final ranking as the rows of a table."""
-    result = folded.match.result
-    if result is None:
-        return _row("td", ["", "", "the match was not finished", "", "", ""])
-    return "".join(
-        _row("td", [row.place, str(row.seat), row.name, str(row.points), f"{row.used_ms / 1000:.3f} s", row.note])
-        for row in ranking(folded.match.setup.names, result)
-    )
-
-
-def _row(tag: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _facts(folded: FoldedRecord) -> str:
-    """Return what the record says of the match, as the items of a list of definitions."""
-    return "".join(
-        f"<dt>{escape(label)}</dt><dd>{escape(printable(text))}</dd>" for label, text in _told(folded).items() if text
-    )
-
-
-def _told(folded: FoldedRecord) -> Mapping[str, str]:
+def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
+    """Yield label and text of what the record says of the match; an empty text is left out."""
     record, match, setup = folded.record, folded.match, folded.match.setup
     count = 1 + len(record.steps) + (record.result is not None)
     ended = match.result.reason if match.result else None
     rule = match.game.rules.get(ended or "")
     fixed = "fixed beforehand" if record.header.seed else "revealed at the end"
-    return {
-        "Match": setup.match,
-        "Game": f"{match.game.title} ({setup.game})",
-        "Options": json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual",
-        "Players": ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names)),
-        "Time": time_control(setup),
-        "Opened": record.header.opened,
-        "Ended by": f"{rule.id}: {rule.text}" if rule else "",
-        "Void": match.result.void or "" if match.result else "",
-        "Record": f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}",
-        "Chain": "holds: every line carries the hash of the line before it",
-        "Verdicts": "hold: every command and the result follow from the events, folded again for this page",
-        "Commitment": setup.commitment,
-        "Seed": f"{match.seed.hex()} ({fixed}; it fits the commitment)",
-        "Nonces": ", ".join(nonce or "none" for nonce in match.nonces) if setup.nonces else "not used",
-    }
+    yield "Match", setup.match
+    yield "Game", f"{match.game.title} ({setup.game})"
+    yield "Options", json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual"
+    yield "Players", ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names))
+    yield "Time", time_control(setup)
+    yield "Opened", record.header.opened
+    yield "Ended by", f"{rule.id}: {rule.text}" if rule else ""
+    yield "Void", match.result.void or "" if match.result else ""
+    yield "Record", f"{record.path.name}, {counted(count, 'line')}, written by referee {record.header.referee}"
+    yield "Chain", "holds: every line carries the hash of the line before it"
+    yield "Verdicts", "hold: every command and the result follow from the events, folded again for this page"
+    yield "Commitment", setup.commitment
+    yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
+    yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces) if setup.nonces else "not used"

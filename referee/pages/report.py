@@ -1,29 +1,30 @@
-"""A tournament as one page that needs nothing but a browser: standings, crosstable, ratings, fouls, every match.
+"""Makes a tournament one page that needs nothing but a browser: standings, crosstable, ratings, fouls, every match.
 
-Knows which sections there are, and what of a tournament its script lists. The tables and drawings are made in
-report_tables and report_charts; the look is in report.html, report.css and report.js beside this file.
-
-Names, details and reasons come from players. They reach the page escaped by `markup`, or as JSON that the script writes
-with `textContent`; the page's own policy forbids every other script, style and address.
+What stands in each section is in templates/report_sections.html; names, details and reasons of players get there as
+text that the template escapes, or as JSON that the script writes with `textContent`.
 """
 
-from collections.abc import Callable, Collection, Iterator
-from html import escape
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from ..text import printable
 from . import report_charts as charts
-from . import report_tables as tables
 from .causes import Causes, placeless
-from .markup import Markup, joined, tag
-from .page import embedded, filled, part, policy
+from .rendering import page
 from .summary import Summary
 from .words import time_control
 
+MAX_TITLED = 64
+"""Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""
+MAX_ROUNDS = 24
+"""Columns of a table of rounds; with more, a screen is full of them."""
 
-class Links(Struct, frozen=True, kw_only=True):
+
+class PageLinks(Struct, frozen=True, kw_only=True):
     """Where the page finds what it links to, as seen from where it stands."""
 
     records: str = ""
@@ -35,7 +36,7 @@ class Links(Struct, frozen=True, kw_only=True):
 
 
 class Titles(NamedTuple):
-    """The words of people for what a spec names."""
+    """The words of people for what a tournament's spec names."""
 
     game: str
     format: str
@@ -46,11 +47,21 @@ class _Section(NamedTuple):
 
     id: str
     title: str
-    make: Callable[[Summary], Markup]
+    figures: Callable[[Summary], Any] = lambda _: None
+    """Makes what the section shows besides the summary."""
     is_there: bool = True
 
 
-def report_page(summary: Summary, titles: Titles, links: Links) -> str:
+class _Round(NamedTuple):
+    """What a round brought."""
+
+    title: str
+    points: Mapping[int, Fraction]
+    """By entrant; those alone who played."""
+    most: Fraction | int
+
+
+def report_page(summary: Summary, titles: Titles, links: PageLinks) -> str:
     """Return a tournament as one HTML document.
 
     Args:
@@ -58,120 +69,80 @@ def report_page(summary: Summary, titles: Titles, links: Links) -> str:
         titles: of its game and its format.
         links: to records and replays.
     """
-    style, script = part("report.css"), part("report.js")
-    sections = [one for one in _sections(summary) if one.is_there]
-    slots = {
-        "policy": policy(script, style),
-        "title": escape(printable(summary.spec.name)),
-        "state": _state(summary),
-        "told": escape(printable(_told(summary, titles))),
-        "facts": _facts(summary),
-        "contents": joined(tag("a", one.title, href=f"#{one.id}") for one in sections),
-        "sections": joined(
-            tag("section", tag("h2", one.title), one.make(summary), id=one.id, class_="panel") for one in sections
-        ),
-        "style": style,
-        "script": script,
-        "data": embedded(_data(summary, links)),
-    }
-    return filled(part("report.html"), slots)
+    return page(
+        "report",
+        _data(summary, links),
+        title=summary.spec.name,
+        is_running=not summary.tournament.is_over,
+        subtitle=_subtitle(summary, titles),
+        facts=list(_facts(summary)),
+        sections=[section for section in _sections(summary) if section.is_there],
+        summary=summary,
+    )
 
 
 def _sections(summary: Summary) -> Iterator[_Section]:
-    tournament = summary.history.tournament
-    rounds = tournament.table.rounds
-    has_fouls = any(True for _ in summary.fouls())
-    yield _Section("standings", "Standings", tables.standings_table)
+    tournament, history = summary.tournament, summary.history
+    is_played = tournament.played > 0
+    yield _Section("standings", "Standings")
     yield _Section("bracket", "Bracket", charts.bracket, summary.spec.format == "knockout")
-    yield _Section("crosstable", "Crosstable", _crosstable, tournament.played > 0)
-    yield _Section("ratings", "Ratings", _ratings, tournament.played > 0)
-    yield _Section("progress", "Progress", _progress, rounds > 1)
-    yield _Section("fouls", "Fouls", _fouls, has_fouls)
-    yield _Section("time", "Time", _times, any(one.answers for one in summary.times))
-    yield _Section("suspended", "Suspended", tables.suspended_list, bool(tournament.suspended))
-    yield _Section("changed", "Changed programs", tables.changed_list, bool(summary.changed))
-    yield _Section("byes", "Byes", tables.byes_list, bool(summary.history.byes))
-    yield _Section("void", "Void matches", tables.void_table, bool(summary.idle))
-    yield _Section("matches", "Matches", lambda _: _list("match-list", "matches"), bool(summary.history.entries))
+    yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
+    yield _Section("ratings", "Ratings", charts.rating_bars, is_played)
+    yield _Section("progress", "Progress", _progress, tournament.table.rounds > 1)
+    yield _Section("fouls", "Fouls", _fouls, bool(summary.fouls_by_cause))
+    yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
+    yield _Section("suspended", "Suspended", is_there=bool(summary.suspended))
+    yield _Section("changed", "Changed programs", is_there=bool(summary.changed))
+    yield _Section("byes", "Byes", lambda _: history.byes, bool(history.byes))
+    yield _Section("void", "Void matches", _void, bool(summary.uncounted))
+    yield _Section("matches", "Matches", is_there=bool(history.entries))
 
 
-# --- what stands around the tables
-
-
-def _state(summary: Summary) -> Markup:
-    is_over = summary.history.tournament.is_over
-    return tag("span", "over" if is_over else "running", class_="badge" if is_over else "badge running")
-
-
-def _told(summary: Summary, titles: Titles) -> str:
+def _subtitle(summary: Summary, titles: Titles) -> str:
     spec = summary.spec
     seats = f"matches of {spec.seats}" + (", each deal from every seat" if spec.duplicate else "")
     return " · ".join((titles.game, titles.format, seats, time_control(spec.time)))
 
 
-def _facts(summary: Summary) -> Markup:
-    tournament = summary.history.tournament
-    facts = (
+def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
+    """Yield what there is how many of, with the noun that goes with the number."""
+    tournament = summary.tournament
+    for count, noun, nouns in (
         (len(summary.names), "entrant", "entrants"),
         (tournament.table.rounds, "round", "rounds"),
         (tournament.played, "match", "matches"),
         (sum(1 for _ in summary.fouls()), "foul", "fouls"),
-        (len(tournament.suspended), "suspended", "suspended"),
+        (len(summary.suspended), "suspended", "suspended"),
         (tournament.given_up, "given up", "given up"),
-        (len(summary.idle), "void", "void"),
-    )
-    return joined(
-        tag("div", tag("b", f"{count:,}"), tag("span", one if count == 1 else more), class_="fact")
-        for count, one, more in facts
-        if count or one == "match"
-    )
+        (len(summary.uncounted), "void", "void"),
+    ):
+        if count or noun == "match":
+            yield count, noun if count == 1 else nouns
 
 
-def _note(text: str) -> Markup:
-    return tag("p", text, class_="faint")
+def _progress(summary: Summary) -> tuple[list[charts.Drawing], list[_Round]]:
+    """Return the drawings of the points, and a column for each round unless there are too many."""
+    rounds = summary.points_by_round if summary.tournament.table.rounds <= MAX_ROUNDS else {}
+    columns = [_Round(f"R{round_}", points, max(points.values(), default=0)) for round_, points in rounds.items()]
+    return charts.points_drawings(summary), columns
 
 
-def _crosstable(summary: Summary) -> Markup:
-    note = (
-        "A row's points against each opponent: 1 for every better place, ½ for the same one. Columns are rows' numbers."
-    )
-    return joined((tables.crosstable(summary), _note(note)))
+def _fouls(summary: Summary) -> tuple[list[str], list[tuple[int, Counter[str]]]]:
+    """Return the causes, the most frequent first, and each entrant's counts, who fouled most first."""
+    by_entrant = summary.fouls_by_cause
+    causes = [cause for cause, _ in sum(by_entrant.values(), Counter[str]()).most_common()]
+    return causes, sorted(by_entrant.items(), key=lambda counts: -counts[1].total())
 
 
-def _ratings(summary: Summary) -> Markup:
-    model = "Elo" if summary.spec.seats == 2 else "The Plackett-Luce model, in Elo"
-    found = f"{model} by maximum likelihood, the mean of the field at 1500"
-    note = f"{found}; the line is the interval that holds the true rating with 95 %."
-    return joined((charts.ratings_table(summary), _note(note)))
+def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
+    """Yield match, round, players and why it does not count, mostly a fault of the referee's own."""
+    for entry in summary.history.entries:
+        if entry.match in summary.uncounted:
+            yield entry.match, entry.context.round, entry.names, summary.uncounted[entry.match]
 
 
-def _progress(summary: Summary) -> Markup:
-    chart = charts.points_chart(summary)
-    if summary.history.tournament.table.rounds > tables.MAX_ROUNDS:
-        return chart
-    note = "Points after each round. Green: nobody got more in this round; red: nothing; no colour: it did not play."
-    return joined((chart, tables.rounds_table(summary), _note(note)))
-
-
-def _fouls(summary: Summary) -> Markup:
-    return joined((tables.causes_table(summary), _list("foul-list", "fouls")))
-
-
-def _times(summary: Summary) -> Markup:
-    note = "Of every move: the referee's own lag is taken off. The limit is the move's, or what was left in the bank."
-    return joined((tables.times_table(summary), _note(note)))
-
-
-def _list(id_: str, what: str) -> Markup:
-    """Return the place of a list that the script fills, for there may be too many lines to hold at once."""
-    missing = tag("noscript", tag("p", f"This list needs the page's own script; {what}.csv has all of it."))
-    return joined((missing, tag("div", id=id_, class_="list", data_what=what)))
-
-
-# --- what the script lists
-
-
-def _data(summary: Summary, links: Links) -> dict[str, Any]:
+def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
+    """Return what the script lists."""
     causes = Causes()
     index = {entry.match: at for at, entry in enumerate(summary.history.entries)}
     return {
@@ -188,7 +159,7 @@ def _data(summary: Summary, links: Links) -> dict[str, Any]:
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
                 entry.turns,
-                int(entry.match in summary.idle),
+                int(entry.match in summary.uncounted),
                 int(entry.match in links.replayed),
             )
             for entry in summary.history.entries

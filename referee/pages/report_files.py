@@ -1,4 +1,4 @@
-"""Writes all that is told of a tournament beside its records. Knows names of files; refuses to know what is in them."""
+"""Writes the report of a tournament, its tables, its moves and pages of its matches, beside the records."""
 
 import contextlib
 import json
@@ -7,24 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from ..pairing.base import PairingFormat
 from ..record.audit.audit import FindGame
 from ..record.programs import Programs, read_programs
-from ..record.reader import RecordError, read_record
-from ..tournament.history import refolded
-from ..tournament.match_context import MatchEntry
-from ..tournament.spec import TournamentSpec
+from ..record.reader import read_record
+from ..tournament.history import History
 from . import exports
-from .digest import Digest, digest_of
-from .frames import StillSecret
+from .digest import Digest
+from .frames import StillSecret, fold_record
 from .notation import text_of
 from .replay_page import replay_page
-from .report import Links, Titles, report_page
+from .report import PageLinks, Titles, report_page
 from .summary import Summary
 
 REPLAYS = "replays"
@@ -54,7 +50,6 @@ class Written:
     """What was written, and of what."""
 
     summary: Summary
-
     html: Path
     csv: tuple[Path, ...]
     json: Path
@@ -65,59 +60,44 @@ class Written:
 
 def write_report(
     folder: Path,
-    spec: TournamentSpec,
-    entries: Sequence[MatchEntry],
-    *,
-    salt: str,
-    format_: PairingFormat[Any],
-    find_game: FindGame,
-    digests: Mapping[str, Digest] | None = None,
-    targets: Targets | None = None,
-    make_replays: Callable[[Sequence[Path], Path], None] | None = None,
+    history: History,
+    digests: Mapping[str, Digest],
+    titles: Titles,
+    targets: Targets,
+    make_replays: Callable[[Sequence[Path], Path], None],
 ) -> Written:
     """Write the report of a tournament, its tables, its matches in short, and pages of matches.
 
     Args:
         folder: of the records.
-        spec: what was settled.
-        entries: in the order in which they were taken.
-        salt: from which the format's lots were drawn, in hex.
-        format_: of the spec's name.
-        find_game: a game's name -> its rules.
-        digests: match -> what its record tells besides; None: the records are read for it.
+        history: the tournament's course so far.
+        digests: match -> what its record tells besides.
+        titles: of its game and its format.
         targets: where everything goes.
-        make_replays: makes pages of records in a folder; None: one after the other.
+        make_replays: makes pages of records in a folder; `make_replay` makes one.
 
     Raises:
-        NotOpen: the entries are not those of this tournament in their order.
         RecordError: a record of which a page is to be made does not hold.
         BadJsonFile: the file of the programs is damaged.
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
-    targets = targets or Targets()
-    told = digests if digests is not None else read_digests(folder, entries)
     programs = read_programs(folder) or Programs()
-    summary = Summary(refolded(spec, format_, salt, entries), told, programs.changed)
-    replayed = _replay(folder, summary, targets.replays, make_replays or _one_by_one(find_game))
-    tables = list(_write_tables(targets.csv or folder, summary))
-    page = targets.html or folder / "report.html"
-    pgn = targets.pgn or folder / "matches.txt"
-    links = Links(records=_prefix(page, folder), replays=_prefix(page, folder / REPLAYS), replayed=replayed)
-    _write(pgn, _matches(summary))
-    whole = folder / "tournament.json"
-    _write(whole, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
-    titles = Titles(find_game(spec.game).title, format_.title)
+    summary = Summary(history, digests, programs.changed)
+    replayed = _replay(folder, summary, targets.replays, make_replays)
+    written = Written(
+        summary=summary,
+        html=targets.html or folder / "report.html",
+        csv=tuple(_write_tables(targets.csv or folder, summary)),
+        json=folder / "tournament.json",
+        pgn=targets.pgn or folder / "matches.txt",
+        replays=len(replayed),
+    )
+    page = written.html
+    links = PageLinks(records=_prefix(page, folder), replays=_prefix(page, folder / REPLAYS), replayed=replayed)
+    _write(written.pgn, _matches(summary))
+    _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
     _write(page, [report_page(summary, titles, links)])
-    return Written(summary=summary, html=page, csv=tuple(tables), json=whole, pgn=pgn, replays=len(replayed))
-
-
-def read_digests(folder: Path, entries: Sequence[MatchEntry]) -> dict[str, Digest]:
-    """Read what the records of some matches tell; one that can't be read is left out."""
-    found = {}
-    for entry in entries:
-        with contextlib.suppress(RecordError):
-            found[entry.match] = digest_of(read_record(folder / f"{entry.match}.jsonl"))
-    return found
+    return written
 
 
 def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
@@ -132,15 +112,7 @@ def make_replay(record: Path, target: Path, find_game: FindGame) -> None:
         RecordError: the record does not hold.
     """
     with contextlib.suppress(StillSecret):
-        _write(target / f"{record.stem}.html", [replay_page(read_record(record), find_game)])
-
-
-def _one_by_one(find_game: FindGame) -> Callable[[Sequence[Path], Path], None]:
-    def _make(records: Sequence[Path], target: Path) -> None:
-        for record in records:
-            make_replay(record, target, find_game)
-
-    return _make
+        _write(target / f"{record.stem}.html", [replay_page(fold_record(read_record(record), find_game))])
 
 
 def _replay(
@@ -152,13 +124,13 @@ def _replay(
         The matches that have a page.
     """
     pages, entries = folder / REPLAYS, summary.history.entries
-    wanted = [one.match for one in entries if which is Replays.ALL or one.fouls or one.void is not None]
+    wanted = [entry.match for entry in entries if which is Replays.ALL or entry.fouls or entry.void is not None]
     records = [folder / f"{match}.jsonl" for match in wanted if which is not Replays.NONE]
-    missing = [one for one in records if one.is_file() and not (pages / f"{one.stem}.html").is_file()]
+    missing = [path for path in records if path.is_file() and not (pages / f"{path.stem}.html").is_file()]
     if missing:
         pages.mkdir(exist_ok=True)
         make(missing, pages)
-    return frozenset(one.match for one in entries if (pages / f"{one.match}.html").is_file())
+    return frozenset(entry.match for entry in entries if (pages / f"{entry.match}.html").is_file())
 
 
 def _write_tables(folder: Path, summary: Summary) -> Iterator[Path]:
@@ -179,7 +151,7 @@ def _matches(summary: Summary) -> Iterator[str]:
     for entry in summary.history.entries:
         digest = summary.digests.get(entry.match)
         opened, moves = ("", ()) if digest is None else (digest.opened, digest.moves)
-        yield text_of(entry, summary.spec.game, opened, moves, summary.idle.get(entry.match, ""))
+        yield text_of(entry, summary.spec.game, opened, moves, summary.uncounted.get(entry.match, ""))
 
 
 def _prefix(page: Path, folder: Path) -> str:

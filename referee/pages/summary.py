@@ -1,12 +1,15 @@
-"""A tournament in the numbers that its report and its exports show. Knows no markup and no files."""
+"""A tournament in the numbers that its report and its exports show."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from fractions import Fraction
 from functools import cached_property
 
+from ..tournament.crosstable import HeadToHead
 from ..tournament.history import History
+from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
 from ..tournament.ratings.elo import Rating, elo_ratings
@@ -33,19 +36,39 @@ class Summary:
     changed: Mapping[str, str] = dataclass_field(default_factory=dict)
 
     @property
-    def spec(self) -> TournamentSpec:
-        """What was settled beforehand."""
-        return self.history.tournament.spec
+    def tournament(self) -> Tournament:
+        """Where it stands."""
+        return self.history.tournament
 
     @property
+    def spec(self) -> TournamentSpec:
+        """What was settled beforehand."""
+        return self.tournament.spec
+
+    @cached_property
     def names(self) -> list[str]:
         """Of the entrants."""
-        return [one.name for one in self.spec.entrants]
+        return [entrant.name for entrant in self.spec.entrants]
+
+    @property
+    def seats(self) -> int:
+        """Of one match."""
+        return self.spec.seats
+
+    @property
+    def tie_breaks(self) -> Sequence[str]:
+        """The names of those that put the standings in order."""
+        return self.spec.tie_breaks
+
+    @cached_property
+    def suspended(self) -> Mapping[int, str]:
+        """Entrant who plays no more -> why."""
+        return {suspension.entrant: suspension.why for suspension in self.tournament.suspended.values()}
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """Everybody, from first to last."""
-        return placed(self.history.tournament)
+        return placed(self.tournament)
 
     @cached_property
     def order(self) -> list[int]:
@@ -55,23 +78,28 @@ class Summary:
     @cached_property
     def ratings(self) -> tuple[Rating, ...]:
         """By entrant: Elo for matches of two, the Plackett-Luce model's for larger ones."""
-        tournament = self.history.tournament
-        return elo_ratings(tournament.table) if tournament.skills is None else tournament.skills.ratings()
+        skills = self.tournament.skills
+        return elo_ratings(self.tournament.table) if skills is None else skills.ratings()
+
+    @cached_property
+    def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
+        """Round -> entrant -> what its results of this round are worth; rounds in their order."""
+        return self.history.points_by_round()
 
     @cached_property
     def counted(self) -> list[MatchEntry]:
         """The matches that count."""
-        return [entry for entry in self.history.entries if entry.match not in self.idle]
+        return [entry for entry in self.history.entries if entry.match not in self.uncounted]
 
     @cached_property
-    def idle(self) -> Mapping[str, str]:
+    def uncounted(self) -> Mapping[str, str]:
         """Match that does not count -> why not."""
         found = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
         return {**found, **{entry.match: GIVEN_UP for entry in self.history.given_up}}
 
     def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
-        return [0] * len(entry.names) if entry.match in self.idle else places_of(entry)
+        return [0] * len(entry.names) if entry.match in self.uncounted else places_of(entry)
 
     def fouls(self) -> Iterator[tuple[MatchEntry, FoulEntry]]:
         """Yield every foul that counts, in the order in which the results were taken."""
@@ -86,6 +114,18 @@ class Summary:
         for entry, foul in self.fouls():
             found.setdefault(entry.context.entrants[foul.seat], Counter())[foul.cause] += 1
         return found
+
+    def fouls_of(self, entrant: int) -> int:
+        """Return how often an entrant fouled."""
+        return self.fouls_by_cause.get(entrant, Counter()).total()
+
+    def wins_of(self, entrant: int) -> int:
+        """Return how many matches an entrant was first in, alone."""
+        return self.tournament.table.sums(entrant).wins
+
+    def head_to_head(self, entrant: int, opponent: int) -> HeadToHead:
+        """Return how one entrant fared against another."""
+        return self.tournament.table.head_to_head(entrant, opponent)
 
     @cached_property
     def times(self) -> Sequence[SeatTime]:

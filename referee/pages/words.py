@@ -1,4 +1,4 @@
-"""What pages and terminals say of a frame. Knows words; refuses to know markup: whoever shows them escapes them.
+"""Words for what pages and terminals show: moves, times, points, reasons, the ranking; whoever shows them escapes them.
 
 Moves, details and evidence come from players. What leaves here is printable and of bounded length.
 """

@@ -214,7 +214,7 @@ def test_a_match_that_had_just_begun(tmp_path: Path) -> None:
 def test_a_record_that_does_not_hold(record: Path, tmp_path: Path, options: tuple[str, ...]) -> None:
     """Status 1, the offending line on stderr, nothing on stdout and no file."""
     record.write_bytes(record.read_bytes().replace(b'"at_ms":', b'"at_ms": ', 1))
-    done = replay(record, *(str(tmp_path / one) if one.endswith(".html") else one for one in options), status=1)
+    done = replay(record, *(tmp_path / option if option.endswith(".html") else option for option in options), status=1)
     assert (done.stdout, list(tmp_path.glob("*.html"))) == ("", [])
     assert "line 2: expected" in done.stderr
 

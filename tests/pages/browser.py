@@ -1,4 +1,4 @@
-"""A headless Chromium for tests. Knows how to start one that talks to nobody; refuses to be skipped."""
+"""Starts a headless Chromium that talks to nobody; a test that needs one fails without it."""
 
 import shutil
 from pathlib import Path
@@ -58,7 +58,7 @@ class Page:
 
     def texts(self, selector: str) -> list[str]:
         """Return the texts of all elements that fit."""
-        script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.textContent)"
+        script = "return [...document.querySelectorAll(arguments[0])].map((element) => element.textContent)"
         return list(self.run(script, selector))
 
     def click(self, identifier: str) -> None:

@@ -1,6 +1,6 @@
 """Records to look at: an ordinary match, a long one, and one of players who try to break whatever shows it.
 
-Knows how to have such matches played without a network. Refuses to write records by hand: the fold tells what happened.
+They are played without a network; no record is written by hand: the fold tells what happened.
 """
 
 from collections.abc import Callable, Sequence

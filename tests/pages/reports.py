@@ -1,12 +1,19 @@
-"""Reports of small tournaments, and how tests read them. Knows no page's look."""
+"""Reports of small tournaments, and how tests read pages."""
 
 import csv
 import io
+import json
 import re
+from collections.abc import Sequence
 from html import unescape
+from pathlib import Path
 from typing import Any
 
-from referee.pages.report_files import Targets, Written, write_report
+from referee.pages.digest import digest_of
+from referee.pages.report import Titles
+from referee.pages.report_files import Targets, Written, make_replay, write_report
+from referee.record.reader import read_record
+from referee.tournament.history import refolded
 
 from .matches import ESCAPE, IMAGE, SCRIPT
 from .tournaments import REGISTRY, SALT, Cast, Stage
@@ -17,14 +24,20 @@ SWISS: dict[str, Any] = {"format_options": {"rounds": 4}}
 
 def report(stage: Stage, **targets: Any) -> Written:
     """Write all that is told of a tournament beside its records."""
+    format_ = REGISTRY.format(stage.spec.format)
+    records = (stage.folder / f"{entry.match}.jsonl" for entry in stage.entries)
+
+    def _make_replays(paths: Sequence[Path], target: Path) -> None:
+        for path in paths:
+            make_replay(path, target, REGISTRY.game)
+
     return write_report(
         stage.folder,
-        stage.spec,
-        stage.entries,
-        salt=SALT,
-        format_=REGISTRY.format(stage.spec.format),
-        find_game=REGISTRY.game,
-        targets=Targets(**targets),
+        refolded(stage.spec, format_, SALT, stage.entries),
+        {path.stem: digest_of(read_record(path)) for path in records if path.is_file()},
+        Titles(REGISTRY.game(stage.spec.game).title, format_.title),
+        Targets(**targets),
+        _make_replays,
     )
 
 
@@ -38,6 +51,18 @@ def section(text: str, name: str) -> str:
     found = re.search(rf'<section id="{name}".*?</section>', text, re.DOTALL)
     assert found is not None, name
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", found[0])).split())
+
+
+def raw_data_of(text: str) -> str:
+    """Return the data that a page's script reads, as it stands in the page."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def data_of(text: str) -> Any:
+    """Return the data that a page's script reads."""
+    return json.loads(raw_data_of(text))
 
 
 def rows(stage: Stage, name: str) -> list[dict[str, str]]:

@@ -53,7 +53,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written(told: Story, folder: Path) -> Path:
     """Write a story's record and its page."""
     path = told.write(folder / "match.jsonl")
-    path.with_suffix(".html").write_text(replay_page(read_record(path), load().game), encoding="utf-8")
+    path.with_suffix(".html").write_text(replay_page(fold_record(read_record(path), load().game)), encoding="utf-8")
     return path
 
 
@@ -144,7 +144,7 @@ def test_charts_show_every_seat(browser: Page, plain: Path) -> None:
     seats = {f"seat{seat}" for seat in range(4)}
     for chart in ("points", "answers", "clock"):
         found = page.run(
-            f"return [...document.querySelectorAll('#chart-{chart} [class*=seat]')].map((one) => one.classList[1])"
+            f"return [...document.querySelectorAll('#chart-{chart} [class*=seat]')].map((shape) => shape.classList[1])"
         )
         assert set(found) == seats
     cursor = "return document.querySelector('#chart-answers .cursor').getAttribute('d')"
@@ -290,7 +290,7 @@ def test_it_fits(browser: Page, plain: Path, size: str, theme: str) -> None:
     for key in (Keys.HOME, Keys.ARROW_RIGHT, Keys.END):
         page.press(key)
         assert page.run("return document.documentElement.scrollWidth") <= width
-        boxes = {one: box(page, one) for one in ("#now", "#board", "#board svg", ".controls", "#play")}
+        boxes = {selector: box(page, selector) for selector in ("#now", "#board", "#board svg", ".controls", "#play")}
         for left, top, right, bottom in boxes.values():
             assert 0 <= left < right <= width
             assert 0 <= top < bottom <= height
@@ -314,7 +314,7 @@ def test_a_monstrous_move_leaves_room_for_the_board(browser: Page, tmp_path: Pat
     page = opened(browser, written(hostile(), tmp_path), 360, 740)
     for _ in range(4):
         page.press(Keys.ARROW_RIGHT)
-        now, board, controls = (box(page, one) for one in ("#now", "#board", ".controls"))
+        now, board, controls = (box(page, selector) for selector in ("#now", "#board", ".controls"))
         title = box(page, "header b")
         assert 0 <= title[1] < title[3] <= now[1] < now[3] <= board[1] < board[3] - 90 < board[3] <= controls[1]
 

@@ -52,7 +52,7 @@ def test_the_whole_object_can_be_folded_again(cup: Stage) -> None:
     found = json.loads((cup.folder / "tournament.json").read_text(encoding="utf-8"))
     again = msgspec.convert(found["spec"], TournamentSpec)
     assert again == cup.spec
-    assert [one["match"] for one in found["entries"]] == [entry.match for entry in cup.entries]
+    assert [entry["match"] for entry in found["entries"]] == [entry.match for entry in cup.entries]
     assert found["state"] == "over"
     assert found["void"] == 1
 

@@ -3,36 +3,29 @@
 import base64
 import configparser
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from referee.pages.drawing import pooled, with_names
+from referee.pages.frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.plugins import load
 from referee.record.reader import read_record
 
 from ..record.records import Story
 from .matches import HOSTILE_NAMES, IMAGE, SCRIPT, hostile, ordinary, stepped
+from .reports import data_of, raw_data_of
 
 ROOT = Path(__file__).parents[2]
 
 
 def page(told: Story, folder: Path) -> str:
     """Return the page of a story's record."""
-    return replay_page(read_record(told.write(folder / "match.jsonl")), load().game)
-
-
-def data_of(text: str) -> Any:
-    """Return the data that a page's script reads."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+    return replay_page(fold_record(read_record(told.write(folder / "match.jsonl")), load().game))
 
 
 def test_a_page_tells_all_of_the_match(tmp_path: Path) -> None:
@@ -78,9 +71,7 @@ def test_hostile_text_is_never_markup(tmp_path: Path) -> None:
     assert IMAGE not in text
     assert "\x1b" not in text
     assert len(re.findall("<script", text)) == len(re.findall("</script", text)) == 2
-    found = re.search(r'id="data">(.*?)</script>', text, re.DOTALL)
-    assert found is not None
-    assert re.findall(r"[<>&]|[^ -~]", found[1]) == []
+    assert re.findall(r"[<>&']|[^ -~]", raw_data_of(text)) == []
     assert data_of(text)["names"][:3] == list(HOSTILE_NAMES[:3])
     assert text.count("{{data}}") == unescape(text).count("{{data}}")  # a name that looks like a slot stays a name
 
@@ -142,5 +133,4 @@ def test_the_pages_parts_are_installed() -> None:
     patterns = setup["options.package_data"]["referee"].replace(",", " ").split()
     package = ROOT / "referee"
     listed = {path for pattern in patterns for path in package.glob(pattern)}
-    parts = {path for path in (package / "web").iterdir() if path.is_file() and path.suffix != ".py"}
-    assert parts <= listed
+    assert set((package / "pages" / "templates").iterdir()) <= listed

@@ -40,7 +40,7 @@ def test_the_page_fits_its_window(browser: Page, cup: Stage, width: int, is_dark
     assert page.run("return document.documentElement.scrollWidth") == width
     outside = """
         return [...document.querySelectorAll("section, .fact, h1, h2, p")]
-            .filter((one) => one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.textContent)"""
+            .filter((box) => box.getBoundingClientRect().right > innerWidth + 1).map((box) => box.textContent)"""
     assert page.run(outside) == []
     ink, ground = page.run("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
     assert abs(brightness(ink) - brightness(ground)) > 120
@@ -50,19 +50,21 @@ def test_the_page_fits_its_window(browser: Page, cup: Stage, width: int, is_dark
 def test_a_phone_shows_the_chart_and_who_is_suspended(browser: Page, cup: Stage) -> None:
     """At 400 pixels nothing of the chart is to be scrolled for, its text can be read, and the mark is by the name."""
     page = opened(browser, cup, 400)
-    chart = "[...document.querySelectorAll('.chart text')].filter((one) => one.getClientRects().length)"
+    chart = "[...document.querySelectorAll('.chart text')].filter((shown) => shown.getClientRects().length)"
     outside = f"""
         const frame = document.querySelector('.chart').getBoundingClientRect();
-        return {chart}.map((one) => [one.textContent, one.getBoundingClientRect()])
+        return {chart}.map((label) => [label.textContent, label.getBoundingClientRect()])
             .filter(([_, box]) => box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom)
             .map(([text, _]) => text)"""
     assert page.run(outside) == []
     assert page.run(f"return {chart}.length") > 8
-    assert page.run(f"return Math.min(...{chart}.map((one) => one.getBoundingClientRect().height))") >= 12
-    marks = page.run("return [...document.querySelectorAll('.mark')].map((one) => one.getBoundingClientRect().right)")
+    assert page.run(f"return Math.min(...{chart}.map((shown) => shown.getBoundingClientRect().height))") >= 12
+    marks = page.run(
+        "return [...document.querySelectorAll('.mark')].map((shown) => shown.getBoundingClientRect().right)"
+    )
     assert len(marks) == len(cup.tournament.suspended) > 0
     assert max(marks) <= 400
-    assert page.run("return [...document.querySelectorAll('.mark')].every((one) => one.closest('th'))")
+    assert page.run("return [...document.querySelectorAll('.mark')].every((shown) => shown.closest('th'))")
 
 
 def brightness(color: str) -> float:
@@ -118,7 +120,7 @@ def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:
     """Each foul has its cause, its rule, its detail, and addresses of a record and a replay that are there."""
     page = opened(browser, cup)
     assert len(column(page, "#foul-list", 1)) == len(rows(cup, "fouls"))
-    addresses = page.run("return [...document.querySelectorAll('#foul-list a')].map((one) => one.href)")
+    addresses = page.run("return [...document.querySelectorAll('#foul-list a')].map((shown) => shown.href)")
     files = {(cup.folder / f"{row['match']}.jsonl").as_uri() for row in rows(cup, "fouls")}
     files |= {(cup.folder / "replays" / f"{row['match']}.html").as_uri() for row in rows(cup, "fouls")}
     assert files == set(addresses)

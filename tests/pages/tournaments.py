@@ -1,6 +1,6 @@
-"""Small tournaments, really played without a network, with their records. Knows who wins, fouls and fails to start.
+"""Small tournaments, really played without a network, with their records: a cast says who fouls and fails to start.
 
-Refuses to write records by hand: the fold tells what happened.
+No record is written by hand: the fold tells what happened.
 """
 
 import json
@@ -135,7 +135,7 @@ class Stage:
         setup = MatchSetup(
             match=name,
             game=self.spec.game,
-            names=tuple(self.spec.entrants[one].name for one in seats),
+            names=tuple(self.spec.entrants[entrant].name for entrant in seats),
             per_move_ms=TIME.per_move_ms,
             start_ms=TIME.start_ms,
             commitment=chance.commitment(seed),

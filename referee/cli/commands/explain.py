@@ -16,7 +16,6 @@ from rich.table import Table as RichTable
 from ...check.remedies import UNREADY, foul_remedy
 from ...match.commands import rank_of
 from ...match.fouls import STRANGER, Cause, Foul
-from ...pages.causes import detail
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said, explain
 from ...record.printed import LAST_LINES, Printed, last_printed
 from ...record.reader import RecordError, read_chain
@@ -203,9 +202,7 @@ def _show_verdict(found: Explanation, verdict: ExplainedFoul) -> None:
     elif foul["code"]:
         where = f"`referee list {found.game} --schema`" if foul["code"] == MOVE_CODE else "protocol/SPEC.md, Fouls"
         out.print(f"  code     {printable(str(foul['code']))} ({where})", markup=False, highlight=False, soft_wrap=True)
-    out.print(
-        f"  because  {printable(detail(msgspec.convert(foul, Foul)))}", markup=False, highlight=False, soft_wrap=True
-    )
+    out.print(f"  because  {printable(foul['detail'])}", markup=False, highlight=False, soft_wrap=True)
     last = next((one for one in reversed(found.conversation) if isinstance(one, Heard) and "move" in one.content), None)
     if last is not None and (foul["rule"] or foul["code"] == MOVE_CODE):
         out.print(f"  answer   {_json(last.content['move'])}", markup=False, highlight=False, soft_wrap=True)

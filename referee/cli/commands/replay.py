@@ -3,16 +3,18 @@
 import sys
 import tempfile
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 
 import rich_click as click
 from rich.markup import escape
 from rich.text import Text
 
+from ...match.machine import Match
 from ...pages.drawing import with_names
-from ...pages.frames import FoldedRecord, FrameKind, StillSecret, fold_record
-from ...pages.replay_page import page_of
-from ...pages.words import move_text, ranking, reasons
+from ...pages.frames import FoldedRecord, Frame, FrameKind, StillSecret, fold_record
+from ...pages.replay_page import replay_page
+from ...pages.words import move_text, reasons
 from ...plugins import PluginError
 from ...record.reader import RecordError, read_record
 from ...text import printable
@@ -66,13 +68,13 @@ def replay(
 
     Exit status: 0 shown, 1 the record does not hold or there is no browser to open, 2 used wrongly.
     """
-    if is_opened and html is None and svg is None and turn is None:
-        html = Path(tempfile.mkdtemp(prefix="referee-")) / f"{record.stem}.html"
-    _check_use(record, turn, svg, html, is_page=is_opened or html is not None, is_json=as_json)
+    is_page = is_opened or html is not None
+    _check_use(record, turn, svg, html, is_page=is_page, is_json=as_json)
     folded = _folded(record)
     written = None
-    if html is not None:
-        written = _write(html, page_of(folded), is_forced=force)
+    if is_page:
+        target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{record.stem}.html"
+        written = _write(target, replay_page(folded), is_forced=force)
     elif svg == STDOUT:
         print(_drawing(folded, turn))
     elif svg is not None:
@@ -135,13 +137,15 @@ def _write(path: Path, text: str, *, is_forced: bool) -> Path:
     return path
 
 
-def _frames_of(folded: FoldedRecord, turn: int) -> list[int]:
-    """Return the numbers of the frames that show what happened in a turn.
+def _frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[Frame]:
+    """Return the frames that show what happened in a turn, or all of them.
 
     Raises:
         click.UsageError: there is no such turn.
     """
-    found = [index for index, frame in enumerate(folded.frames) if frame.turn == turn]
+    if turn is None:
+        return folded.frames
+    found = [frame for frame in folded.frames if frame.turn == turn]
     if not found:
         raise click.UsageError(f"the match has {folded.match.turn} turns, there is no turn {turn}")
     return found
@@ -153,7 +157,7 @@ def _drawing(folded: FoldedRecord, turn: int | None) -> str:
     Raises:
         click.UsageError: there is no such turn, or nothing was dealt by then.
     """
-    frames = folded.frames if turn is None else [folded.frames[index] for index in _frames_of(folded, turn)]
+    frames = _frames_of(folded, turn)
     if not frames or frames[-1].state is None:
         by = "yet" if turn is None else f"by turn {turn}"
         raise click.UsageError(f"nothing was dealt {by}, there is no board")
@@ -162,22 +166,16 @@ def _drawing(folded: FoldedRecord, turn: int | None) -> str:
 
 def _show(folded: FoldedRecord, turn: int | None) -> None:
     """Print a turn, or all of them and the result."""
-    if turn is not None:
-        for index in _frames_of(folded, turn):
-            _print_frame(folded, index)
-        return
-    for index, frame in enumerate(folded.frames):
-        if frame.kind is not FrameKind.DEAL:
-            _print_frame(folded, index)
-    if folded.match.result is None:
-        out.print("the match was not finished")
-    else:
-        out.print(result_table(folded.match.setup.names, folded.match.result))
+    for frame in _frames_of(folded, turn):
+        if turn is not None or frame.kind is not FrameKind.DEAL:
+            _print_frame(frame, folded.match)
+    if turn is None:
+        result = folded.match.result
+        out.print(result_table(folded.match.setup.names, result) if result else "the match was not finished")
 
 
-def _print_frame(folded: FoldedRecord, index: int) -> None:
+def _print_frame(frame: Frame, match: Match) -> None:
     """Print what happened, then the board."""
-    frame, match = folded.frames[index], folded.match
     seat = "the deal" if frame.seat is None else f"seat {frame.seat}, {printable(match.setup.names[frame.seat])}"
     out.rule(escape(f"turn {frame.turn}: {seat}"), align="left")
     if frame.foul is not None:
@@ -186,9 +184,6 @@ def _print_frame(folded: FoldedRecord, index: int) -> None:
         _print(Text(move_text(frame.move)))
     for label, reason in reasons(frame, match.game.rules):
         _print(Text.assemble((f"{label}: ", "dim"), reason))
-    if index == len(folded.frames) - 1 and match.result is not None and match.result.void is None:
-        places = ", ".join(f"{row.place}. {row.name} {row.points}" for row in ranking(match.setup.names, match.result))
-        _print(Text.assemble(("ranking: ", "dim"), places))
     if frame.state is None:
         _print(Text("nothing was dealt yet", style="dim"))
     else:
@@ -201,8 +196,7 @@ def _print(text: Text) -> None:
 
 def _print_json(folded: FoldedRecord, turn: int | None, written: Path | None) -> None:
     """Print the match as one object; with a turn, of that turn alone."""
-    numbers = range(len(folded.frames)) if turn is None else _frames_of(folded, turn)
-    answers = (frame for frame in map(folded.frames.__getitem__, numbers) if frame.took_ms is not None)
+    answers = (frame for frame in _frames_of(folded, turn) if frame.took_ms is not None)
     print_json(
         {
             "match": folded.match.setup.match,

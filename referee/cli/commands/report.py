@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 
 from ...app.pool import each
 from ...pages.digest import Digest, digest_of
+from ...pages.report import Titles
 from ...pages.report_files import Replays, Targets, Written, make_replay, write_report
 from ...pages.words import number
 from ...pairing.base import BadFormat
@@ -23,6 +24,7 @@ from ...record.match_entries import BadCourse, course
 from ...record.reader import RecordError, read_record
 from ...record.spec_file import FILE, SpecFile, read_spec_file
 from ...text import printable
+from ...tournament.history import refolded
 from ...tournament.machine import NotOpen, Tournament
 from ...tournament.placing import placed
 from ...tournament.standings import UnknownTieBreak
@@ -89,16 +91,14 @@ def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, a
         found = _read(folder, founding.spec.name, jobs)
         digests = {one.entry.match: one for one in found if isinstance(one, Digest)}
         entries = course(one.entry for one in digests.values())
+        format_ = registry().format(founding.spec.format)
         written = write_report(
             folder,
-            founding.spec,
-            entries,
-            salt=founding.salt,
-            format_=registry().format(founding.spec.format),
-            find_game=find_game,
-            digests=digests,
-            targets=targets,
-            make_replays=lambda records, target: _make_replays(records, target, jobs),
+            refolded(founding.spec, format_, founding.salt, entries),
+            digests,
+            Titles(find_game(founding.spec.game).title, format_.title),
+            targets,
+            lambda records, target: _make_replays(records, target, jobs),
         )
     except (RecordError, BadCourse, NotOpen) as error:
         console.print(f"{error}; referee audit {folder} tells more", markup=False, highlight=False, soft_wrap=True)
@@ -166,7 +166,7 @@ def _make_replay(record: Path, target: Path) -> None:
 
 
 def _show(written: Written, left: int) -> None:
-    tournament = written.summary.history.tournament
+    tournament = written.summary.tournament
     state = "is over" if tournament.is_over else "goes on"
     text = f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void"
     out.print(text + (f", {left} not finished" if left else ""), markup=False, highlight=False)
@@ -203,7 +203,7 @@ def standings_table(tournament: Tournament, most: int = 20) -> RichTable:
 
 
 def _print_json(written: Written, left: int) -> None:
-    tournament = written.summary.history.tournament
+    tournament = written.summary.tournament
     print_json(
         {
             "tournament": tournament.spec.name,

@@ -179,7 +179,7 @@
   const niceStep = (span, count) => {
     const rough = span / count;
     const power = 10 ** Math.floor(Math.log10(rough));
-    return [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough);
+    return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
   };
   const linearTicks = (low, high, count, least = 0) => {
     const by = Math.max(niceStep(high - low || 1, count), least);
@@ -315,7 +315,7 @@
   const begin = () => {
     byId("slider").max = frames.length - 1;
     byId("slider").addEventListener("input", () => step(Number(byId("slider").value)));
-    for (const one of SPEEDS) byId("speed").append(new Option(`${one}×`, String(one)));
+    for (const factor of SPEEDS) byId("speed").append(new Option(`${factor}×`, String(factor)));
     byId("speed").addEventListener("change", () => setSpeed(Number(byId("speed").value)));
     setSpeed(1);
     onClick("first", () => step(0));

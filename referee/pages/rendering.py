@@ -1,0 +1,63 @@
+"""Makes a page of a template: every text in it made printable and escaped, every script and style named by its hash.
+
+The page's own policy lets that one script and that one style be, and no address, should an escape ever fail.
+"""
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ..text import printable
+from .causes import placeless, short_cause
+from .words import duration, number
+
+
+def page(name: str, data: Any, **values: Any) -> str:
+    """Return a page.
+
+    Args:
+        name: of its template, its script and its own style, without the ending.
+        data: what its script shows, as JSON in the page.
+        values: what its template shows.
+    """
+    style, script = _source("page.css") + _source(f"{name}.css"), _source(f"{name}.js")
+    policy = (
+        f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    template = environment().get_template(f"{name}.html")
+    return template.render(policy=policy, style=style, script=script, data=data, **values)
+
+
+@cache
+def environment() -> Environment:
+    """Return what all templates are read and filled by."""
+    made = Environment(
+        autoescape=True,
+        finalize=_shown,
+        loader=PackageLoader(__package__),
+        lstrip_blocks=True,
+        trim_blocks=True,
+        undefined=StrictUndefined,
+    )
+    made.filters.update(duration=duration, number=number, placeless=placeless, short_cause=short_cause)
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return made
+
+
+def _shown(value: Any) -> Any:
+    """Return what an expression of a template becomes before it is escaped; markup, which is not, stays as it is."""
+    return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+@cache
+def _source(name: str) -> str:
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _fingerprint(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
