@@ -1,12 +1,12 @@
-"""Configuration of the manual: Sphinx builds docs/ into a site, `sphinx-build -W docs docs/_build`."""
+"""Configuration of the manual: `sphinx-build -W docs docs/_build` makes a site of the pages in docs/."""
 
-import sys
-from pathlib import Path
+import re
+from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "examples" / "nim"))
+import click
+from docutils import nodes
 
-from referee import __version__  # noqa: E402  # the pages tell of the checkout that they stand in
+from referee import __version__
 
 project = "The referee"
 author = "the authors of the referee"
@@ -16,22 +16,51 @@ release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
-nitpicky = False
-default_role = "code"
+smartquotes = False  # two hyphens are the beginning of an option here
 
+default_role = "code"  # docstrings and help texts have code between single backticks
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence", "deflist"]
-suppress_warnings = ["myst.header"]  # SPEC.md is included below the title of its page
-
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
-napoleon_google_docstring = True
-napoleon_numpy_docstring = False
 
 html_theme = "furo"
 html_title = f"The referee {release}"
-html_static_path = ["_static"]
-html_css_files = ["manual.css"]
 html_copy_source = False
 html_show_sphinx = False
+
+
+def tidy_options(_app: Any, context: click.Context, lines: list[str]) -> None:
+    """Name an option's value by its type, as `--help` does, and show a default path as it is typed.
+
+    Args:
+        context: the command's.
+        lines: of reStructuredText, which describe the command's options; changed in place.
+    """
+    kinds = {f"<{option.name}>": f"<{option.type.name}>" for option in context.command.params if not option.metavar}
+    for number, line in enumerate(lines):
+        name = re.search(r"<\w+>$", line)
+        shown = line.replace(name[0], kinds.get(name[0], name[0])) if name else line
+        lines[number] = re.sub(r"PosixPath\((.*)\)", r"\1", shown)
+
+
+def mark_examples(_app: Any, _context: click.Context, lines: list[str]) -> None:
+    """Show the command of an example as code.
+
+    Args:
+        lines: of reStructuredText, which stand below the command's options; changed in place.
+    """
+    lines[:] = [re.sub(r"^(Example:) +(.*)$", r"\1 ``\2``", line) for line in lines]
+
+
+def set_dashes(_app: Any, doctree: nodes.document) -> None:
+    """Put a dash between a parameter and its description, for which Sphinx relies on smart quotes."""
+    for text in list(doctree.findall(lambda node: isinstance(node, nodes.Text) and node == " -- ")):
+        text.parent.replace(text, nodes.Text(" \N{EN DASH} "))
+
+
+def setup(app: Any) -> None:
+    """Register what this configuration adds; called by Sphinx."""
+    app.connect("sphinx-click-process-options", tidy_options)
+    app.connect("sphinx-click-process-epilog", mark_examples)
+    app.connect("doctree-read", set_dashes)
