@@ -1,18 +1,21 @@
 """What the manual shows works: every block of shell and of Python in its pages is run."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from referee.cli.main import main
 from tests.docs.manual import COMMAND_OF, ROOT, Block, blocks, pages
 
 PAGES = [page for page in pages() if any(block.is_run for block in blocks(page))]
 LIMIT_S = 60
 """How long one block may take; all of them together take less on a quiet machine."""
-MOST_NOT_RUN = 25
+MOST_NOT_RUN = 16
 """How many blocks of shell or Python are only shown, each with its reason."""
 
 
@@ -57,3 +60,15 @@ def test_few_blocks_are_only_shown() -> None:
     not_run = [block for block in shown if not block.is_run]
     assert all(block.reason_not_run for block in not_run)
     assert len(not_run) <= MOST_NOT_RUN
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_is_only_shown_exists(page: Path) -> None:
+    """A command of the referee that a page only shows is there, with all the options that it is shown with."""
+    texts = [block.text.replace("\\\n", " ") for block in blocks(page) if block.language == "sh" and not block.is_run]
+    lines = [shlex.split(line, comments=True) for text in texts for line in text.splitlines()]
+    for name, *words in (line[1:] for line in lines if line[:1] == ["referee"]):
+        command = main.get_command(click.Context(main), name)
+        assert command is not None, f"there is no command {name}"
+        known = {option for parameter in command.params for option in parameter.opts}
+        assert [word for word in words if word.startswith("--") and word not in known] == []

@@ -10,6 +10,7 @@ from tests.docs.manual import ROOT, pages
 MAX_LINES = 250
 _LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"`((?:referee|protocol|sample_players|tests|docs|examples)/[\w./-]*)`")
+_NAMES_IN = re.compile(r"`((?:referee|protocol)/[\w./-]+\.py)`: (`\w+`(?:, `\w+`)*)")
 BY_NAME = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 
 
@@ -32,6 +33,20 @@ def test_links_lead_to_files(page: Path) -> None:
 def test_named_paths_exist(page: Path) -> None:
     """Where a page names a file or folder of the repository, there is one."""
     assert [path for path in _PATH.findall(page.read_text()) if not (ROOT / path).exists()] == []
+
+
+@BY_NAME
+def test_named_functions_and_constants_exist(page: Path) -> None:
+    """Where a page names something in a module, the module has it."""
+    found = [(path, name) for path, names in _NAMES_IN.findall(page.read_text()) for name in re.findall(r"\w+", names)]
+    assert [
+        pair for pair in found if not re.search(rf"^ *(def |class |){pair[1]}\b", source(pair[0]), re.MULTILINE)
+    ] == []
+
+
+def source(path: str) -> str:
+    """Return the source of a module; nothing if it is not there, which another test complains of."""
+    return (ROOT / path).read_text() if (ROOT / path).exists() else ""
 
 
 def test_code_is_marked_as_such() -> None:
