@@ -11,3 +11,7 @@ class RefereeError(Exception):
 
 class BadRequest(RefereeError):
     """What was asked for is wrong in itself; the text says what to ask for instead."""
+
+
+class Interrupted(RefereeError):
+    """What was going on was stopped by whoever runs it; the text says what there is to go on from."""

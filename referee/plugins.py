@@ -1,27 +1,31 @@
-"""Loads what implements hookspecs: what is built in and everything installed under the entry point group `referee`.
+"""Loads what implements hookspecs: what is built in and everything installed under the entry point group `referee`."""
 
-Knows names and duplicates. Refuses to know what a game, a player or a format does.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, TypeVar
 
 import pluggy
 
 from . import hookspecs
-from .errors import RefereeError
+from .errors import BadRequest, RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
 from .hookspecs import HousePlayer
 from .pairing import builtin as builtin_formats
 from .pairing.base import PairingFormat
+from .text import nearest
 
 GROUP = "referee"
+T = TypeVar("T")
 
 
 class PluginError(RefereeError):
     """A plugin that cannot be used; the text names it and says why."""
+
+
+class UnknownName(PluginError, BadRequest):
+    """No plugin has the name that was asked for; the text has the one that was probably meant, or all there are."""
 
 
 class Registry:
@@ -41,31 +45,25 @@ class Registry:
         """Find a game.
 
         Raises:
-            PluginError: none has that name; the text lists those there are.
+            UnknownName: none has that name.
         """
-        if name not in self.games:
-            raise PluginError(f"there is no game {name!r}; there are: {', '.join(sorted(self.games))}")
-        return self.games[name]
+        return _named(name, self.games, "game")
 
     def player(self, name: str) -> HousePlayer:
         """Find a house player.
 
         Raises:
-            PluginError: none has that name; the text lists those there are.
+            UnknownName: none has that name.
         """
-        if name not in self.players:
-            raise PluginError(f"there is no house player {name!r}; there are: {', '.join(sorted(self.players))}")
-        return self.players[name]
+        return _named(name, self.players, "house player")
 
     def format(self, name: str) -> PairingFormat[Any]:
         """Find a pairing format.
 
         Raises:
-            PluginError: none has that name; the text lists those there are.
+            UnknownName: none has that name.
         """
-        if name not in self.formats:
-            raise PluginError(f"there is no pairing format {name!r}; there are: {', '.join(sorted(self.formats))}")
-        return self.formats[name]
+        return _named(name, self.formats, "pairing format")
 
 
 def load() -> Registry:
@@ -89,6 +87,32 @@ def load() -> Registry:
         _by_name(manager.hook.referee_house_players(), "house player"),
         _by_name(manager.hook.referee_formats(), "pairing format"),
     )
+
+
+@cache
+def installed() -> Registry:
+    """Return the plugins of this installation, loaded once in each process.
+
+    Raises:
+        PluginError: as for load.
+    """
+    return load()
+
+
+def find_game(name: str) -> Game[Any, Any, Any]:
+    """Return a game of this installation.
+
+    Raises:
+        UnknownName: there is none of that name.
+        PluginError: a plugin can't be used.
+    """
+    return installed().game(name)
+
+
+def _named(name: str, known: Mapping[str, T], kind: str) -> T:
+    if name not in known:
+        raise UnknownName(f"there is no {kind} {name!r}{nearest(name, sorted(known))}")
+    return known[name]
 
 
 def _imported(entry: EntryPoint) -> object:

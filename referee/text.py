@@ -1,7 +1,11 @@
 """Texts for people: counts with their nouns, and what others wrote made fit to be shown."""
 
 import json
+from collections.abc import Iterable
+from difflib import get_close_matches
 
+_ALIKE = 0.6
+"""How alike two names must be for one to be meant by the other; difflib's own default."""
 MAX_CHARS = 600
 """Of one text of a player: a few lines of a screen, and more than any move of a game here."""
 
@@ -44,3 +48,16 @@ def counted(count: float, noun: str, nouns: str = "") -> str:
         nouns: for any other number; by default the noun with an `s`.
     """
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return the name that was probably meant, as a question; nothing if there is none like it."""
+    by_lower = {known_name.lower(): known_name for known_name in known}
+    found = get_close_matches(name.lower(), by_lower, 1, _ALIKE)
+    return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a remedy for a name that there is not: the one that was probably meant, else all that there are."""
+    known = list(known)
+    return near(name, known) or (f"; there are: {', '.join(known)}" if known else "; there are none")

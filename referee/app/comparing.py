@@ -1,7 +1,7 @@
-"""Finds the folder that a comparison goes into: one begun alike with the same programs, or a new one.
+"""Compares two players: plays pairs of matches until a sequential test can tell whether one is better.
 
-Knows specs and digests; refuses to know verdicts. What differs from the last one that was begun between the two is
-told, so that nobody takes an old verdict for that of a changed program.
+A comparison goes on in the folder of one that was begun alike with the same programs, and else in a new one. What
+differs from the last one is told, so that nobody takes an old verdict for that of a changed program.
 """
 
 from itertools import count
@@ -11,14 +11,167 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..errors import BadRequest
+from ..games.base import Game
+from ..net.tournaments.observers import Observers, TournamentObserver
+from ..net.tournaments.run_settings import RunSettings
 from ..record.manifest import record_files
-from ..record.programs import read_programs
+from ..record.programs import Programs, read_programs
 from ..record.spec_file import read_spec_file
-from ..tournament.spec import TournamentSpec, differences
+from ..text import counted
+from ..tournament.machine import Tournament
+from ..tournament.ratings.elo import elo_ratings
+from ..tournament.spec import Participant, TimeControl, TournamentSpec, differences
+from ..tournament.sprt import Hypotheses, SprtDecision
+from ..tournament.sprt_match import SprtMatch, State
+from .conducting import Conducted, conduct
+from .players import find_players, folder_of
 from .program_changes import digests_of
+from .services import RefereeOptions, services
 
 MAX_CHARS = 40
 """Of a tournament's name."""
+
+
+class ComparisonRequest(Struct, frozen=True, kw_only=True):
+    """What two players are compared at, and how sure the answer is to be."""
+
+    players: tuple[str, str]
+    """A and B, as they are given."""
+    options: dict[str, Any]
+    """Of the game."""
+    time: TimeControl
+    acknowledge: bool = False
+    seed: int | None = None
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    pairs: int
+    """Stop after so many."""
+    tables: int
+    """Matches at the same time."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What a comparison says of B against A."""
+
+    a: str
+    b: str
+    verdict: SprtDecision
+    pairs: int
+    """Played and counted."""
+    outcomes_of_b: tuple[int, ...]
+    """Pairs in which B got 0, ½, 1, 1½ and 2 points."""
+    llr: float
+    lower: float
+    upper: float
+    elo: float
+    elo_error: float
+    records: str
+    is_stopped: bool
+    not_starting: dict[str, str]
+    """Player that did not start -> why."""
+    was_over: bool
+    """It was decided before, and nothing was played."""
+    over_at: str | None
+
+
+def compare(
+    game: Game[Any, Any, Any],
+    request: ComparisonRequest,
+    logs: Path,
+    options: RefereeOptions,
+    observer: TournamentObserver,
+) -> Comparison:
+    """Play until the test decides, or until it is stopped.
+
+    Args:
+        game: what is played.
+        request: how they are compared.
+        logs: where all folders of records are.
+        options: how the referee runs.
+        observer: is told what happens.
+
+    Raises:
+        BadRequest: a number is wrong, or the game is not for two.
+        PlayerError: a player is not to be had.
+        RefereeError: what is in the folder does not hold.
+        OSError: the machine failed.
+    """
+    place = find_place(_spec(game, request, options.memory_mib), logs)
+    run_settings = RunSettings(folder=place.folder, tables=request.tables, sandbox=options.sandbox)
+    with (
+        services(options, place.folder) as at_hand,
+        Observers(observer, note=at_hand.monitoring.telemetry.note) as observers,
+    ):
+        if place.notice:
+            observers.noted(place.notice)
+        conducted = conduct(place.spec, SprtMatch(), run_settings, at_hand, observers)
+    return _comparison(conducted, place.folder)
+
+
+def _spec(game: Game[Any, Any, Any], request: ComparisonRequest, memory_mib: int) -> TournamentSpec:
+    if 2 not in game.seats:  # players of a match
+        raise BadRequest(f"{game.name} is not played by two; compare is for games for two")
+    hypotheses = {name: getattr(request, name) for name in ("elo0", "elo1", "alpha", "beta")}
+    try:
+        Hypotheses(**hypotheses)
+    except ValueError as error:
+        raise BadRequest(str(error)) from None
+    names = [launch.name for launch in find_players(game.name, request.players)]
+    players = [str(folder.absolute()) if (folder := folder_of(player)) else player for player in request.players]
+    return TournamentSpec(
+        name=f"compare-{game.name}-{names[0]}-{names[1]}"[:MAX_CHARS],
+        game=game.name,
+        options=request.options,
+        entrants=tuple(Participant(name=name, player=player) for name, player in zip(names, players, strict=True)),
+        seats=2,
+        format=SprtMatch.name,
+        format_options={"hypotheses": hypotheses, "max_pairs": request.pairs, "window": request.tables},
+        duplicate=True,
+        time=request.time,
+        acknowledge=request.acknowledge,
+        seed=request.seed,
+        memory_mib=memory_mib,
+    )
+
+
+def _comparison(conducted: Conducted, folder: Path) -> Comparison:
+    """Return what the test says."""
+    tournament, entrants = conducted.tournament, conducted.spec.entrants
+    state: State = tournament.state
+    progress = SprtMatch().progress(state)
+    elo_a, elo_b = elo_ratings(tournament.table)
+    return Comparison(
+        a=entrants[0].name,
+        b=entrants[1].name,
+        verdict=state.verdict,
+        pairs=state.counted,
+        outcomes_of_b=tuple(state.counts),
+        llr=progress.llr,
+        lower=progress.lower,
+        upper=progress.upper,
+        elo=elo_b.rating - elo_a.rating,
+        elo_error=2 * elo_b.error,
+        records=str(folder),
+        is_stopped=not conducted.is_over,
+        not_starting=_not_starting(tournament),
+        was_over=conducted.was_over,
+        over_at=(read_programs(folder) or Programs()).over_at,
+    )
+
+
+def _not_starting(tournament: Tournament) -> dict[str, str]:
+    """Return why an entrant did not start, by name: those that are suspended for it, or never did."""
+    found = {}
+    for index, entrant in enumerate(tournament.spec.entrants):
+        failures = tournament.failures[index]
+        if index in tournament.suspended:
+            found[entrant.name] = tournament.suspended[index].why
+        elif failures and failures == tournament.played:
+            found[entrant.name] = f"failed to start in {counted(failures, 'match', 'matches')}"
+    return found
 
 
 class ComparisonFolder(Struct, frozen=True, kw_only=True):
@@ -48,11 +201,11 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         suffix = "" if number == 1 else f"-{number}"
         wanted = replace(spec, name=spec.name[: MAX_CHARS - len(suffix)] + suffix)
         folder = logs / wanted.name
-        founding = read_spec_file(folder)
-        if founding is None:
+        kept = read_spec_file(folder)
+        if kept is None:
             break
-        wanted = _as_wide(wanted, founding.spec)
-        why = _otherwise(founding.spec, wanted) or _changed(folder, digests)
+        wanted = _as_wide(wanted, kept.spec)
+        why = _otherwise(kept.spec, wanted) or _changed(folder, digests)
         if not why:
             return ComparisonFolder(spec=wanted, folder=folder)
         before = folder, why

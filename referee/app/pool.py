@@ -1,4 +1,4 @@
-"""Does the same work for many files, in other processes where that is quicker. Refuses to know the work.
+"""Does the same work for many files, in other processes where that is quicker.
 
 Those processes end with this one, however it ends, and hold nothing that others wait for.
 """
@@ -16,10 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import rich_click as click
-from rich.progress import track
-
-from ..cli.common import console, is_interactive
+from ..errors import RefereeError
 
 T = TypeVar("T")
 _FEW = 4
@@ -28,20 +25,20 @@ _PR_SET_PDEATHSIG = 1
 """Of Linux' prctl: which signal a process gets when its parent ends."""
 
 
-def each(
-    work: Callable[[Path], T], files: Sequence[Path], jobs: int, doing: str, *, is_quiet: bool = False
-) -> Generator[T, None, None]:
+class WorkerKilled(RefereeError):
+    """A process that worked for this one was killed."""
+
+
+def each(work: Callable[[Path], T], files: Sequence[Path], jobs: int) -> Generator[T, None, None]:
     """Yield what a function returns for each file, in the files' order; close it if you leave before the end.
 
     Args:
         work: can be sent to other processes, as can what it returns and raises.
         files: the files.
         jobs: so many at the same time.
-        doing: what a terminal is told meanwhile: `auditing`.
-        is_quiet: whether it is told nothing.
 
     Raises:
-        click.ClickException: one of the processes was killed.
+        WorkerKilled: one of the processes was killed.
         Exception: what the work raises for a file.
     """
     if len(files) <= _FEW or jobs == 1:
@@ -49,9 +46,7 @@ def each(
             yield from map(work, files)
         return
     with _without_collection(), _pool(jobs) as pool:
-        found = pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
-        is_plain = is_quiet or not is_interactive()
-        yield from track(found, doing, len(files), console=console, transient=True, disable=is_plain)
+        yield from pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
 
 
 @contextmanager
@@ -66,9 +61,7 @@ def _pool(jobs: int) -> Iterator[Executor]:
             worker.kill()
         pool.shutdown(wait=False, cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
-            raise click.ClickException(
-                "a process at work was killed; was there too little memory? try --jobs 1"
-            ) from None
+            raise WorkerKilled("a process at work was killed; was there too little memory? try --jobs 1") from None
         raise
     pool.shutdown()
 

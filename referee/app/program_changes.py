@@ -1,4 +1,4 @@
-"""Tells whose program is not what it was when a tournament was begun. Knows folders and digests; refuses to judge.
+"""Tells whose program is not what it was when a tournament was begun.
 
 House players come with the referee, and what is behind a command or a remote entrant nobody can look into.
 """
@@ -12,15 +12,17 @@ from msgspec.structs import replace
 from ..launch import PlayerError, content_hash
 from ..record.programs import Programs, read_programs, write_programs
 from ..tournament.spec import REMOTE, Participant
+from .players import folder_of
 
 
 def digests_of(entrants: Iterable[Participant]) -> dict[str, str]:
     """Return the SHA-256, in hex, of every entrant's folder, by name; who has none that can be read is left out."""
     found = {}
-    for one in entrants:
-        if one.player != REMOTE and ":" not in one.player and Path(one.player).is_dir():
+    for entrant in entrants:
+        folder = None if entrant.player == REMOTE else folder_of(entrant.player)
+        if folder is not None and folder.is_dir():
             with suppress(PlayerError):  # its build or its start fails for that, and says so
-                found[one.name] = content_hash(Path(one.player))
+                found[entrant.name] = content_hash(folder)
     return found
 
 

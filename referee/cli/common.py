@@ -7,7 +7,6 @@ import sys
 import time
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
+from ..errors import BadRequest
 from ..files.small import read_small
 from ..text import printable, printable_json, printable_lines
 
@@ -32,6 +32,10 @@ class Terminal(Console):
         """Yield what is to be written; called by rich for whatever is printed."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=printable_lines(segment.text))
+
+    def say(self, text: str) -> None:
+        """Print a text as it stands: no markup, nothing highlighted, lines as long as they are."""
+        self.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
         """Lose what nobody reads, and let the command hear of it if it was called for that; called by rich.
@@ -60,25 +64,16 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one ma
 record_argument = click.argument("record", type=click.Path(path_type=Path))
 
 
-@cache
 def registry() -> "Registry":
-    """Load the plugins, once in each process, or end with a clear error."""
-    from ..plugins import PluginError, load  # noqa: PLC0415  # all games: only where they are asked for
+    """Return the plugins, loaded once in each process."""
+    from ..plugins import installed  # noqa: PLC0415  # all games: only where they are asked for
 
-    try:
-        return load()
-    except PluginError as error:
-        raise click.ClickException(str(error)) from None
+    return installed()
 
 
 def find_game(name: str) -> "Game[Any, Any, Any]":
-    """Return a game's rules, or end with the list of those there are."""
-    from ..plugins import PluginError  # noqa: PLC0415  # as above
-
-    try:
-        return registry().game(name)
-    except PluginError as error:
-        raise click.UsageError(str(error)) from None
+    """Return the rules of an installed game."""
+    return registry().game(name)
 
 
 def print_json(value: Any) -> None:
@@ -109,13 +104,13 @@ def parse_options(pairs: Sequence[str], file_options: Collection[str] = ()) -> d
         file_options: the names whose value is the path of a TOML file; what stands in the file is the option.
 
     Raises:
-        click.UsageError: a pair has no equals sign, or its file can't be read as TOML.
+        BadRequest: a pair has no equals sign, or its file can't be read as TOML.
     """
     options: dict[str, Any] = {}
     for pair in pairs:
         name, sign, text = pair.partition("=")
         if not sign:
-            raise click.UsageError(f"--option takes NAME=VALUE, e.g. --option q_bonus=8, not {pair!r}")
+            raise BadRequest(f"--option takes NAME=VALUE, e.g. --option q_bonus=8, not {pair!r}")
         if name in file_options:
             options[name] = _read_toml(name, Path(text))
             continue
@@ -130,14 +125,14 @@ def _read_toml(name: str, path: Path) -> dict[str, Any]:
     """Return what stands in the file of an option.
 
     Raises:
-        click.UsageError: there is no such file, or it is no TOML.
+        BadRequest: there is no such file, or it is no TOML.
     """
     try:
         return tomllib.loads(read_small(path).decode())
     except OSError as error:
-        raise click.UsageError(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
+        raise BadRequest(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
     except ValueError as error:  # TOML that is none, or no UTF-8
-        raise click.UsageError(f"--option {name}: {path} is no TOML: {error}") from None
+        raise BadRequest(f"--option {name}: {path} is no TOML: {error}") from None
 
 
 def harmless(text: str) -> str:

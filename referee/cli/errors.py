@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 import rich_click as click
 
-from ..errors import BadRequest, RefereeError
+from ..app.interrupts import SIGNALLED
+from ..errors import BadRequest, Interrupted, RefereeError
 from ..text import printable_lines
-from .interrupts import SIGNALLED
+from .common import console
 
 FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
 
@@ -31,6 +32,9 @@ def worded() -> Iterator[None]:
     except click.ClickException as error:
         error.message = printable_lines(error.message)  # type: ignore[misc]  # there is no other place
         raise
+    except Interrupted as error:
+        console.say(str(error))
+        sys.exit(FAILED)
     except BadRequest as error:
         raise click.UsageError(printable_lines(str(error))) from None
     except RefereeError as error:

@@ -1,4 +1,4 @@
-"""The command `referee`: collects the subcommands. Knows their names, and none of their work."""
+"""The command `referee`: collects the subcommands."""
 
 from difflib import get_close_matches
 from importlib import import_module
@@ -8,8 +8,8 @@ import rich_click as click
 from click.shell_completion import add_completion_class
 
 from .. import __version__
+from ..app.interrupts import take_signals
 from .errors import worded
-from .interrupts import take_signals
 from .options.completion import Bash
 
 add_completion_class(Bash)

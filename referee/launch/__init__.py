@@ -1,9 +1,20 @@
-"""Launched programs: how a player is given, what it is held to, how it starts and ends. Refuses to know matches."""
+"""Launched programs: how a player is given, what its program is held to, how it starts and ends."""
 
 from .build import Builds, content_hash
 from .control_groups import Ground, clear_groups, find_ground
 from .limits import MEMORY_MIB, ProgramLimits
-from .player_spec import Launch, PlayerError, command_launch, house_launch, no_folder, read_folder, resolved
+from .player_spec import (
+    Launch,
+    PlayerError,
+    PlayerKind,
+    PlayerSpec,
+    command_launch,
+    house_launch,
+    no_folder,
+    parse_player,
+    read_folder,
+    resolved,
+)
 from .program import Confinement, Program
 from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
 from .starting import ProcessCommand, start
@@ -17,6 +28,8 @@ __all__ = [
     "Launch",
     "NoSandboxError",
     "PlayerError",
+    "PlayerKind",
+    "PlayerSpec",
     "ProcessCommand",
     "Program",
     "ProgramLimits",
@@ -28,6 +41,7 @@ __all__ = [
     "find_sandbox",
     "house_launch",
     "no_folder",
+    "parse_player",
     "read_folder",
     "resolved",
     "start",

@@ -1,7 +1,6 @@
-"""What starts a player: a folder with player.toml, a house player's name, or a command line -> a Launch.
+"""How a player is given (`house:NAME`, `cmd:COMMAND`, or a folder with player.toml), and how its program is started.
 
-Knows the forms in which players are given. Refuses to know how programs are run, and refuses folders that reach outside
-of themselves.
+A folder in which something leads outside of it is refused.
 """
 
 import os
@@ -11,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
@@ -73,6 +73,46 @@ class Launch(Struct, frozen=True, kw_only=True):
     def where(self) -> Path:
         """The working directory, absolute."""
         return Path.cwd() if self.folder is None else self.folder.absolute()
+
+
+class PlayerKind(StrEnum):
+    """In which form a player is given."""
+
+    HOUSE = "house"
+    COMMAND = "cmd"
+    FOLDER = "folder"
+
+
+class PlayerSpec(Struct, frozen=True):
+    """A player as an organiser writes it."""
+
+    kind: PlayerKind
+    value: str
+    """The house player's name, the command line, or the path of the folder."""
+
+    def launch(self, name: str = "player") -> Launch:
+        """Return how the player's program is started.
+
+        Args:
+            name: what a command is called; other players have a name of their own.
+
+        Raises:
+            PlayerError: the folder or the command line can't be used. Whether there is such a house player is for
+                the plugins to say.
+        """
+        if self.kind is PlayerKind.HOUSE:
+            return house_launch(self.value)
+        if self.kind is PlayerKind.COMMAND:
+            return command_launch(self.value, name)
+        return read_folder(Path(self.value))
+
+
+def parse_player(text: str) -> PlayerSpec:
+    """Tell in which form a player is given: `house:NAME`, `cmd:COMMAND`, else the path of a folder."""
+    kind, colon, value = text.partition(":")
+    if colon and kind in (PlayerKind.HOUSE, PlayerKind.COMMAND):
+        return PlayerSpec(PlayerKind(kind), value)
+    return PlayerSpec(PlayerKind.FOLDER, text)
 
 
 def read_folder(folder: Path) -> Launch:

@@ -11,13 +11,12 @@ from typing import Any
 from msgspec import Struct
 
 from .. import chance
-from ..cli.common import registry
 from ..games.base import BadSetup
 from ..match.setup import MatchSetup
 from ..net.tournaments.observers import Observers
 from ..net.tournaments.recorder import Recorder
 from ..pairing.base import PairingFormat
-from ..plugins import PluginError
+from ..plugins import PluginError, installed
 from ..record.audit.audit import audit
 from ..record.match_entries import course, entry_of
 from ..record.reader import RecordError, check_key, read_record
@@ -60,7 +59,7 @@ def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: 
     if not has_line(path):
         return None
     try:
-        record = audit(path, registry().game, keys=keys, is_strict=False) if is_audited else read_record(path)
+        record = audit(path, installed().game, keys=keys, is_strict=False) if is_audited else read_record(path)
     except PluginError as error:
         raise RecordError(path, 1, str(error), "none") from None
     header = record.header
@@ -164,6 +163,6 @@ def _options(path: Path, game: str, options: dict[str, Any]) -> Any:
         RecordError: the game is not known, or they are not its options.
     """
     try:
-        return registry().game(game).parse_options(dict(options))
+        return installed().game(game).parse_options(dict(options))
     except (PluginError, BadSetup) as error:
         raise RecordError(path, 1, f"a game with its options: {error}", "none") from None

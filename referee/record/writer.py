@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import structlog
 
+from ..errors import RefereeError
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
@@ -33,8 +34,11 @@ class _LineLogger(structlog.BoundLoggerBase):
         self._proxy_to_logger("msg", **fields)
 
 
-class NotWritten(OSError):
+class NotWritten(RefereeError, OSError):
     """A line of a record that can't be written: nothing that stands in it may happen."""
+
+    def __str__(self) -> str:
+        return f"the record {self.filename} can't be written: {self.strerror}; the match was not finished"
 
 
 class RecordWriter:

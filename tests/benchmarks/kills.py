@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from referee.cli.commands.new import make_player
+from referee.app.new_player import make_player
 from referee.ledger.ledger import FILE, Ledger, url_of
 
 TOML = """\

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from referee.app.conducting import conduct
-from referee.cli.commands.new import make_player
-from referee.cli.common import registry
-from referee.cli.options.monitoring import watched
-from referee.launch import Confinement
+from referee.app.new_player import make_player
+from referee.app.services import Services
 from referee.net.tournaments.observers import Observers
 from referee.net.tournaments.run_settings import RunSettings
+from referee.plugins import installed
 from referee.record.seal import Sealer
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import MatchEntry
@@ -69,17 +68,8 @@ def main(arguments: list[str]) -> int:
     if not (folder / "c").exists():
         make_player("c", folder / "c")
     meter = Meter()
-    with watched(None, None) as telling:
-        conduct(
-            spec(folder),
-            registry().format("swiss"),
-            RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off"),
-            total=None,
-            sealer=Sealer.new(),
-            confinement=Confinement(),
-            watch=meter,
-            watched=telling,
-        )
+    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off")
+    conduct(spec(folder), installed().format("swiss"), run_settings, Services(sealer=Sealer.new()), meter)
     print(json.dumps(told(meter)))
     return 0
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import rich_click as click
 
-from referee.cli.options.sandbox import find_confinement
+from referee.app.services import RefereeOptions, SandboxMissing, find_confinement
 from referee.launch.system_calls import NoFilterError
 
 from .calling import played, referee
@@ -58,19 +57,18 @@ def test_no_sandbox_to_be_had(tmp_path: Path, mode: str, status: int, complaint:
     assert (tmp_path / "logs").exists() == (status == 0)
 
 
-def test_a_sandbox_without_a_filter_is_not_what_is_required(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without libseccomp nothing is played where it is required; else it is, and that is said."""
 
     def _none() -> bytes:
         raise NoFilterError("no filter of system calls: none here; install libseccomp")
 
     monkeypatch.setattr("referee.launch.sandbox.system_call_filter", _none)
-    with pytest.raises(click.UsageError, match="--sandbox required: no filter of system calls: none here; install"):
-        find_confinement("required", None, tmp_path, memory_mib=512)
-    assert find_confinement("auto", None, tmp_path, memory_mib=512).sandbox is not None
-    assert "holds less than it should: no filter of system calls" in " ".join(capsys.readouterr().err.split())
+    with pytest.raises(SandboxMissing, match="--sandbox required: no filter of system calls: none here; install"):
+        find_confinement(RefereeOptions(sandbox="required"), tmp_path)
+    said: list[str] = []
+    assert find_confinement(RefereeOptions(sandbox="auto", say=said.append), tmp_path).sandbox is not None
+    assert "holds less than it should: no filter of system calls" in said[0]
 
 
 @pytest.mark.parametrize("mode", ["required", "off"])

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli.main import main
-from referee.cli.options.monitoring import MAX_TOLD, TurnedAway
+from referee.cli.views.notices import MAX_TOLD, TurnedAway
 from referee.dialects.cs4500.actors import make_actor
 from referee.dialects.cs4500.configs import ActorSpec, actor_of
 from referee.dialects.cs4500.forms import BadForm

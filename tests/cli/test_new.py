@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import sample_players
 from protocol.limits import NAME_FORM
-from referee.cli.commands.new import SAMPLES, make_player, sample_files
+from referee.app.new_player import SAMPLES, make_player, sample_files
 from referee.cli.main import main
 from referee.launch import read_folder
 

@@ -16,10 +16,10 @@ from referee.check.findings import Finding, Shown, StepVerdict, Trouble
 from referee.cli.commands import check, join, submit
 from referee.cli.common import Terminal, console, out, print_json
 from referee.cli.main import main
-from referee.cli.options.monitoring import TurnedAway
 from referee.cli.views.live import LiveView
 from referee.cli.views.live_lines import JsonLines, PlainLines
-from referee.cli.views.match import Moves, Watcher, show_played
+from referee.cli.views.match import MatchProgress, Moves, show_played
+from referee.cli.views.notices import TurnedAway
 from referee.dialects.cs4500.joining import Joined
 from referee.net.matches.host import MatchReport
 from referee.net.tournaments.observers import TournamentObserver
@@ -75,11 +75,11 @@ def told(folder: Path, watch: TournamentObserver) -> None:
 def seen(folder: Path) -> None:
     """Watch a match of such players at the terminal of `play` and `serve`."""
     story = hostile()
-    moves, watcher = Moves(), Watcher(is_quiet=False)
-    watcher.note("reported", text=NASTY)
+    moves, progress = Moves(), MatchProgress(is_quiet=False)
+    progress.note("reported", text=NASTY)
     for event, commands in story.steps:
         moves.step(event, commands, story.match)
-        watcher.step(event, commands, story.match)
+        progress.step(event, commands, story.match)
     result = story.match.result
     assert result is not None
     played = MatchReport(

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 
 from protocol.client import ClientError, run
-from referee.cli.commands.new import make_player
+from referee.app.new_player import make_player
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.net.links.tokens import add_tokens
 

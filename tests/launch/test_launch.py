@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from referee.launch import Launch, PlayerError, Program, command_launch, house_launch, read_folder
+from referee.launch import (
+    Launch,
+    PlayerError,
+    PlayerKind,
+    PlayerSpec,
+    Program,
+    command_launch,
+    house_launch,
+    parse_player,
+    read_folder,
+)
 from referee.launch.exit_watch import POLL_S
 from referee.launch.player_spec import resolved
 from referee.launch.program import GRACE_S, PATIENCE_S
@@ -295,6 +305,29 @@ def test_of_a_file_it_is_said_what_was_meant(
     with pytest.raises(PlayerError) as error:
         read_folder(Path(name))
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("house:dag", PlayerKind.HOUSE, "dag"),
+        ("cmd:python3 a:b.py", PlayerKind.COMMAND, "python3 a:b.py"),
+        ("cmd:", PlayerKind.COMMAND, ""),
+        ("house", PlayerKind.FOLDER, "house"),
+        ("folder:x", PlayerKind.FOLDER, "folder:x"),
+        ("my/bot", PlayerKind.FOLDER, "my/bot"),
+    ],
+)
+def test_a_player_is_given_in_one_of_three_forms(text: str, kind: PlayerKind, value: str) -> None:
+    """What stands before a colon tells a house player and a command; anything else is the path of a folder."""
+    assert parse_player(text) == PlayerSpec(kind, value)
+
+
+def test_a_player_that_is_given_can_be_launched(tmp_path: Path) -> None:
+    """A command is called as the organiser wants it, the others as they call themselves."""
+    folder = write_toml(tmp_path / "mine", 'name = "ada"\nrun = "x"\n')
+    names = [parse_player(text).launch("player1").name for text in ("house:dag", "cmd:x", str(folder))]
+    assert names == ["dag", "player1", "ada"]
 
 
 def test_a_command_line_is_split_without_a_shell() -> None:

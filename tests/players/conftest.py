@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.commands.new import SAMPLES, make_player
+from referee.app.new_player import SAMPLES, make_player
 from referee.launch import Builds, Confinement, Launch, find_ground, find_sandbox, read_folder
 
 TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")

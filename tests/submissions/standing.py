@@ -6,11 +6,9 @@ python standing.py DIR PLAYERS LOGS [ENDPOINT [LIMIT_S [anything: remote entrant
 import sys
 from pathlib import Path
 
-from prometheus_client import CollectorRegistry
-
-from referee.cli.options.monitoring import Monitoring
-from referee.cli.options.submissions import SubmissionsOptions, run_submissions
-from referee.net.telemetry import Several
+from referee.app.receiving import SubmissionService, receive
+from referee.app.services import OFF, RefereeOptions
+from referee.cli.common import console
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))
 
@@ -19,7 +17,7 @@ def main() -> None:
     """Be the reception."""
     folder, *rest = sys.argv[1:]
     players, logs, address, limit_s, by_name = (*rest, *("tcp:0:interface=127.0.0.1", "60", "")[len(rest) - 2 :])
-    reception = SubmissionsOptions(
+    service = SubmissionService(
         folder=Path(folder),
         players=Path(players),
         logs=Path(logs),
@@ -28,7 +26,7 @@ def main() -> None:
         check_s=float(limit_s),
         remote_by_name=bool(by_name),
     )
-    run_submissions(reception, Monitoring(Several(), None, CollectorRegistry()))
+    receive(service, RefereeOptions(sandbox=OFF, say=console.say))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Who takes part in a tournament, as its file says it. Knows forms of players and names; starts none of them.
+"""Reads who takes part in a tournament, as its file says it.
 
 What the organiser lists must be right. In a folder of other people's programs one that is broken is left out, with a
 warning: it must not keep all others from playing.
@@ -14,12 +14,13 @@ from msgspec import Meta, Struct
 
 from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
-from ...cli.options.players import distinct
-from ...launch import PlayerError, command_launch, read_folder
+from ...launch import Launch, PlayerError
 from ...net.links.tokens import BadTokens, read_tokens
 from ...plugins import Registry
+from ...text import near
 from ...tournament.spec import REMOTE, Participant
-from .sheet import Section, ValueKind, near, nearest, shown
+from ..players import distinct, find_player, folder_of
+from .sheet import Section, ValueKind, shown
 
 NAME = ValueKind(Annotated[str, Meta(pattern=NAME_PATTERN)], NAME_FORM)
 TEXT = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)")], "a text of one line")
@@ -85,16 +86,16 @@ class EntrantsReader:
         """Return everybody: those listed first, then those of the folder, by the folders' names."""
         listed = self._top.take("entrants", _LIST, [])
         found = [self._listed(index, value) for index, value in enumerate(listed)]
-        gathered = self._gathered([one for one in found if one is not None])
+        gathered = self._gathered([candidate for candidate in found if candidate is not None])
         if not self._top.values.keys() & {"entrants", "entrants_from"}:
             remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
             self._sheet.refuse((), f"entrants: nobody takes part; {remedy}")
-        candidates = [*(one for one in found if one is not None), *gathered]
-        given = [place for place, one in enumerate(candidates) if one.is_named]
-        names = distinct([one.name for one in candidates], given)
+        candidates = [*(candidate for candidate in found if candidate is not None), *gathered]
+        given = [place for place, candidate in enumerate(candidates) if candidate.is_named]
+        names = distinct([candidate.name for candidate in candidates], given)
         participants = (
-            Participant(name=name, player=one.player, rating=one.rating)
-            for name, one in zip(names, candidates, strict=True)
+            Participant(name=name, player=candidate.player, rating=candidate.rating)
+            for name, candidate in zip(names, candidates, strict=True)
         )
         return Entrants(
             participants=tuple(participants),
@@ -149,43 +150,25 @@ class EntrantsReader:
         Raises:
             PlayerError: it is none, or does not play the game.
         """
-        kind, sign, rest = player.partition(":")
-        if sign and kind == "house":
-            return player, self._house(rest)
-        if sign and kind == "cmd":
-            command_launch(rest, "")
-            return player, ""
         if player == REMOTE:
             return REMOTE, ""
-        folder = self._base / player
-        if not folder.exists():
-            meant = f"house:{player.lower()}" if player.lower() in self._registry.players else player
-            hint = near(meant, [f"house:{name}" for name in self._registry.players])
-            raise PlayerError(f"there is no folder {shown(player)}{hint or f'; {_FORMS}'}")
-        return str(folder.resolve()), self._read_folder(folder)
+        folder = folder_of(player)
+        launch = self._found(player)
+        if folder is None:
+            return player, launch.name
+        return str((self._base / folder).resolve()), launch.name
 
-    def _house(self, name: str) -> str:
-        playing = [one for one, player in self._registry.players.items() if self._game in (None, *player.games)]
-        if name not in playing:
-            is_there = name in self._registry.players
-            what = f"house:{name} does not play {self._game}" if is_there else f"there is no house player {shown(name)}"
-            raise PlayerError(f"{what}{nearest(name, playing)}")
-        return name
-
-    def _read_folder(self, folder: Path) -> str:
-        """Return the name in a folder's player.toml.
+    def _found(self, player: str) -> Launch:
+        """Return how a player is started; a command's name is empty.
 
         Raises:
-            PlayerError: the folder can't be played with.
+            PlayerError: it is none, can't be played with, or does not play the game.
         """
         try:
-            str(folder.resolve()).encode()
+            str((self._base / player).resolve()).encode()
         except UnicodeEncodeError:
-            raise PlayerError(f"{folder}: its path is no UTF-8; rename the folder") from None
-        launch = read_folder(folder)
-        if self._game and launch.games and self._game not in launch.games:
-            raise PlayerError(f"{folder / 'player.toml'}: it plays {', '.join(launch.games)}, not {self._game}")
-        return launch.name
+            raise PlayerError(f"{self._base / player}: its path is no UTF-8; rename the folder") from None
+        return find_player(player, self._game, name="", base=self._base, known=self._registry)
 
     def _read_hashes(self, remote: Section) -> dict[str, str]:
         """Return the tokens' hashes by name, from the file that [remote] names; none if there is none."""
@@ -235,8 +218,9 @@ class EntrantsReader:
         except (OSError, ValueError) as error:
             self._top.refuse("entrants_from", f"{text}: {getattr(error, 'strerror', error)}")
             return []
-        known = {one.player for one in listed}
-        found = [one for path in inner if str(path.resolve()) not in known and (one := self._submitted(path))]
+        known = {candidate.player for candidate in listed}
+        new = (self._submitted(path) for path in inner if str(path.resolve()) not in known)
+        found = [candidate for candidate in new if candidate is not None]
         if not found and not listed:
             hint = "it is a player's folder itself: list it under entrants" if (folder / "player.toml").exists() else ""
             remedy = hint or "it needs a folder with a player.toml for each entrant"
@@ -246,7 +230,7 @@ class EntrantsReader:
     def _submitted(self, folder: Path) -> Candidate | None:
         """Return an entrant of the folder of player folders; None if it can't take part, which is told."""
         try:
-            self._read_folder(folder)
+            self._found(str(folder))
         except (PlayerError, OSError) as error:
             self._sheet.warn(f"{folder.name} is left out: {error}")
             self._left_out.append(str(folder.resolve()))

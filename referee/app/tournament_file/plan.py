@@ -1,4 +1,4 @@
-"""The file of a tournament: TOML in, a spec and a run_settings out. Knows the file's language; refuses to run anything.
+"""Reads the file of a tournament: TOML in, what is played and how it is run out.
 
 Every mistake of the file is found in one pass, and told with its line and its remedy. Paths in the file are relative to
 the folder that it lies in.
@@ -20,12 +20,13 @@ from ...net.links.addresses import EndpointError, check
 from ...net.tournaments.run_settings import RunSettings
 from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...plugins import Registry
+from ...text import nearest
 from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import TimeControl, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
 from .entrants import TEXT, Entrants, EntrantsReader
-from .sheet import BadToml, Section, Sheet, ValueKind, nearest, read_toml, shown
+from .sheet import BadToml, Section, Sheet, ValueKind, read_toml, shown
 
 _MS = 1000.0
 _DAY_S = 86_400
@@ -203,7 +204,7 @@ class _File:
         is_field = self._is_field(form, seats, entrants)
         if not _fit(section, form.options_type, options) or not is_field:
             return form, options, None
-        field = EntrantField(entrants=tuple(Entrant(name=str(one)) for one in range(entrants.count)), seats=seats)
+        field = EntrantField(entrants=tuple(Entrant(name=str(number)) for number in range(entrants.count)), seats=seats)
         try:
             parsed = form.parse_options(options)
             form.new(parsed, field, chance.Dealer(bytes(chance.SEED_BYTES)))

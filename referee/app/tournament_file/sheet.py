@@ -1,4 +1,4 @@
-"""A TOML file whose mistakes are all told at once. Knows lines, kinds of values and near names; no tournaments.
+"""Reads a TOML file with checks of every key, and tells all of its mistakes at once, each with its line.
 
 Whoever reads a sheet takes each key with the kind of value that it needs. What is wrong is noted with its line, a
 default takes its place, and reading goes on.
@@ -8,7 +8,6 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from msgspec import Struct
 
 from ...errors import BadRequest
 from ...files.small import MAX_SMALL_BYTES, BadFile, read_small
-from ...text import printable
+from ...text import nearest, printable
 from .toml_lines import Lines, Where
 
 MAX_SPEC_BYTES = 1 << 20
@@ -27,8 +26,6 @@ _MAX_SHOWN = 60
 """Characters of a value in an error: enough to find it again."""
 _LARGEST = 2**63
 _LINE = re.compile(r" \(at line (\d+), column \d+\)")
-_NEAR = 0.6
-"""How alike two names must be to be taken for one another; difflib's own default."""
 
 
 class Mistake(Struct, frozen=True, order=True):
@@ -51,7 +48,9 @@ class BadTournamentFile(BadRequest):
     def __init__(self, path: Path, mistakes: Iterable[Mistake]) -> None:
         self.path = path
         self.mistakes = tuple(sorted(set(mistakes)))
-        super().__init__("\n".join(f"{path}{f':{one.line}' if one.line else ''}: {one.text}" for one in self.mistakes))
+        places = [f"{path}:{mistake.line}" if mistake.line else str(path) for mistake in self.mistakes]
+        lines = (f"{place}: {mistake.text}" for place, mistake in zip(places, self.mistakes, strict=True))
+        super().__init__("\n".join(lines))
 
 
 class BadToml(Exception):
@@ -99,7 +98,8 @@ class Sheet:
             raise BadTournamentFile(path, [Mistake(error.line, printable(str(error)))]) from None
         if huge := list(_huge(self.values, ())):
             text = "whole numbers have 64 bits at most"
-            raise BadTournamentFile(path, [Mistake(self.line(one), f"{printable(label(one))}: {text}") for one in huge])
+            mistakes = [Mistake(self.line(place), f"{printable(label(place))}: {text}") for place in huge]
+            raise BadTournamentFile(path, mistakes)
 
     def refuse(self, where: Where, text: str) -> None:
         """Note what is wrong with a value."""
@@ -235,19 +235,6 @@ def read_toml(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> tuple[dict[str, A
         line = int(found[1]) if found else text.count("\n") + 1 if "at end of document" in str(error) else 0
         detail = _LINE.sub("", str(error))
         raise BadToml(line, f"this is no TOML: {detail}; texts stand in quotation marks, tables in brackets") from None
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy for a name that there is not: the one that was probably meant, else all that there are."""
-    known = list(known)
-    return near(name, known) or (f"; there are: {', '.join(known)}" if known else "; there are none")
-
-
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the name that was probably meant, as a question; nothing if there is none like it."""
-    by_lower = {one.lower(): one for one in known}
-    found = get_close_matches(name.lower(), by_lower, 1, _NEAR)
-    return f'; did you mean "{by_lower[found[0]]}"?' if found else ""
 
 
 def label(where: Where) -> str:

@@ -1,10 +1,7 @@
-"""A tournament before it begins, in words, and examples of its file. Knows plans; refuses to judge them."""
+"""Says in words what a tournament's file means."""
 
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from typing import Any
-
-from rich.text import Text
 
 from ...pairing.base import Extent
 from ...text import counted, printable
@@ -14,62 +11,34 @@ from .sheet import shown
 
 _INDENT = 12
 _MS = 1000.0
-_EXAMPLES = resources.files("sample_players") / "tournaments"
 
 
-class NoExample(KeyError):
-    """There is no example of a format; the text lists those that there are."""
+def described(plan: TournamentPlan) -> Iterator[str]:
+    """Yield what a plan says, printable: its name, a line for each matter, then one for each entrant."""
+    yield plan.spec.name
+    for title, words in _matters(plan):
+        yield f"{title:<{_INDENT}}{printable(words)}"
+    for entrant in plan.spec.entrants:
+        rating = "" if entrant.rating is None else f"  {entrant.rating:g}"
+        yield f"  {entrant.name:<21} {printable(entrant.player)}{rating}"
 
 
-def describe(plan: TournamentPlan) -> Text:
-    """Return what a plan says, for a terminal: a line for each matter, then one for each entrant."""
+def _matters(plan: TournamentPlan) -> Iterator[tuple[str, str]]:
     spec, run_settings = plan.spec, plan.run_settings
-    lines = [
-        ("game", f"{spec.game}, {spec.seats} seats{_options(spec.options)}"),
-        ("format", spec.format + _options(spec.format_options)),
-        ("matches", _matches(spec, plan.extent)),
-        ("at a time", str(run_settings.tables)),
-        ("time", _time(spec.time)),
-        ("memory", f"{spec.memory_mib} MiB a program"),
-        ("deals", _deals(spec)),
-        ("tie-breaks", ", ".join(spec.tie_breaks) or "none"),
-        ("records", str(run_settings.folder)),
-        *([("ledger", run_settings.ledger)] if run_settings.ledger else []),
-        *(
-            [("remote", f"{counted(len(run_settings.tokens), 'entrant')} at {run_settings.listen}")]
-            if run_settings.tokens
-            else []
-        ),
-        ("entrants", str(len(spec.entrants))),
-    ]
-    text = Text.assemble((printable(spec.name), "bold"))
-    for title, words in lines:
-        text.append(f"\n{title:<{_INDENT}}", style="dim").append(printable(words))
-    for one in spec.entrants:
-        rating = "" if one.rating is None else f"  {one.rating:g}"
-        text.append(f"\n  {one.name:<21} {printable(one.player)}{rating}")
-    return text
-
-
-def example(format_name: str) -> str:
-    """Return a commented file of a tournament that can be played at once, with house players.
-
-    Args:
-        format_name: of a pairing format.
-
-    Raises:
-        NoExample: there is none for it.
-    """
-    known = list(examples())
-    if format_name not in known:
-        raise NoExample(f"there is no example of {format_name!r}; there are: {', '.join(known)}")
-    return (_EXAMPLES / f"{format_name}.toml").read_text(encoding="utf-8")
-
-
-def examples() -> Iterator[str]:
-    """Yield the formats of which there is an example, in the order of their names."""
-    files = (entry.name for entry in _EXAMPLES.iterdir())
-    yield from sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
+    yield "game", f"{spec.game}, {spec.seats} seats{_options(spec.options)}"
+    yield "format", spec.format + _options(spec.format_options)
+    yield "matches", _matches(spec, plan.extent)
+    yield "at a time", str(run_settings.tables)
+    yield "time", _time(spec.time)
+    yield "memory", f"{spec.memory_mib} MiB a program"
+    yield "deals", _deals(spec)
+    yield "tie-breaks", ", ".join(spec.tie_breaks) or "none"
+    yield "records", str(run_settings.folder)
+    if run_settings.ledger:
+        yield "ledger", run_settings.ledger
+    if run_settings.tokens:
+        yield "remote", f"{counted(len(run_settings.tokens), 'entrant')} at {run_settings.listen}"
+    yield "entrants", str(len(spec.entrants))
 
 
 def _options(options: Mapping[str, Any]) -> str:

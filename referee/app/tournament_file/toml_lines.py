@@ -1,4 +1,4 @@
-"""On which line of a TOML file each value stands. Knows where values begin and end; refuses to know their worth.
+"""Tells on which line of a TOML file each value stands.
 
 The standard library's parser keeps no lines. What it has accepted is TOML, so this scanner need not judge anything: it
 walks from key to key, and steps over strings, comments, arrays and inline tables.

@@ -104,7 +104,7 @@ def _own_faults() -> Iterator[None]:
 def _reports(files: Sequence[Path], demands: Demands, jobs: int, *, as_json: bool) -> list[dict[str, Any]]:
     """Audit all records, and show what is found of each as soon as it is."""
     reports = []
-    with closing(each(partial(report_on, demands=demands), files, jobs, "auditing", is_quiet=as_json)) as found:
+    with closing(each(partial(report_on, demands=demands), files, jobs)) as found:
         for report in found:
             reports.append(report)
             if not as_json:

@@ -15,7 +15,9 @@ from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from ...app.players import BUILDS
 from ...app.running import run_reactor
+from ...app.services import RefereeOptions, find_confinement
 from ...check import real_matches as real
 from ...check.context import CheckContext
 from ...check.findings import Finding, Shown, Skipped, StepVerdict, StepWatch, Trouble
@@ -29,8 +31,7 @@ from ..common import find_game, harmless, json_option, out, print_json, registry
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
 from ..options.match import Seconds
-from ..options.sandbox import confinement_options, find_confinement
-from .play import BUILDS
+from ..options.running import confinement_options
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200
@@ -86,8 +87,7 @@ def check(
     logs: Path,
     called: str | None,
     with_sent: bool,
-    sandbox_mode: str,
-    memory_mib: int,
+    running: RefereeOptions,
     as_json: bool,
 ) -> None:
     """Walk PLAYER through the protocol, step by step, and say what it does wrong and how to mend it.
@@ -111,7 +111,7 @@ def check(
     numbers = _numbers(only, [key for key, _ in titles])
     given = _given(player, known)
     times = Times(start_s=start_s, move_s=move_s)
-    confinement = find_confinement(sandbox_mode, None, logs, memory_mib=memory_mib)
+    confinement = find_confinement(running, logs)
     with scratch("check") as folder:
         bench = CheckContext(
             given,

@@ -10,16 +10,11 @@ from rich.table import Table as RichTable
 from ...launch.capabilities import examine
 from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
+from ..options.running import logs_option
 
 
 @click.command(epilog="Example:  referee doctor --json")
-@click.option(
-    "--logs",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("logs"),
-    show_default=True,
-    help="Folder of the records, for its disk.",
-)
+@logs_option("of the records, for its disk")
 @json_option
 def doctor(logs: Path, as_json: bool) -> None:
     """Tell what this machine can enforce on launched programs, and how to get the rest.

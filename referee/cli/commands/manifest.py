@@ -5,12 +5,12 @@ from pathlib import Path
 
 import rich_click as click
 
+from ...app.services import find_sealer
 from ...record.manifest import NAME, write_manifest
 from ...record.reader import RecordError
 from ...text import counted
-from ..common import json_option, out, print_json
+from ..common import console, json_option, out, print_json
 from ..errors import FAILED
-from ..options.match import find_sealer
 
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")
@@ -26,7 +26,7 @@ def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
     """
     try:
-        written = write_manifest(folder, find_sealer(path))
+        written = write_manifest(folder, find_sealer(path, console.say))
     except RecordError as error:
         out.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)

@@ -64,7 +64,7 @@ def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], is_audited: 
         if (folder / MANIFEST).exists():
             check_manifest(folder, demanded)
         work = partial(examined, tournament=founding.spec.name, keys=demanded, is_audited=is_audited)
-        findings = [one for one in each(work, files, jobs, "reading", is_quiet=as_json) if one is not None]
+        findings = [one for one in each(work, files, jobs) if one is not None]
         results = in_order(findings)
         tournament, lines = _written(url, founding, partial(_fold, founding, findings, results))
     _show(url, tournament, lines, len(results), len(findings), as_json=as_json)

@@ -140,7 +140,7 @@ def _read(folder: Path, tournament: str, jobs: int) -> list[Digest | _Left]:
         RecordError: one of them does not hold; the first of them is named.
     """
     paths = [path for path in record_files(folder) if path.parent == folder]
-    found = each(partial(_digest, tournament=tournament), paths, jobs, "reading", is_quiet=True)
+    found = each(partial(_digest, tournament=tournament), paths, jobs)
     return [one for one in found if one is not None]
 
 
@@ -157,7 +157,7 @@ def _digest(path: Path, tournament: str) -> Digest | _Left | None:
 
 
 def _make_replays(records: Sequence[Path], target: Path, jobs: int) -> None:
-    for _ in each(partial(_make_replay, target=target), records, jobs, "drawing", is_quiet=True):
+    for _ in each(partial(_make_replay, target=target), records, jobs):
         pass
 
 

@@ -1,7 +1,4 @@
-"""What a shell is offered where it completes a command: games, players, and what else a command knows.
-
-Knows how shells cut words. Refuses to know the commands: each says which of its words are completed by what.
-"""
+"""What a shell is offered where it completes a command: games and players."""
 
 from pathlib import Path
 
@@ -23,7 +20,7 @@ def complete_players(
     game = context.params.get("game")
     houses = [f"house:{name}" for name, player in registry().players.items() if game in (None, *player.games)]
     folders = sorted(f"{path.parent}/" for path in Path().glob("*/player.toml") if path.is_file())
-    found = [one for one in (*houses, *folders) if one.startswith(typed)]
+    found = [player for player in (*houses, *folders) if player.startswith(typed)]
     return found or [CompletionItem(typed, type="dir")]
 
 

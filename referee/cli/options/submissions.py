@@ -1,35 +1,56 @@
-"""`referee serve --submissions`: take in what authors hand in, and check it. Knows the options, and no HTTP."""
+"""The options of `referee serve --submissions`, and which other options make no sense with them."""
 
-import sys
-from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
 
 import rich_click as click
 from click.core import ParameterSource
 from msgspec import Struct
-from twisted.internet.defer import CancelledError, Deferred, gatherResults
 
-from ...app.running import run_reactor
-from ...net.links.addresses import EndpointError, address_of, stopped
-from ...net.links.tokens import BadTokens
-from ...net.telemetry import Note
-from ...submissions.api import AuthorApi, Authors
-from ...submissions.check_queue import CHECK_S, COMMAND, Checker
-from ...submissions.http import open_service
-from ...submissions.matches import Matches
-from ...submissions.store import MAX_VERSIONS, Store, StoreError
-from ...text import printable
-from ..common import Count, console, find_game, monotonic
+from ...app.receiving import LISTEN, SubmissionService
+from ...app.serving import SignUpOptions
+from ...submissions.check_queue import CHECK_S
+from ...submissions.store import MAX_VERSIONS
+from ..common import Count
+from .grouping import grouped
 from .match import Seconds
-from .monitoring import Monitoring, watched
-from .sandbox import AUTO, confinement_options, find_confinement
 
-F = TypeVar("F", bound=Callable[..., Any])
+_OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox", "memory_mib")
+_SHARED = ("players_file", "listen", "logs", "key", "diagnostics", "metrics", "as_json")
 
-LISTEN = "tcp:7780:interface=127.0.0.1"
-_OPTIONS = (
+
+class SubmissionsOptions(Struct, frozen=True, kw_only=True):
+    """How programs are taken in, if they are."""
+
+    submissions: Path | None
+    check_s: float
+    max_versions: int
+    remote_by_name: bool
+
+    def service(self, context: click.Context, sign_ups: SignUpOptions, logs: Path) -> SubmissionService:
+        """Return the service that is asked for.
+
+        Args:
+            context: of the command, which asks for one.
+            sign_ups: has the address, if one was given, and the file of the tokens.
+            logs: folder of the records.
+        """
+        is_own_address = context.get_parameter_source("listen") is ParameterSource.COMMANDLINE
+        assert self.submissions is not None, "it is asked for"
+        assert sign_ups.players_file is not None, "asks_for_submissions has seen to it"
+        return SubmissionService(
+            folder=self.submissions,
+            players=sign_ups.players_file,
+            logs=logs,
+            address=sign_ups.listen if is_own_address else LISTEN,
+            check_s=self.check_s,
+            max_versions=self.max_versions,
+            remote_by_name=self.remote_by_name,
+        )
+
+
+submissions_options = grouped(
+    "submissions",
+    SubmissionsOptions,
     click.option(
         "--submissions",
         type=click.Path(file_okay=False, path_type=Path),
@@ -56,32 +77,7 @@ _OPTIONS = (
         is_flag=True,
         help="With --submissions: show remote entrants their tournament matches; entrants are called as in --players.",
     ),
-    confinement_options,
 )
-_OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox_mode", "memory_mib")
-_SHARED = ("players_file", "listen", "logs", "key", "diagnostics", "metrics", "as_json")
-
-
-class SubmissionsOptions(Struct, frozen=True, kw_only=True):
-    """How programs are taken in."""
-
-    folder: Path
-    players: Path
-    """File of the tokens."""
-    logs: Path
-    address: str = LISTEN
-    check: tuple[str, ...] = COMMAND
-    """Command line of a check, but for the folder."""
-    check_s: float = CHECK_S
-    max_versions: int = MAX_VERSIONS
-    remote_by_name: bool = False
-
-
-def submissions_options(function: F) -> F:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
 
 
 def asks_for_submissions(context: click.Context) -> bool:
@@ -109,101 +105,3 @@ def asks_for_submissions(context: click.Context) -> bool:
 
 def _shown(param: click.Parameter) -> str:
     return param.opts[0] if param.param_type_name == "option" else (param.name or "").upper()
-
-
-def receive(context: click.Context) -> None:
-    """Take programs in until somebody stops it.
-
-    Args:
-        context: of a command that asks for it.
-
-    Raises:
-        click.UsageError: the authors' file or the address can't be used.
-        click.ClickException: the folder can't be used.
-    """
-    values = context.params
-    is_own_address = context.get_parameter_source("listen") is ParameterSource.COMMANDLINE
-    mode = values["sandbox_mode"]
-    memory_mib = values["memory_mib"]
-    # now, and said to the organiser; a check would find out too late
-    find_confinement(mode, values["key"], values["logs"], memory_mib=memory_mib)
-    reception = SubmissionsOptions(
-        folder=values["submissions"],
-        players=values["players_file"],
-        logs=values["logs"],
-        address=values["listen"] if is_own_address else LISTEN,
-        check=(*COMMAND, *(() if mode == AUTO else ("--sandbox", mode)), "--memory", str(memory_mib)),
-        check_s=values["check_s"],
-        max_versions=values["max_versions"],
-        remote_by_name=values["remote_by_name"],
-    )
-    with watched(values["diagnostics"], values["metrics"]) as telling:
-        run_submissions(reception, telling)
-
-
-def run_submissions(reception: SubmissionsOptions, telling: Monitoring) -> None:
-    """Run the service until it is interrupted or told to end.
-
-    Args:
-        reception: how.
-        telling: where it tells of itself.
-
-    Raises:
-        click.UsageError: the authors' file or the address can't be used.
-        click.ClickException: the folder can't be used.
-    """
-    try:
-        authors = Authors(reception.players)
-        store = Store(reception.folder, reception.max_versions)
-    except BadTokens as error:
-        raise click.UsageError(str(error)) from None
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
-    try:
-        run_reactor(lambda reactor: _serve(reactor, reception, authors, store, telling))
-    except EndpointError as error:
-        raise click.UsageError(str(error)) from None
-    except (StoreError, OSError) as error:
-        raise click.ClickException(str(error)) from None
-    finally:
-        store.close()
-
-
-async def _serve(
-    reactor: Any, reception: SubmissionsOptions, authors: Authors, store: Store, telling: Monitoring
-) -> None:
-    note = _told(telling.telemetry.note)
-    matches = Matches(reception.logs, reception.folder, find_game, remote_by_name=reception.remote_by_name)
-    checker = Checker(reactor, store, _now, note, reception.check, reception.check_s)
-    api = AuthorApi(store, checker, matches, monotonic, _now, note)
-    await checker.take_up()
-    monitor = await telling.open(reactor)
-    port = await open_service(reactor, reception.address, api, authors, note)
-    where = address_of(port, reception.address).replace("tcp:", "http://").replace("tls:", "https://")
-    _say(f"the referee takes submissions on {where} into {reception.folder}")
-    try:
-        await checker.run()
-    except CancelledError:
-        _say("stopped; what was not checked yet is checked when the same command is given again")
-    finally:
-        await gatherResults([Deferred.fromCoroutine(stopped(one)) for one in (port, monitor) if one is not None])
-
-
-def _told(note: Note) -> Note:
-    """Return what takes note and tells the organiser, too."""
-
-    def _take(event: str, /, **facts: Any) -> None:
-        note(event, **facts)
-        told = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
-        _say(f"{event.replace('-', ' ')}: {printable(told)}")
-
-    return _take
-
-
-def _say(text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
-    sys.stderr.flush()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

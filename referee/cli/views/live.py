@@ -1,4 +1,4 @@
-"""The live view of a running tournament on a terminal. Knows rich; refuses to know how matches are run.
+"""Shows a running tournament on a terminal, live.
 
 It is drawn by the referee's own loop, so it has to cost next to nothing: what happens is only noted, lines are laid out
 by hand, as many as there is room for, and rich's own thread is off.
@@ -15,6 +15,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
+from ...app.services import monotonic
 from ...match import events as e
 from ...match.machine import Match
 from ...net.tournaments.observers import TournamentObserver
@@ -26,7 +27,7 @@ from ...tournament.match_context import MatchEntry
 from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
-from ..common import is_interactive, monotonic
+from ..common import is_interactive
 from .live_lines import JsonLines, PlainLines, foul_lines
 
 Clock = Callable[[], float]
@@ -115,7 +116,7 @@ class LiveView:
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Note what is played."""
         self._tournament, self._total = tournament, total
-        self._names = [printable(one.name) for one in tournament.spec.entrants]
+        self._names = [printable(entrant.name) for entrant in tournament.spec.entrants]
         self._begun_s = self._clock()
 
     def match_recalled(self, entry: MatchEntry) -> None:
@@ -125,7 +126,7 @@ class LiveView:
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
         names = tuple(self._names[entrant] for entrant in fixture.seats)
-        for other in [one for one in self._seated.values() if one.table == table]:
+        for other in [seated for seated in self._seated.values() if seated.table == table]:
             del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.pairing.round, self._clock())
 
@@ -244,9 +245,9 @@ class LiveView:
         """Return the matches that are played, by table, as many as have room."""
         players = max(width - 32, 12)
         lines = [Text(f"table round  {'players':<{players}} turn   since", "dim")]
-        seated = sorted(self._seated.values(), key=lambda one: one.table)
+        seated = sorted(self._seated.values(), key=lambda match: match.table)
         shown = seated if len(seated) < room else seated[: room - 2]
-        lines += (_table_line(one, players, now_s) for one in shown)
+        lines += (_table_line(match, players, now_s) for match in shown)
         if len(shown) < len(seated):
             lines.append(Text(f"      and {len(seated) - len(shown)} more tables", "dim"))
         return lines if seated else [*lines, Text("      nothing is played now", "dim")]
@@ -255,12 +256,11 @@ class LiveView:
         """Return the first lines of the standings, as many as have room."""
         name = min(max(width - 24, 8), 22)
         lines = [Text(f"  #  {'entrant':<{name}} points played", "dim")]
-        for one in self._standings[: max(room - 1, 0)]:
-            style = "dim strike" if one.has_withdrawn else ""
-            text = set_cell_size(self._names[one.entrant], name)
-            lines.append(
-                Text.assemble((f"{one.place:>3}  ", "dim"), (text, style), f" {number(one.points):>6} {one.played:>6}")
-            )
+        for standing in self._standings[: max(room - 1, 0)]:
+            style = "dim strike" if standing.has_withdrawn else ""
+            text = set_cell_size(self._names[standing.entrant], name)
+            points = f" {number(standing.points):>6} {standing.played:>6}"
+            lines.append(Text.assemble((f"{standing.place:>3}  ", "dim"), (text, style), points))
         return lines
 
 
@@ -273,20 +273,20 @@ def _trouble_lines(entry: MatchEntry) -> list[Text]:
     return [Text.assemble((f"{entry.match} ", "dim"), line) for line in said]
 
 
-def _table_line(one: _Seated, players: int, now_s: float) -> Text:
+def _table_line(seated: _Seated, players: int, now_s: float) -> Text:
     """Return one table: who is asked for a move stands out, who was expelled is struck out."""
-    match = one.match
+    match = seated.match
     asked = {} if match is None else match.open_requests
     out = set() if match is None else {foul.seat for foul in match.fouls}
     who = Text()
-    for seat, name in enumerate(one.names):
+    for seat, name in enumerate(seated.names):
         is_asked = seat in asked and asked[seat].answer is e.MoveReceived
         who.append(name, "red strike" if seat in out else "bold cyan" if is_asked else "")
         who.append("  ")
     who.truncate(players, overflow="ellipsis", pad=True)
     turn = "start" if match is None or not match.turn else str(match.turn)
-    since = spell(now_s - one.opened_s)
-    return Text.assemble(f"{one.table:>5} {one.round:>5}  ", who, f" {turn:>5} {since:>7}")
+    since = spell(now_s - seated.opened_s)
+    return Text.assemble(f"{seated.table:>5} {seated.round:>5}  ", who, f" {turn:>5} {since:>7}")
 
 
 def spell(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""A running tournament line by line: in words, or as JSON for other programs. Knows no terminal and no clock.
+"""Writes a running tournament line by line: in words, or as JSON for other programs.
 
 The objects are described in docs/reference/exports.md.
 """
@@ -78,7 +78,7 @@ class PlainLines(_Lines):
     """
 
     def __init__(self, say: Say | None = None) -> None:
-        self._say = say or _print
+        self._say = say or console.say
         self._total: int | None = None
         self._names: Sequence[str] = ()
         self._tournament: Tournament | None = None
@@ -88,7 +88,7 @@ class PlainLines(_Lines):
         """Say what is going to be played."""
         self._tournament, self._total = tournament, total
         spec = tournament.spec
-        self._names = [printable(one.name) for one in spec.entrants]
+        self._names = [printable(entrant.name) for entrant in spec.entrants]
         parts = [spec.game, spec.format, counted(len(self._names), "entrant")]
         parts += [] if total is None else [counted(total, "match", "matches")]
         if tournament.played:
@@ -146,7 +146,7 @@ class JsonLines(_Lines):
         """Write what is going to be played."""
         self._tournament = tournament
         spec = tournament.spec
-        self._names = [one.name for one in spec.entrants]
+        self._names = [entrant.name for entrant in spec.entrants]
         self._event(
             "tournament-begun",
             tournament=spec.name,
@@ -214,12 +214,8 @@ class JsonLines(_Lines):
         )
 
     def _standings(self, tournament: Tournament) -> None:
-        lines = [{"name": self._names[one.entrant], **msgspec.to_builtins(one)} for one in placed(tournament)]
+        lines = [{"name": self._names[line.entrant], **msgspec.to_builtins(line)} for line in placed(tournament)]
         self._event("standings", played=tournament.played, standings=lines)
 
     def _event(self, event: str, **fields: Any) -> None:
         self._write({"event": event, **msgspec.to_builtins(fields)})
-
-
-def _print(line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)

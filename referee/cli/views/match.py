@@ -1,18 +1,22 @@
-"""Shows a match while it is played and when it is over. Knows rich; refuses to know how the match is run."""
+"""Shows a match while it is played and when it is over."""
 
+import sys
 from contextlib import suppress
-from typing import Any, Self, TypeGuard
+from typing import Any, NoReturn, Self, TypeGuard
 
+from msgspec.structs import replace
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from ...app.services import RefereeOptions
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match
 from ...net.matches.host import MatchReport
-from ...net.telemetry import Silence
+from ...net.telemetry import Silence, Telemetry
 from ...pages.causes import why
 from ...text import printable
 from ..common import console, is_interactive, out, print_json
+from ..errors import FAILED, FINE
 from .results import result_table, show_expulsions
 
 
@@ -29,7 +33,7 @@ class Moves(Silence):
             self.so_far.append({"turn": event.turn, "seat": event.seat, "move": event.move})
 
 
-class Watcher:
+class MatchProgress:
     """One line of progress on a terminal; a plain line per foul everywhere."""
 
     def __init__(self, *, is_quiet: bool) -> None:
@@ -70,7 +74,7 @@ class Watcher:
 
     def _show(self, text: str) -> None:
         if not self._is_quiet:
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
+            console.say(text)
 
 
 def _is_legal_move(event: e.Event, commands: tuple[c.Command, ...]) -> TypeGuard[e.MoveReceived]:
@@ -82,13 +86,35 @@ def _scores(match: Match) -> str:
     return "  ".join(f"{name} {score}" for name, score in zip(match.setup.names, scores, strict=False))
 
 
+class MatchView:
+    """What a command shows of its match.
+
+    Args:
+        as_json: whether nothing is shown but one JSON object at the end.
+    """
+
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
+        self._moves = Moves()
+
+    def told_by(self, running: RefereeOptions, *others: Telemetry) -> RefereeOptions:
+        """Return the options of a referee that tells this view what happens, and others."""
+        own = (self._moves, MatchProgress(is_quiet=self._as_json))
+        return replace(running, observers=(*running.observers, *others, *own))
+
+    def conclude(self, played: MatchReport) -> NoReturn:
+        """Show the end of the match, as far as somebody reads: board, ranking, record; or one JSON object on stdout.
+
+        Raises:
+            SystemExit: always; its status says whether the match is void.
+        """
+        with suppress(BrokenPipeError):
+            show_played(played, self._moves.so_far, as_json=self._as_json)
+        sys.exit(FAILED if played.result.void else FINE)
+
+
 def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool) -> None:
-    """Show the end of a match, as far as somebody reads: board, ranking, record; or one JSON object on stdout."""
-    with suppress(BrokenPipeError):
-        _show_end(played, moves, as_json=as_json)
-
-
-def _show_end(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool) -> None:
+    """Show the end of a match."""
     if as_json:
         print_json({**_described(played), "moves": moves})
         return
@@ -100,7 +126,7 @@ def _show_end(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool
         out.print()
     out.print(result_table(played.names, played.result))
     show_expulsions(played.result, played.record)
-    out.print(f"\nrecord: {played.record}", markup=False, highlight=False, soft_wrap=True)
+    out.say(f"\nrecord: {played.record}")
 
 
 def _described(played: MatchReport) -> dict[str, Any]:

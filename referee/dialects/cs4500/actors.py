@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from ...cli.common import find_game, registry
+from ...plugins import find_game, installed
 from .cheats import CHEATS
 from .configs import ActorSpec
 from .forms import choice_of
@@ -50,4 +50,4 @@ class Actor:
 def make_actor(spec: ActorSpec) -> Actor:
     """Return a player that plays as the house player of its strategy's name does."""
     game = find_game("q")
-    return Actor(spec, registry().player(spec.strategy).make(game, game.parse_options({}), _NO_SEED))
+    return Actor(spec, installed().player(spec.strategy).make(game, game.parse_options({}), _NO_SEED))

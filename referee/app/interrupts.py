@@ -1,7 +1,6 @@
-"""What Ctrl-C and SIGTERM do to a command: the first one asks it to end, the second one ends it at once.
+"""What Ctrl-C and SIGTERM do: the first one asks what is going on to end, the second one ends the process at once.
 
-Knows the signals of this process. Refuses to know what there is to tidy up: what a command leaves behind when it is
-killed is no worse when it is ended at once.
+What is left behind when the process is killed is no worse when it is ended at once, so nothing is tidied up then.
 """
 
 import contextlib

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from protocol.limits import MAX_NAME_CHARS
-from referee.cli.common import registry
-from referee.cli.options.players import distinct, find_launches
+from referee.app.players import distinct, find_players
 
 LONG = "x" * (MAX_NAME_CHARS - 1)
 
@@ -35,4 +34,4 @@ def test_three_players_of_whom_two_share_a_name(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "player.toml").write_text(f'name = "{name}"\nrun = "true"\n')
     players = [str(tmp_path / folder) for folder in ("one", "two", "three")]
-    assert [launch.name for launch in find_launches("q", players, registry())] == ["a2", "a3", "a1"]
+    assert [launch.name for launch in find_players("q", players)] == ["a2", "a3", "a1"]

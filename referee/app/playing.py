@@ -1,0 +1,148 @@
+"""Plays one match here and now, between programs that the referee starts; or the rest of one that broke off."""
+
+import os
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+from twisted.internet.defer import Deferred
+
+from ..errors import BadRequest, Interrupted
+from ..games.base import Game, seats_text
+from ..launch import Launch
+from ..net.matches.host import MatchHost, MatchReport
+from ..net.matches.runner import MatchPaused
+from ..net.matches.settings import TableSettings
+from ..plugins import find_game
+from ..record.resume import Resumption, reopen
+from .players import UnknownPlayer, as_command, build, find_players
+from .running import run_reactor
+from .services import RefereeOptions, Services, monotonic, services
+
+T = TypeVar("T")
+ADDRESS = "tcp:0:interface=127.0.0.1"
+"""Of programs without a sandbox; the others are shown a socket of their own."""
+
+
+def play(
+    game: Game[Any, Any, Any], players: Sequence[str], settings: TableSettings, options: RefereeOptions
+) -> MatchReport:
+    """Play a match between programs.
+
+    Args:
+        game: what is played.
+        players: as they are given, by seat.
+        settings: of the match.
+        options: how the referee runs.
+
+    Raises:
+        BadRequest: what is asked for can't be played.
+        PlayerError: a program is not to be had, or can't be built or started.
+        Interrupted: the match was stopped.
+        OSError: the record can't be written.
+    """
+    if len(players) not in game.seats:
+        raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}{_hint(players)}")
+    try:
+        launches = find_players(game.name, players)
+    except UnknownPlayer as error:
+        raise UnknownPlayer(f"{error}{_hint(players)}") from None
+    settings = replace(settings, programs=tuple(players))
+    with services(options, settings.folder) as at_hand:
+        build(launches, settings.folder, at_hand)
+        return host_match(game, settings, at_hand, lambda host: host.play_programs(launches, ADDRESS))
+
+
+def _hint(players: Sequence[str]) -> str:
+    command = as_command(players)
+    return f"; if this is one player's command, write {command}" if command else ""
+
+
+def resume(path: Path, options: RefereeOptions) -> MatchReport:
+    """Play a match that broke off to its end, with the programs of its record.
+
+    Args:
+        path: of the record.
+        options: how the referee runs.
+
+    Raises:
+        RecordError: the record does not hold, or is not to be resumed.
+        BadRequest: its players came by themselves.
+        PlayerError: a program is not to be had, or can't be built or started.
+        Interrupted: the match was stopped.
+        OSError: the record can't be written.
+    """
+    with services(options, path.absolute().parent) as at_hand:
+        resumed = reopen(path.absolute(), find_game, at_hand.sealer)
+        setup = resumed.match.setup
+        if resumed.folder is not None and Path(resumed.folder).is_dir():
+            os.chdir(resumed.folder)  # where the players were given
+        if not resumed.programs:
+            hint = f"`referee serve {setup.game} --resume {path}` waits for them to come back"
+            raise BadRequest(f"the players of {path} came by themselves: {hint}")
+        launches = find_players(setup.game, resumed.programs)
+        build(launches, resumed.writer.path.parent, at_hand)
+        return play_on(resumed, at_hand, launches, ADDRESS)
+
+
+def play_on(
+    resumed: Resumption, at_hand: Services, launches: Sequence[Launch], address: str, *, come_back_s: float = 0.0
+) -> MatchReport:
+    """Play a match that was taken up to its end.
+
+    Args:
+        resumed: the match.
+        at_hand: of the referee.
+        launches: by seat; empty: the players come back by themselves.
+        address: Twisted endpoint string to listen on.
+        come_back_s: how long a player that came by itself may be away, in seconds.
+
+    Raises:
+        PlayerError: a program can't be started.
+        Interrupted: the match was stopped.
+        OSError: the record can't be written.
+    """
+    match = resumed.match
+    settings = TableSettings(folder=resumed.writer.path.parent, match=match.setup.match, come_back_s=come_back_s)
+    return host_match(match.game, settings, at_hand, lambda host: host.play_on(resumed, launches, address))
+
+
+def host_match(
+    game: Game[Any, Any, Any],
+    settings: TableSettings,
+    at_hand: Services,
+    play_at: Callable[[MatchHost], Coroutine[Deferred[Any], Any, T]],
+) -> T:
+    """Set up a host, and run the reactor until it is done.
+
+    Args:
+        game: what is played.
+        settings: of the match.
+        at_hand: of the referee.
+        play_at: what the host does.
+
+    Raises:
+        Interrupted: the match was stopped; the text says whether there is a record to go on from.
+    """
+
+    async def _main(reactor: Any) -> T:
+        host = MatchHost(
+            reactor,
+            monotonic,
+            game,
+            settings,
+            sealer=at_hand.sealer,
+            telemetry=at_hand.monitoring.telemetry,
+            confinement=at_hand.confinement,
+        )
+        async with at_hand.monitoring.opened(reactor):
+            return await play_at(host)
+
+    try:
+        return run_reactor(_main)
+    except Interrupted:
+        raise Interrupted("stopped before the match began; nothing was played") from None
+    except MatchPaused as error:
+        text = f"stopped; nobody is blamed, and the match goes on from its record with --resume {error}"
+        raise Interrupted(text) from None

@@ -1,0 +1,184 @@
+"""What a running referee has at hand: its key, what it holds programs to, where it tells of itself."""
+
+import contextlib
+import os
+import stat
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from prometheus_client import CollectorRegistry
+
+from ..errors import BadRequest
+from ..launch import Confinement, NoSandboxError, ProgramLimits, Sandbox, clear_groups, find_ground, find_sandbox
+from ..net.links.addresses import stopped
+from ..net.monitor import open_monitor
+from ..net.telemetry import DiagnosticLog, Metrics, Several, Telemetry
+from ..record.key_file import default_path, load_or_make
+from ..record.seal import Sealer
+
+REQUIRED, AUTO, OFF = "required", "auto", "off"
+"""When programs are run in a sandbox: always, where this machine can, or never."""
+Say = Callable[[str], None]
+"""Tells whoever runs the referee something, in one sentence."""
+monotonic = time.monotonic
+"""Monotonic seconds: the clock of all instants."""
+
+
+class SandboxMissing(BadRequest):
+    """A sandbox is required, and this machine has none, or one that holds less than it should."""
+
+
+class RefereeOptions(Struct, frozen=True, kw_only=True):
+    """What whoever runs the referee chooses, whatever is played."""
+
+    key: Path | None = None
+    """File of the key that seals records; None: where it is kept by default."""
+    sandbox: str = AUTO
+    memory_mib: int = ProgramLimits().memory_mib
+    """What one program may use."""
+    diagnostics: Path | None = None
+    """File that lines of diagnostics are added to."""
+    metrics: str | None = None
+    """Twisted endpoint string for monitors."""
+    say: Say = lambda text: None
+    observers: tuple[Telemetry, ...] = ()
+    """Who is told what happens."""
+
+
+class Monitoring(Struct, frozen=True):
+    """Where a referee tells of itself."""
+
+    telemetry: Several = Several()
+    address: str | None = None
+    """Twisted endpoint string of the endpoint for monitors; None: there is none."""
+    registry: CollectorRegistry = CollectorRegistry()
+
+    @contextlib.asynccontextmanager
+    async def opened(self, reactor: Any) -> AsyncIterator[None]:
+        """Have the endpoint for monitors open, if there is to be one.
+
+        Raises:
+            EndpointError: its address can't be listened on.
+        """
+        if self.address is None:
+            yield
+            return
+        port = await open_monitor(reactor, self.address, self.registry, self.telemetry.note)
+        try:
+            yield
+        finally:
+            await stopped(port)
+
+
+class Services(Struct, frozen=True, kw_only=True):
+    """What a running referee has at hand."""
+
+    sealer: Sealer
+    monitoring: Monitoring = Monitoring()
+    confinement: Confinement = Confinement()
+    say: Say = lambda text: None
+
+
+@contextlib.contextmanager
+def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) -> Iterator[Services]:
+    """Have at hand what the options ask for.
+
+    Args:
+        options: that were chosen.
+        logs: folder of the records.
+        written: files outside of it that the referee writes while programs run, which must not see them.
+
+    Raises:
+        BadKey: the key can't be read or made.
+        SandboxMissing: it is required.
+        OSError: the file for diagnostics can't be written.
+    """
+    with monitoring(options) as watching:
+        yield Services(
+            sealer=find_sealer(options.key, options.say),
+            monitoring=watching,
+            confinement=find_confinement(options, logs, written),
+            say=options.say,
+        )
+
+
+@contextlib.contextmanager
+def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
+    """Open where the referee tells of itself, and close it afterwards.
+
+    Raises:
+        OSError: the file for diagnostics can't be written.
+    """
+    registry = CollectorRegistry()
+    sinks = [*options.observers, *([Metrics(registry)] if options.metrics is not None else [])]
+    with contextlib.ExitStack() as stack:
+        if options.diagnostics is not None:
+            log = DiagnosticLog(options.diagnostics)
+            stack.callback(log.close)
+            sinks.append(log)
+        telemetry = stack.enter_context(Several(*sinks))
+        yield Monitoring(telemetry, options.metrics, registry)
+
+
+def find_sealer(path: Path | None, say: Say) -> Sealer:
+    """Return the key that seals records; make it on first use, and say so.
+
+    Raises:
+        BadKey: it can't be read or made.
+    """
+    where = path or default_path(os.environ)
+    sealer, is_new = load_or_make(where)
+    if is_new:
+        say(f"made a key to seal records with: {where}")
+    return sealer
+
+
+def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) -> Confinement:
+    """Return what programs are held to, and say so if that is less than it could be; clear up after killed referees.
+
+    Args:
+        options: key, sandbox, memory and diagnostics.
+        logs: folder of the records.
+        written: other files that the referee writes while programs run; what it prints into one is known here.
+
+    Raises:
+        SandboxMissing: it is required.
+    """
+    ground = find_ground()
+    clear_groups(ground)
+    own = (logs, options.key or default_path(os.environ), *([options.diagnostics] if options.diagnostics else []))
+    return Confinement(
+        sandbox=_find_sandbox(options.sandbox, options.say),
+        ground=ground,
+        limits=ProgramLimits(memory_mib=options.memory_mib),
+        hidden=tuple(path.absolute() for path in (*own, *written, *_redirected())),
+    )
+
+
+def _redirected() -> Iterator[Path]:
+    """Yield the files that stdout and stderr go to."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):
+            path = Path("/proc/self/fd", str(descriptor)).readlink()
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and path.is_file():
+                yield path
+
+
+def _find_sandbox(mode: str, say: Say) -> Sandbox | None:
+    if mode == OFF:
+        return None
+    try:
+        sandbox = find_sandbox()
+    except NoSandboxError as error:
+        if mode == REQUIRED:
+            raise SandboxMissing(f"--sandbox required: {error}") from None
+        say(f"programs run without a sandbox, and can read and write what you can: {error}")
+        return None
+    if sandbox.lacks and mode == REQUIRED:
+        raise SandboxMissing(f"--sandbox required: {sandbox.lacks}")
+    if sandbox.lacks:
+        say(f"programs run in a sandbox that holds less than it should: {sandbox.lacks}")
+    return sandbox

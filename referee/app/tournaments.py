@@ -1,0 +1,121 @@
+"""Runs the tournament of a file: reads what the file means, conducts it, and signs the list of its records."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ..errors import RefereeError
+from ..launch import PlayerError, resolved
+from ..ledger.ledger import file_of
+from ..net.tournaments.observers import Observers, TournamentObserver
+from ..pairing.base import Extent
+from ..plugins import installed
+from ..record.json_file import BadJsonFile
+from ..record.manifest import write_manifest
+from ..record.reader import RecordError
+from ..record.spec_file import read_spec_file
+from ..text import printable
+from ..tournament.spec import REMOTE, TournamentSpec
+from .conducting import conduct
+from .players import find_player
+from .services import RefereeOptions, services
+from .tournament_file.plan import TournamentPlan, read_tournament
+
+
+class NotSigned(RefereeError):
+    """A tournament is over, and the list of its records could not be signed."""
+
+
+def read_plan(path: Path, tables: int | None = None) -> TournamentPlan:
+    """Read a tournament's file, with the field that the tournament began with if it has begun.
+
+    Args:
+        path: of the file.
+        tables: so many matches at a time, whatever the file says; None: as it says.
+
+    Raises:
+        BadTournamentFile: it has mistakes; the error has all of them.
+    """
+    plan = read_tournament(path, installed())
+    plan = plan if tables is None else replace(plan, run_settings=replace(plan.run_settings, tables=tables))
+    return _without_latecomers(plan)
+
+
+def _without_latecomers(plan: TournamentPlan) -> TournamentPlan:
+    """Return the plan with the field that its tournament began with.
+
+    Who was handed in later is not in it, and whose folder can't be played with any more loses its own matches.
+    """
+    with contextlib.suppress(BadJsonFile):  # it is told when the tournament is taken up
+        kept = read_spec_file(plan.run_settings.folder)
+        if kept is None or plan.spec == kept.spec:
+            return plan
+        field = kept.spec.entrants
+        late = [entrant.name for entrant in plan.spec.entrants if entrant not in field]
+        missing = {entrant.player for entrant in field if entrant not in plan.spec.entrants}
+        if replace(plan.spec, entrants=field) == kept.spec and missing <= set(plan.left_out):
+            warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
+            warnings = (*plan.warnings, warning) if late else plan.warnings
+            return replace(plan, spec=kept.spec, extent=_extent(kept.spec), warnings=warnings)
+    return plan
+
+
+def _extent(spec: TournamentSpec) -> Extent | None:
+    form = installed().format(spec.format)
+    return form.extent(form.parse_options(spec.format_options), spec.field())
+
+
+def absent_programs(spec: TournamentSpec) -> Iterator[str]:
+    """Yield, in a line each, which entrants will not start: the command that runs or builds them is not there."""
+    for entrant in spec.entrants:
+        if entrant.player == REMOTE:
+            continue
+        try:
+            launch = replace(find_player(entrant.player, spec.game, name=entrant.name), name=entrant.name)
+            resolved(launch, launch.build)  # what a build makes need not be there yet
+        except PlayerError as error:
+            yield printable(str(error))
+
+
+def run(plan: TournamentPlan, options: RefereeOptions, observer: TournamentObserver) -> bool:
+    """Run a tournament, or go on with it, until it is over or stopped; sign the list of its records when it is over.
+
+    Args:
+        plan: what its file says.
+        options: how the referee runs; sandbox and memory are those of the file.
+        observer: is told what happens.
+
+    Returns:
+        Whether it is over.
+
+    Raises:
+        NotSigned: it is over, and the list of its records could not be signed.
+        RefereeError: as conduct does.
+    """
+    spec, run_settings = plan.spec, plan.run_settings
+    options = replace(options, sandbox=run_settings.sandbox, memory_mib=spec.memory_mib)
+    written = _ledger_files(run_settings.ledger)
+    with services(options, run_settings.folder, written) as at_hand:
+        with Observers(observer, note=at_hand.monitoring.telemetry.note) as observers:
+            for warning in plan.warnings:
+                observers.noted(warning)
+            total = None if plan.extent is None else plan.extent.fewest * spec.legs
+            conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand, observers, total)
+        if conducted.is_over:
+            try:
+                write_manifest(run_settings.folder, at_hand.sealer)
+            except (RecordError, OSError) as error:
+                raise NotSigned(f"the list of the records was not signed: {error}") from None
+    return conducted.is_over
+
+
+def _ledger_files(url: str | None) -> list[Path]:
+    """Return the files of a ledger that lies in no tournament's folder: SQLite keeps some beside it.
+
+    Raises:
+        LedgerError: it is no address of a ledger.
+    """
+    path = None if url is None else file_of(url)
+    return [] if path is None else [path.with_name(f"{path.name}{end}") for end in ("", "-wal", "-shm", "-journal")]

@@ -1,0 +1,68 @@
+"""The options for how the referee itself runs: its key, its folder, the sandbox, where it tells of itself."""
+
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+from ...app.services import AUTO, OFF, REQUIRED, RefereeOptions
+from ...launch import MEMORY_MIB, ProgramLimits
+from ..common import console
+from ..views.notices import FailedObservers
+from .grouping import Decorator, grouped
+
+_KEY = click.option(
+    "--key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of the key that seals records; made if missing. See `referee key`.",
+)
+_SANDBOX = click.option(
+    "--sandbox",
+    type=click.Choice((REQUIRED, AUTO, OFF)),
+    default=AUTO,
+    show_default=True,
+    help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
+)
+_MEMORY = click.option(
+    "--memory",
+    "memory_mib",
+    type=click.IntRange(*MEMORY_MIB),
+    metavar="MIB",
+    default=ProgramLimits().memory_mib,
+    show_default=True,
+    help="Memory of each program, in MiB, all its processes and its /tmp included.",
+)
+_DIAGNOSTICS = click.option(
+    "--diagnostics",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Add what happens at the edges (connections, stalls, expulsions) to FILE, as lines of JSON.",
+)
+_METRICS = click.option(
+    "--metrics",
+    metavar="ENDPOINT",
+    help="Serve /metrics for Prometheus and /health there, e.g. tcp:9100:interface=127.0.0.1",
+)
+
+
+def _options(**values: Any) -> RefereeOptions:
+    return RefereeOptions(say=console.say, observers=(FailedObservers(),), **values)
+
+
+confinement_options = grouped("running", _options, _SANDBOX, _MEMORY)
+"""For commands that start programs and seal nothing."""
+key_options = grouped("running", _options, _KEY)
+"""For commands that seal records, and do nothing else of these."""
+sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _METRICS)
+"""For commands whose programs are held to what a file says."""
+referee_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, _DIAGNOSTICS, _METRICS)
+"""For commands that start programs and seal records."""
+
+
+def logs_option(what: str) -> Decorator:
+    """Return the option for the folder of records.
+
+    Args:
+        what: is in it, for the help text.
+    """
+    path = click.Path(file_okay=False, path_type=Path)
+    return click.option("--logs", type=path, default=Path("logs"), show_default=True, help=f"Folder {what}.")

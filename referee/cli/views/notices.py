@@ -1,0 +1,41 @@
+"""Tells on stderr what no record has: which observers failed, and who was turned away."""
+
+from typing import Any
+
+from ...net.telemetry import Silence
+from ...text import printable
+from ..common import console
+
+MAX_TOLD = 100
+"""Lines of those who were turned away."""
+
+
+class FailedObservers(Silence):
+    """Tells of an observer that failed."""
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell of it."""
+        if event == "observer-failed":
+            text = f"{facts['observer']} failed, and shows nothing more: {facts['error']}; what is played goes on"
+            console.say(printable(text))
+
+
+class TurnedAway(Silence):
+    """Tells who was refused at the door, and why.
+
+    The same is told once, and after MAX_TOLD lines nothing more: who connects again and again fills no screen.
+    """
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell of a refusal."""
+        if event not in ("connection-refused", "connection-pushed-out") or len(self._told) > MAX_TOLD:
+            return
+        who = " ".join(filter(None, (facts["address"], facts.get("name"))))
+        sent = f"; it sent {facts['sent']}" if facts.get("sent") else ""
+        text = printable(f"turned away: {who}: {facts.get('reason', 'too many connections that say no hello')}{sent}")
+        if text not in self._told:
+            self._told.add(text)
+            console.say("turned away: more than can be told" if len(self._told) > MAX_TOLD else text)
