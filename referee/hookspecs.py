@@ -1,10 +1,10 @@
 """The whole plugin contract: what a package may add to the referee.
 
-Built-in games and house players come through this door too. A plugin is a module or object with functions marked
+Everything that is built in is added this way, too. A plugin is a module or object with functions marked
 `@referee.hookimpl`, named under the entry point group `referee`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ import pluggy
 
 if TYPE_CHECKING:
     from .games.base import Game
+    from .net.links.player_protocol import LinkKind
+    from .observers import Observer
     from .pairing.base import PairingFormat
 
 hookspec = pluggy.HookspecMarker("referee")
@@ -37,6 +39,30 @@ class HousePlayer:
     summary: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """A wire that other people's players or referees speak in place of the referee's own."""
+
+    name: str
+    """What stands behind `--dialect`."""
+    game: str
+    """The one game that it can speak of."""
+    link: "LinkKind"
+    """Makes the referee's end of a player's connection; every call of it is answered, so matches demand answers."""
+    name_pattern: str
+    """Regular expression of the names that its players may have."""
+    name_form: str
+    """The same in words: what such a name has."""
+    move_in: Callable[[bytes], Any]
+    """Returns the plain move that the bytes of an answer say, or None; for audits, so it shares no code with `link`."""
+    join: Callable[..., Coroutine[Any, Any, Any]] | None = None
+    """Lets a player program play at a referee that speaks the dialect, for `referee join`; None: it can't."""
+    server: Callable[..., Any] | None = None
+    """Reads the configuration of a course's server program, for `referee xserver`; None: there is none."""
+    clients: Callable[..., Any] | None = None
+    """Reads the configuration of a course's client program, for `referee xclients`; None: there is none."""
+
+
 @hookspec
 def referee_games() -> "Iterable[Game[Any, Any, Any]]":  # type: ignore[empty-body]  # a hookspec has no body
     """Return the games that this plugin adds."""
@@ -50,3 +76,13 @@ def referee_house_players() -> Iterable[HousePlayer]:  # type: ignore[empty-body
 @hookspec
 def referee_formats() -> "Iterable[PairingFormat[Any]]":  # type: ignore[empty-body]  # a hookspec has no body
     """Return the pairing formats that this plugin adds."""
+
+
+@hookspec
+def referee_dialects() -> Iterable[Dialect]:  # type: ignore[empty-body]  # a hookspec has no body
+    """Return the dialects that this plugin adds."""
+
+
+@hookspec
+def referee_observers() -> "Iterable[Callable[[], Observer]]":  # type: ignore[empty-body]  # a hookspec has no body
+    """Return what makes this plugin's observers, each called once per command that plays; their classes will do."""

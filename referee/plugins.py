@@ -1,9 +1,10 @@
-"""Loads what implements hookspecs: what is built in and everything installed under the entry point group `referee`."""
+"""Loads the plugins: what is built in, and everything installed under the entry point group `referee`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
@@ -11,10 +12,13 @@ from . import hookspecs
 from .errors import BadRequest, RefereeError
 from .games import builtin as builtin_games
 from .games.base import Game
-from .hookspecs import HousePlayer
+from .hookspecs import Dialect, HousePlayer
 from .pairing import builtin as builtin_formats
 from .pairing.base import PairingFormat
 from .text import nearest
+
+if TYPE_CHECKING:
+    from .observers import Observer
 
 GROUP = "referee"
 T = TypeVar("T")
@@ -28,18 +32,16 @@ class UnknownName(PluginError, BadRequest):
     """No plugin has the name that was asked for; the text has the one that was probably meant, or all there are."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
-    """All games, house players and pairing formats of this installation, by name."""
+    """All that this installation has, by name."""
 
-    def __init__(
-        self,
-        games: dict[str, Game[Any, Any, Any]],
-        players: dict[str, HousePlayer],
-        formats: dict[str, PairingFormat[Any]],
-    ) -> None:
-        self.games = games
-        self.players = players
-        self.formats = formats
+    games: dict[str, Game[Any, Any, Any]]
+    players: dict[str, HousePlayer]
+    formats: dict[str, PairingFormat[Any]]
+    dialects: dict[str, Dialect]
+    observers: "tuple[Callable[[], Observer], ...]"
+    """Each makes an observer for one command, in a thread of its own."""
 
     def game(self, name: str) -> Game[Any, Any, Any]:
         """Find a game.
@@ -65,6 +67,19 @@ class Registry:
         """
         return _named(name, self.formats, "pairing format")
 
+    def dialect(self, name: str) -> Dialect:
+        """Find a dialect.
+
+        Raises:
+            UnknownName: none has that name.
+        """
+        return _named(name, self.dialects, "dialect")
+
+    def moves_in(self, evidence: bytes) -> list[Any]:
+        """Return the plain moves that an answer's bytes say in the dialects of this installation, as far as they do."""
+        found = (dialect.move_in(evidence) for dialect in self.dialects.values())
+        return [move for move in found if move is not None]
+
 
 def load() -> Registry:
     """Load every plugin of this installation.
@@ -82,10 +97,13 @@ def load() -> Registry:
         manager.check_pending()
     except pluggy.PluginValidationError as error:
         raise PluginError(f"plugin {error.plugin!r}: {error}") from None
+    hook = manager.hook
     return Registry(
-        _by_name(manager.hook.referee_games(), "game"),
-        _by_name(manager.hook.referee_house_players(), "house player"),
-        _by_name(manager.hook.referee_formats(), "pairing format"),
+        games=_by_name(hook.referee_games(), "game"),
+        players=_by_name(hook.referee_house_players(), "house player"),
+        formats=_by_name(hook.referee_formats(), "pairing format"),
+        dialects=_by_name(hook.referee_dialects(), "dialect"),
+        observers=tuple(make for added in hook.referee_observers() for make in added),
     )
 
 

@@ -19,6 +19,7 @@ from referee.games.base import BadSetup
 from referee.games.q.game import QGame
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
+from referee.net.matches.services import MatchServices
 from referee.net.matches.settings import TableSettings
 from referee.record.audit.audit import audit
 
@@ -91,7 +92,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     )
     most = MAX_SEATS if staff else len(position["players"])
     policy = SignUpPolicy(min_players=fewest_players(case), max_players=most, wait_s=SIGN_UP_S, tries=1)
-    table = MatchHost(_reactor, time.monotonic, QGame(), settings)
+    table = MatchHost(_reactor, time.monotonic, QGame(), settings, MatchServices())
     table.listening.addCallback(_send_job, case, host)
     try:
         played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)

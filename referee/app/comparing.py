@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Game
-from ..net.tournaments.observers import Observers, TournamentObserver
 from ..net.tournaments.run_settings import RunSettings
+from ..observers import Observer
 from ..record.manifest import record_files
 from ..record.programs import Programs, read_programs
 from ..record.spec_file import read_spec_file
@@ -82,7 +82,7 @@ def compare(
     request: ComparisonRequest,
     logs: Path,
     options: RefereeOptions,
-    observer: TournamentObserver,
+    observer: Observer,
 ) -> Comparison:
     """Play until the test decides, or until it is stopped.
 
@@ -103,11 +103,11 @@ def compare(
     run_settings = RunSettings(folder=place.folder, tables=request.tables, sandbox=options.sandbox)
     with (
         services(options, place.folder) as at_hand,
-        Observers(observer, note=at_hand.monitoring.telemetry.note) as observers,
+        at_hand.match.observers.also(observer) as observers,
     ):
         if place.notice:
-            observers.noted(place.notice)
-        conducted = conduct(place.spec, SprtMatch(), run_settings, at_hand, observers)
+            observers.tell(Observer.noted, place.notice)
+        conducted = conduct(place.spec, SprtMatch(), run_settings, at_hand)
     return _comparison(conducted, place.folder)
 
 

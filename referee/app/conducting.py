@@ -16,11 +16,12 @@ from .. import chance
 from ..errors import BadRequest, Interrupted
 from ..launch import Builds, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, url_of
-from ..net.tournaments.observers import Observers
-from ..net.tournaments.recorder import Recorder, wall_clock
+from ..ledger.observer import LedgerObserver, wall_clock
+from ..net.tournaments.recorder import Recorder
 from ..net.tournaments.run_settings import RunSettings
-from ..net.tournaments.runner import TournamentRunner, TournamentStopped
+from ..net.tournaments.runner import TournamentCourse, TournamentRunner, TournamentStopped
 from ..net.tournaments.seeds import MatchSeeds, salt_of
+from ..observers import InThread, Observer, Observers
 from ..pages.causes import short_cause
 from ..pairing.base import PairingFormat
 from ..plugins import find_game
@@ -56,7 +57,6 @@ def conduct(
     format_: PairingFormat[Any],
     run_settings: RunSettings,
     at_hand: Services,
-    observers: Observers,
     total: int | None = None,
 ) -> Conducted:
     """Run a tournament, or go on with it, until it is over or stopped.
@@ -66,7 +66,6 @@ def conduct(
         format_: of the spec's name.
         run_settings: where and how.
         at_hand: of the referee.
-        observers: who is told what happens.
         total: how many matches there will be, if that is known; for observers.
 
     Raises:
@@ -75,7 +74,7 @@ def conduct(
         LedgerError: the ledger failed.
         OSError: the machine failed.
     """
-    folder = run_settings.folder
+    folder, observers = run_settings.folder, at_hand.match.observers
     folder.mkdir(parents=True, exist_ok=True)
     with (
         locked(folder),
@@ -85,27 +84,24 @@ def conduct(
         salt = _founded(ledger, folder, spec)
         tournament = Tournament(spec, format_, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
         entries = _recalled(ledger.entries(spec.name), observers)
-        taken_up = take_up(tournament, entries, folder, find_game, at_hand.sealer)
+        taken_up = take_up(tournament, entries, folder, find_game, at_hand.match.sealer)
         was_over = tournament.is_over
         launches = _launches(spec, folder, at_hand)
         if not was_over:
             _note(observers, at_start(folder, spec.entrants, wall_clock()))
-        make = partial(
-            TournamentRunner,
-            now=monotonic,
+        course = TournamentCourse(
             game=find_game(spec.game),
             tournament=tournament,
-            books=Recorder(tournament, ledger, observers, taken_up.openings, taken_up.untold),
-            run_settings=run_settings,
+            recorder=Recorder(tournament, observers, taken_up.openings, taken_up.untold),
             launches=launches,
             broken_off=taken_up.open,
-            deals=MatchSeeds(secret=at_hand.sealer.secret(salt), seed=spec.seed, duplicate=spec.duplicate),
-            sealer=at_hand.sealer,
-            watch=observers,
-            telemetry=at_hand.monitoring.telemetry,
-            confinement=at_hand.confinement,
+            seeds=MatchSeeds(secret=at_hand.match.sealer.secret(salt), seed=spec.seed, duplicate=spec.duplicate),
         )
-        is_over = _run(make, total, taken_up, at_hand.monitoring)
+        make = partial(
+            TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match
+        )
+        with observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)):
+            is_over = _run(make, total, taken_up, at_hand.monitoring)
         if not was_over:  # whoever works on a program afterwards changes nothing
             _note(observers, at_end(folder, spec.entrants, wall_clock(), is_over=is_over))
     return Conducted(spec=spec, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
@@ -113,13 +109,13 @@ def conduct(
 
 def _note(observers: Observers, warnings: Iterable[str]) -> None:
     for warning in warnings:
-        observers.noted(warning)
+        observers.tell(Observer.noted, warning)
 
 
 def _recalled(entries: Iterable[MatchEntry], observers: Observers) -> Iterator[MatchEntry]:
     """Yield what is in the ledger, and let observers see it go by."""
     for entry in entries:
-        observers.match_recalled(entry)
+        observers.tell(Observer.match_recalled, entry)
         yield entry
 
 
@@ -197,7 +193,7 @@ def _founded(ledger: Ledger, folder: Path, spec: TournamentSpec) -> str:
 
 def _launches(spec: TournamentSpec, folder: Path, at_hand: Services) -> list[Launch | str | None]:
     """Return by entrant how its program is started, None for a remote one, or why it can't be; builds what is to be."""
-    builds = Builds(folder / BUILDS, at_hand.confinement)
+    builds = Builds(folder / BUILDS, at_hand.match.confinement)
     return [
         None if entrant.player == REMOTE else _launch(spec.game, entrant.player, entrant.name, builds, at_hand.say)
         for entrant in spec.entrants

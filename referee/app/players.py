@@ -134,7 +134,7 @@ def build(launches: Iterable[Launch], logs: Path, services: Services) -> None:
     Raises:
         PlayerError: one can't be built.
     """
-    builds = Builds(logs / BUILDS, services.confinement)
+    builds = Builds(logs / BUILDS, services.match.confinement)
     for launch in launches:
         if builds.build(launch):
             services.say(f"built {launch.name}")

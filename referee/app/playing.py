@@ -74,7 +74,7 @@ def resume(path: Path, options: RefereeOptions) -> MatchReport:
         OSError: the record can't be written.
     """
     with services(options, path.absolute().parent) as at_hand:
-        resumed = reopen(path.absolute(), find_game, at_hand.sealer)
+        resumed = reopen(path.absolute(), find_game, at_hand.match.sealer)
         setup = resumed.match.setup
         if resumed.folder is not None and Path(resumed.folder).is_dir():
             os.chdir(resumed.folder)  # where the players were given
@@ -127,15 +127,7 @@ def host_match(
     """
 
     async def _main(reactor: Any) -> T:
-        host = MatchHost(
-            reactor,
-            monotonic,
-            game,
-            settings,
-            sealer=at_hand.sealer,
-            telemetry=at_hand.monitoring.telemetry,
-            confinement=at_hand.confinement,
-        )
+        host = MatchHost(reactor, monotonic, game, settings, at_hand.match)
         async with at_hand.monitoring.opened(reactor):
             return await play_at(host)
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from twisted.internet.defer import CancelledError
 
 from ..net.links.addresses import address_of, stopped
-from ..net.telemetry import Note
+from ..observers import Note
 from ..plugins import find_game
 from ..submissions.api import AuthorApi, Authors
 from ..submissions.check_queue import CHECK_S, COMMAND, Checker
@@ -76,7 +76,7 @@ async def _serve(
     watching: Monitoring,
     say: Say,
 ) -> None:
-    note = _telling(watching.telemetry.note, say)
+    note = _telling(watching.observers.note, say)
     matches = Matches(service.logs, service.folder, find_game, remote_by_name=service.remote_by_name)
     checker = Checker(reactor, store, _now, note, check, service.check_s)
     api = AuthorApi(store, checker, matches, monotonic, _now, note)

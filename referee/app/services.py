@@ -14,8 +14,12 @@ from prometheus_client import CollectorRegistry
 from ..errors import BadRequest
 from ..launch import Confinement, NoSandboxError, ProgramLimits, Sandbox, clear_groups, find_ground, find_sandbox
 from ..net.links.addresses import stopped
+from ..net.matches.services import MatchServices
 from ..net.monitor import open_monitor
-from ..net.telemetry import DiagnosticLog, Metrics, Several, Telemetry
+from ..observers import InThread, Observer, Observers
+from ..observers.diagnostics import DiagnosticLog
+from ..observers.metrics import Metrics
+from ..plugins import installed
 from ..record.key_file import default_path, load_or_make
 from ..record.seal import Sealer
 
@@ -44,17 +48,17 @@ class RefereeOptions(Struct, frozen=True, kw_only=True):
     metrics: str | None = None
     """Twisted endpoint string for monitors."""
     say: Say = lambda text: None
-    observers: tuple[Telemetry, ...] = ()
+    observers: tuple[Observer, ...] = ()
     """Who is told what happens."""
 
 
 class Monitoring(Struct, frozen=True):
-    """Where a referee tells of itself."""
+    """Where a referee tells of itself, and who else is told what happens."""
 
-    telemetry: Several = Several()
-    address: str | None = None
+    observers: Observers
+    address: str | None
     """Twisted endpoint string of the endpoint for monitors; None: there is none."""
-    registry: CollectorRegistry = CollectorRegistry()
+    registry: CollectorRegistry
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[None]:
@@ -66,7 +70,7 @@ class Monitoring(Struct, frozen=True):
         if self.address is None:
             yield
             return
-        port = await open_monitor(reactor, self.address, self.registry, self.telemetry.note)
+        port = await open_monitor(reactor, self.address, self.registry, self.observers.note)
         try:
             yield
         finally:
@@ -76,9 +80,9 @@ class Monitoring(Struct, frozen=True):
 class Services(Struct, frozen=True, kw_only=True):
     """What a running referee has at hand."""
 
-    sealer: Sealer
-    monitoring: Monitoring = Monitoring()
-    confinement: Confinement = Confinement()
+    match: MatchServices
+    """What a match needs of it."""
+    monitoring: Monitoring
     say: Say = lambda text: None
 
 
@@ -97,12 +101,12 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
         OSError: the file for diagnostics can't be written.
     """
     with monitoring(options) as watching:
-        yield Services(
+        match = MatchServices(
             sealer=find_sealer(options.key, options.say),
-            monitoring=watching,
+            observers=watching.observers,
             confinement=find_confinement(options, logs, written),
-            say=options.say,
         )
+        yield Services(match=match, monitoring=watching, say=options.say)
 
 
 @contextlib.contextmanager
@@ -112,15 +116,16 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     Raises:
         OSError: the file for diagnostics can't be written.
     """
-    registry = CollectorRegistry()
-    sinks = [*options.observers, *([Metrics(registry)] if options.metrics is not None else [])]
-    with contextlib.ExitStack() as stack:
-        if options.diagnostics is not None:
-            log = DiagnosticLog(options.diagnostics)
-            stack.callback(log.close)
-            sinks.append(log)
-        telemetry = stack.enter_context(Several(*sinks))
-        yield Monitoring(telemetry, options.metrics, registry)
+    numbers = CollectorRegistry()
+    own: list[Observer] = []
+    if options.diagnostics is not None:
+        own.append(InThread(DiagnosticLog(options.diagnostics)))
+    if options.metrics is not None:
+        own.append(Metrics(numbers))
+    with Observers(*options.observers, *own) as observers:
+        for make in installed().observers:
+            observers.add(make)
+        yield Monitoring(observers, options.metrics, numbers)
 
 
 def find_sealer(path: Path | None, say: Say) -> Sealer:

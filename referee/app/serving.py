@@ -69,7 +69,7 @@ def serve(
     policy, players = _policy(game, sign_ups)
     with services(replace(options, sandbox=OFF), settings.folder) as at_hand:  # it starts no programs
         if sign_ups.resume is not None:
-            resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.sealer)
+            resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
             if resumed.match.setup.game != game.name:
                 raise BadRequest(f"{sign_ups.resume} is a match of {resumed.match.setup.game}, not of {game.name}")
             return play_on(resumed, at_hand, (), sign_ups.listen, come_back_s=sign_ups.come_back_s)

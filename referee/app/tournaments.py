@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ..errors import RefereeError
 from ..launch import PlayerError, resolved
 from ..ledger.ledger import file_of
-from ..net.tournaments.observers import Observers, TournamentObserver
+from ..observers import Observer
 from ..pairing.base import Extent
 from ..plugins import installed
 from ..record.json_file import BadJsonFile
@@ -79,7 +79,7 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
             yield printable(str(error))
 
 
-def run(plan: TournamentPlan, options: RefereeOptions, observer: TournamentObserver) -> bool:
+def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bool:
     """Run a tournament, or go on with it, until it is over or stopped; sign the list of its records when it is over.
 
     Args:
@@ -98,14 +98,14 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: TournamentObser
     options = replace(options, sandbox=run_settings.sandbox, memory_mib=spec.memory_mib)
     written = _ledger_files(run_settings.ledger)
     with services(options, run_settings.folder, written) as at_hand:
-        with Observers(observer, note=at_hand.monitoring.telemetry.note) as observers:
+        with at_hand.match.observers.also(observer) as observers:
             for warning in plan.warnings:
-                observers.noted(warning)
+                observers.tell(Observer.noted, warning)
             total = None if plan.extent is None else plan.extent.fewest * spec.legs
-            conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand, observers, total)
+            conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand, total)
         if conducted.is_over:
             try:
-                write_manifest(run_settings.folder, at_hand.sealer)
+                write_manifest(run_settings.folder, at_hand.match.sealer)
             except (RecordError, OSError) as error:
                 raise NotSigned(f"the list of the records was not signed: {error}") from None
     return conducted.is_over

@@ -14,6 +14,7 @@ from ..files.removal import temporary_folder
 from ..launch import Launch, PlayerError, house_launch
 from ..match.fouls import Foul
 from ..net.matches.host import MatchHost
+from ..net.matches.services import MatchServices
 from ..net.matches.settings import TableSettings
 from ..text import counted
 from .context import CheckContext, unready
@@ -61,7 +62,8 @@ async def _played(reactor: Any, bench: CheckContext, name: str) -> str:
         raise Skipped(f"it does not play {name}")
     game = bench.known[name]
     with temporary_folder("match-", bench.folder) as folder:
-        table = MatchHost(reactor, time.monotonic, game, _settings(bench, game, folder), confinement=bench.confinement)
+        services = MatchServices(confinement=bench.confinement)
+        table = MatchHost(reactor, time.monotonic, game, _settings(bench, game, folder), services)
         try:
             bench.builds.build(bench.launch)
             played = await table.play_programs(_launches(bench, game))

@@ -13,8 +13,6 @@ from msgspec import Struct
 from .. import chance
 from ..games.base import BadSetup
 from ..match.setup import MatchSetup
-from ..net.tournaments.observers import Observers
-from ..net.tournaments.recorder import Recorder
 from ..pairing.base import PairingFormat
 from ..plugins import PluginError, installed
 from ..record.audit.audit import audit
@@ -26,6 +24,7 @@ from ..tournament.machine import GivenUp, NotOpen, Tournament
 from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.spec import TimeControl, TournamentSpec
 from .ledger import Ledger
+from .observer import LedgerObserver
 
 
 class Refolded(Struct, frozen=True, kw_only=True):
@@ -125,12 +124,12 @@ def _take(one: Refolded, tournament: Tournament, ledger: Ledger) -> None:
     """
     assert one.entry is not None, "only what is over is taken"
     try:
-        tournament.check(one.entry)
+        suspended = tournament.take(one.entry)
     except GivenUp:
-        pass  # it came too late, and is kept as such
+        suspended = None  # it came too late, and is kept as such
     except NotOpen as error:
         raise RecordError(one.path, 1, "a match that was to be played then", str(error)) from None
-    Recorder(tournament, ledger, Observers(), at=lambda: one.opened).take(one.entry)
+    LedgerObserver(ledger, at=lambda: one.opened).result_taken(one.entry, suspended)
 
 
 def _check_setup(one: Refolded, spec: TournamentSpec) -> None:

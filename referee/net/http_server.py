@@ -18,10 +18,10 @@ from twisted.python.failure import Failure
 from twisted.web import http
 
 from ..clock import Timer
+from ..observers import Note
 from .http_messages import Head, HttpService, Inquiry, Reply, refusal
 from .links.addresses import origin_of
 from .links.crowd import Crowd
-from .telemetry import Note
 
 LINGER_S = 2.0
 """How long what a refused client still sends is read: closed at once, it would lose the answer."""

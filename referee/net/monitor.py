@@ -6,10 +6,10 @@ from typing import Any
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from ..clock import Port
+from ..observers import Note
 from .http_messages import Head, Inquiry, Reply, refusal
 from .http_server import HttpServer, Limits
 from .links.addresses import listen
-from .telemetry import Note
 
 LIMITS = Limits(head_s=10.0, silence_s=10.0, request_s=20.0, strangers=64, of_address=16)
 """A monitor asks for a page every few seconds, and has read it in the next."""

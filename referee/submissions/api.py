@@ -16,7 +16,7 @@ from twisted.internet.threads import deferToThread
 from ..net.http_messages import Inquiry, Reply, refusal
 from ..net.links.lobby import name_of
 from ..net.links.tokens import BadTokens, read_tokens
-from ..net.telemetry import Note
+from ..observers import Note
 from ..record.reader import RecordError
 from .archive import BadArchive
 from .check_queue import Checker

@@ -26,7 +26,7 @@ from ..files.removal import remove
 from ..files.tree import BadTree, is_of_the_machine
 from ..launch.orphans import orphans
 from ..launch.starting import ProcessCommand, if_alive, start
-from ..net.telemetry import Note
+from ..observers import Note
 from .store import MAX_ATTEMPTS, CheckOutcome, Store, StoreError
 
 COMMAND = (sys.executable, "-m", "referee", "check")

@@ -10,7 +10,7 @@ from ..clock import Port
 from ..net.http_messages import Head, Reply, refusal
 from ..net.http_server import HttpServer, Limits
 from ..net.links.addresses import listen
-from ..net.telemetry import Note
+from ..observers import Note
 from .api import AuthorApi, Authors
 from .archive import MAX_PACKED_BYTES, MIB
 

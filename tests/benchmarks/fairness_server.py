@@ -21,7 +21,7 @@ from referee.match.setup import MatchSetup
 from referee.net.links.lobby import Door
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.lag import LoopLag
-from referee.net.matches.runner import MatchRunner
+from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
@@ -80,9 +80,8 @@ class Tables(Door):
         writer = RecordWriter(self._folder / f"m{number}.jsonl", self._sealer)
         writer.write_header(setup, _SEED, is_fixed=True, referee="benchmark", opened="")
         links = [self._links[name] for name in names]
-        runner = MatchRunner(
-            Match(_GAME, setup, _SEED), links, writer, _reactor, time.monotonic, self._lag, tokens=[""] * len(links)
-        )
+        players = SeatedPlayers(links=links, tokens=[""] * len(links))
+        runner = MatchRunner(Match(_GAME, setup, _SEED), players, writer, _reactor, self._lag)
         runner.start().addBoth(self._ended)
 
     def _ended(self, _result: Any) -> None:

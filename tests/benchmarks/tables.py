@@ -11,11 +11,10 @@ from typing import Any
 
 from referee.app.conducting import conduct
 from referee.app.new_player import make_player
-from referee.app.services import Services
-from referee.net.tournaments.observers import Observers
+from referee.app.services import RefereeOptions, services
 from referee.net.tournaments.run_settings import RunSettings
+from referee.observers import Observer
 from referee.plugins import installed
-from referee.record.seal import Sealer
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import MatchEntry
 from referee.tournament.spec import Participant, TimeControl, TournamentSpec
@@ -25,11 +24,10 @@ ENTRANTS = 128
 ROUNDS = 2
 
 
-class Meter(Observers):
+class Meter(Observer):
     """Counts turns, and the processor time of this process while the tournament runs; programs' time is their own."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.turns = self.matches = 0
         self.cpu_s = self.wall_s = 0.0
 
@@ -69,7 +67,8 @@ def main(arguments: list[str]) -> int:
         make_player("c", folder / "c")
     meter = Meter()
     run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off")
-    conduct(spec(folder), installed().format("swiss"), run_settings, Services(sealer=Sealer.new()), meter)
+    with services(RefereeOptions(sandbox="off", observers=(meter,)), run_settings.folder) as at_hand:
+        conduct(spec(folder), installed().format("swiss"), run_settings, at_hand)
     print(json.dumps(told(meter)))
     return 0
 

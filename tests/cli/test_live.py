@@ -7,12 +7,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from referee.cli.views.live import LATELY, LiveView, spell, watch_of
 from referee.cli.views.live_lines import JsonLines, PlainLines, foul_lines
+from referee.match import events as e
 from referee.match.machine import Match
-from referee.net.tournaments.observers import TournamentObserver
+from referee.observers import MatchStep, Observer
 from referee.pages.causes import short_cause
 from referee.tournament.match_context import MatchEntry
 from referee.tournament.standings import standings
@@ -38,7 +40,7 @@ def stage(folder: Path, size: int = 4, **more: Any) -> Stage:
     return Stage(spec(size, "roundrobin", tie_breaks=(), **more), folder, CAST)
 
 
-def shown(stage: Stage, watch: TournamentObserver, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
+def shown(stage: Stage, watch: Observer, most: int = 100, each: Callable[[], None] = lambda: None) -> None:
     """Play, and tell a watcher everything that a runner does."""
     tournament = stage.tournament
     with watch:
@@ -48,7 +50,7 @@ def shown(stage: Stage, watch: TournamentObserver, most: int = 100, each: Callab
             known = set(tournament.suspended)
             watch.match_opened(fixture.name_in("cup"), 1, fixture)
             entry, match = stage.play_one(fixture)
-            watch.match_stepped(entry.match, match)
+            watch.match_stepped(step_of(match))
             (watch.match_closed if entry.void is None else watch.match_voided)(entry)
             for entrant in sorted(tournament.suspended.keys() - known):
                 watch.entrant_suspended(tournament.suspended[entrant])
@@ -161,7 +163,7 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
         shown_to(told, live, clock, matches=5)
         fixture = next(told.tournament.fixtures())
         live.match_opened("cup-00009", 7, fixture)
-        live.match_stepped("cup-00009", half_played(told))
+        live.match_stepped(step_of(half_played(told), "cup-00009"))
         clock.now_s += 65.0
         rows = screen(live, console)
     text = "\n".join(rows)
@@ -185,6 +187,12 @@ def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
         entry, _match = told.play_one(fixture)
         clock.now_s += 10.0
         (live.match_closed if entry.void is None else live.match_voided)(entry)
+
+
+def step_of(match: Match, name: str | None = None) -> MatchStep:
+    """Return the step by which a match came to where it is; it may be given another name."""
+    step = MatchStep.of(e.MatchOpened(at_ms=0.0), (), match)
+    return step if name is None else replace(step, setup=replace(step.setup, match=name))
 
 
 def half_played(told: Stage) -> Match:
@@ -317,7 +325,7 @@ def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
         live.tournament_begun(told.tournament, None)
         before = screen(live, console)
         live.match_closed(entry)
-        live.match_stepped(entry.match, half_played(told))
+        live.match_stepped(step_of(half_played(told), entry.match))
         after = screen(live, console)
     assert not [row for row in after if row.startswith("    1")]  # it takes no table
     assert after[: len(before)] == before

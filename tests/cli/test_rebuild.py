@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from referee.cli.main import main
 from referee.ledger.ledger import FILE, Ledger, url_of
-from referee.net.tournaments.observers import Observers
+from referee.ledger.observer import LedgerObserver
 from referee.net.tournaments.recorder import Recorder
+from referee.observers import Observers
 from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import Manifest, write_manifest
 from referee.record.reader import RecordError, read_record
@@ -40,10 +41,11 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stage = Stage(spec(5, "roundrobin"), folder, Cast(dead=frozenset({4}), void=frozenset({1, 3}))).play()
     with closing(Ledger(url_of(folder / FILE))) as ledger:
         ledger.found(stage.spec, STAGE_SALT)
-        books = Recorder(new(stage.spec), ledger, Observers(), at=lambda: AT)
+        keeper = LedgerObserver(ledger, at=lambda: AT)
+        recorder = Recorder(new(stage.spec), Observers(keeper))
         for entry in stage.entries:
-            ledger.opened(entry.match, entry.context, AT)
-            books.take(entry)
+            keeper.record_opened(entry.match, entry.context)
+            recorder.take(entry)
     return folder
 
 

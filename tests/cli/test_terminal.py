@@ -22,7 +22,7 @@ from referee.cli.views.match import MatchProgress, Moves, show_played
 from referee.cli.views.notices import TurnedAway
 from referee.dialects.cs4500.joining import Joined
 from referee.net.matches.host import MatchReport
-from referee.net.tournaments.observers import TournamentObserver
+from referee.observers import MatchStep, Observer
 from referee.text import printable, printable_json, printable_lines
 
 from ..pages.matches import ESCAPE, hostile
@@ -66,7 +66,7 @@ def named(folder: Path, name: str = FILE) -> Path:
     return path
 
 
-def told(folder: Path, watch: TournamentObserver) -> None:
+def told(folder: Path, watch: Observer) -> None:
     """Tell a watcher of a whole tournament of such players."""
     shown(Stage(spec(4, "roundrobin", names=[f"{NASTY}{number}" for number in range(4)]), folder, CAST), watch)
     watch.noted(NASTY)
@@ -78,8 +78,9 @@ def seen(folder: Path) -> None:
     moves, progress = Moves(), MatchProgress(is_quiet=False)
     progress.note("reported", text=NASTY)
     for event, commands in story.steps:
-        moves.step(event, commands, story.match)
-        progress.step(event, commands, story.match)
+        step = MatchStep.of(event, commands, story.match)
+        moves.match_stepped(step)
+        progress.match_stepped(step)
     result = story.match.result
     assert result is not None
     played = MatchReport(

@@ -1,5 +1,5 @@
 """Matches between in-memory links, as the tests of the network have them."""
 
-from ..net.conftest import sit
+from ..net.conftest import open_match
 
-__all__ = ["sit"]
+__all__ = ["open_match"]

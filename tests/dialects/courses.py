@@ -47,7 +47,7 @@ class CoursePeer(Peer):
         self.raw(data)
 
 
-class CourseSitting(InMemoryMatch):
+class CourseMatch(InMemoryMatch):
     """A match of Q between course players; all of them exchange, unless the test lets them do something else."""
 
     peer = CoursePeer

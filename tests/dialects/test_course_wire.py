@@ -24,9 +24,9 @@ from referee.record.reader import RecordError
 from referee.record.redacted import redacted_lines
 from referee.record.schema import read_line
 
-from ..net.in_memory import LIMIT_S, Sit
+from ..net.in_memory import LIMIT_S, OpenMatch
 from ..net.wires import fired
-from .courses import POSITION, REPLACE, TILE, VOID, CoursePeer, CourseSitting
+from .courses import POSITION, REPLACE, TILE, VOID, CourseMatch, CoursePeer
 
 SPACES = b" \n" * 2500
 SPOT = '{"row": 0, "column": 1}'
@@ -38,9 +38,9 @@ def place(spot: str = SPOT, tile: str = TILE, more: str = "") -> bytes:
 
 
 @pytest.fixture
-def sitting(tmp_path: Path) -> Iterator[CourseSitting]:
+def running(tmp_path: Path) -> Iterator[CourseMatch]:
     """Return a match of two course players, the first of whom was just called to set up."""
-    made = CourseSitting(tmp_path, position=POSITION)
+    made = CourseMatch(tmp_path, position=POSITION)
     yield made
     made.writer.close()
 
@@ -51,7 +51,7 @@ VIEW = {"seat": 0, "hand": [], "scores": [0, 0], "order": [0, 1], "tiles_left": 
 # --- the honest way
 
 
-def test_the_calls_of_a_match(sitting: CourseSitting) -> None:
+def test_the_calls_of_a_match(running: CourseMatch) -> None:
     """Each call is one line of JSON, with what its player may know; tiles that it draws come in front of its hand."""
     hand = forms.jtiles(["red-star", "blue-8star"])
     public = {
@@ -59,50 +59,50 @@ def test_the_calls_of_a_match(sitting: CourseSitting) -> None:
         "tile*": 10,
         "players": [{"score": 5, "name": "p0", "tile*": hand}, 7],
     }
-    peer = sitting.peers[0]
+    peer = running.peers[0]
     line = json.dumps(["setup", [public, hand]], separators=(",", ":")) + "\n"
     assert line.encode() == peer.wire.written
-    assert [public] == sitting.until(0, "take-turn")
+    assert [public] == running.until(0, "take-turn")
     assert isinstance(peer, CoursePeer)
     peer.result(place())
-    assert [forms.jtiles(["blue-circle"])] == sitting.until(0, "new-tiles")
-    (mine,) = sitting.until(1, "take-turn")
+    assert [forms.jtiles(["blue-circle"])] == running.until(0, "new-tiles")
+    (mine,) = running.until(1, "take-turn")
     assert mine["players"] == [{"score": 7, "name": "p1", "tile*": forms.jtiles(["green-square"])}, 8]
-    sitting.until(1, "new-tiles")
-    (mine,) = sitting.until(0, "take-turn")
+    running.until(1, "new-tiles")
+    (mine,) = running.until(0, "take-turn")
     assert mine["players"][0]["tile*"] == forms.jtiles(["blue-circle", "blue-8star"])
-    assert sitting.until(0, "win") == [True]
-    assert sitting.until(1, "win") == [False]
-    sitting.finish()
-    assert sitting.end().winners == (0,)
+    assert running.until(0, "win") == [True]
+    assert running.until(1, "win") == [False]
+    running.finish()
+    assert running.end().winners == (0,)
 
 
 @pytest.mark.parametrize("piece", [1, 10, 100_000])
 def test_results_may_come_in_pieces_behind_white_space(tmp_path: Path, piece: int) -> None:
     """White space and the cut into packets mean nothing."""
-    sitting = CourseSitting(tmp_path, position=POSITION)
-    while not sitting.result:
-        peer = next(peer for peer in sitting.peers if isinstance(peer, CoursePeer) and peer.is_asked)
+    running = CourseMatch(tmp_path, position=POSITION)
+    while not running.result:
+        peer = next(peer for peer in running.peers if isinstance(peer, CoursePeer) and peer.is_asked)
         said = SPACES + (REPLACE if peer.call[0] == "take-turn" else VOID) + b"\n"
         peer.wire.written = b""
         for start in range(0, len(said), piece):
             peer.raw(said[start : start + piece])
-    assert sitting.end().fouls == ()
+    assert running.end().fouls == ()
 
 
-def test_an_answer_in_two_pieces_has_three_instants(sitting: CourseSitting) -> None:
+def test_an_answer_in_two_pieces_has_three_instants(running: CourseMatch) -> None:
     """A result's first byte is its own, not that of the white space before it."""
-    sitting.until(0, "take-turn")
+    running.until(0, "take-turn")
     for data in (b"  ", b' "rep', b'lace"'):
-        sitting.run(0.05)
-        sitting.peers[0].raw(data)
-    event = sitting.last_step()["event"]
+        running.run(0.05)
+        running.peers[0].raw(data)
+    event = running.last_step()["event"]
     assert (event["first_byte_ms"] - event["sent_ms"], event["at_ms"] - event["sent_ms"]) == (100.0, 150.0)
 
 
-def test_a_match_without_confirmations_is_not_played(sit: Sit) -> None:
+def test_a_match_without_confirmations_is_not_played(open_match: OpenMatch) -> None:
     """Every call has a result: to send a message that demands none is a fault of this side."""
-    (offer,) = sit().peers[0].heard()
+    (offer,) = open_match().peers[0].heard()
     conversation = CourseConversation()
     with pytest.raises(LocalProtocolError, match="may not be sent"):
         conversation.send(offer)
@@ -165,58 +165,58 @@ FOULS: list[tuple[str, bytes, Cause, str]] = [
 
 @pytest.mark.parametrize(("method", "data", "cause", "code"), FOULS)
 def test_a_result_that_is_none_is_a_foul(
-    sitting: CourseSitting, method: str, data: bytes, cause: Cause, code: str
+    running: CourseMatch, method: str, data: bytes, cause: Cause, code: str
 ) -> None:
     """The verdict has the code and the bytes; the connection is read no more, and closed when the match is over."""
-    sitting.until(0, method)
-    peer = sitting.peers[0]
+    running.until(0, method)
+    peer = running.peers[0]
     peer.wire.written = b""
     peer.raw(data)
-    (foul,) = sitting.match.fouls
+    (foul,) = running.match.fouls
     assert (foul.seat, foul.cause, foul.code) == (0, cause, code)
     kept = bytes.fromhex(foul.evidence)
     assert kept
     assert len(kept) <= MAX_EVIDENCE_BYTES
     assert kept in data
-    assert peer.is_open is not bool(sitting.result)
+    assert peer.is_open is not bool(running.result)
     assert not peer.wire.is_read
-    sitting.finish()
-    assert sitting.end().fouls == (foul,)
+    running.finish()
+    assert running.end().fouls == (foul,)
     assert (peer.wire.written, peer.is_open) == (b"", False)
 
 
-def test_what_an_expelled_player_says_is_nothing(sitting: CourseSitting) -> None:
+def test_what_an_expelled_player_says_is_nothing(running: CourseMatch) -> None:
     """Its connection is open, but buys nothing: no event, no answer, and to cut it changes nothing."""
-    sitting.until(0, "take-turn")
-    peer = sitting.peers[0]
+    running.until(0, "take-turn")
+    peer = running.peers[0]
     peer.wire.written = b""
     for data in (b"void", b'"pass"' * 1000, b"[" * MAX_FRAME_FROM_PLAYER_BYTES):
         peer.raw(data)
     peer.wire.drop()
-    sitting.finish()
-    assert (len(sitting.end().fouls), peer.wire.written) == (1, b"")
+    running.finish()
+    assert (len(running.end().fouls), peer.wire.written) == (1, b"")
 
 
-def test_a_referee_that_stops_closes_expelled_players_connections(sitting: CourseSitting) -> None:
+def test_a_referee_that_stops_closes_expelled_players_connections(running: CourseMatch) -> None:
     """However the match ends, none stays open; one that does not read is cut."""
-    sitting.until(0, "take-turn")
-    peer = sitting.peers[0]
+    running.until(0, "take-turn")
+    peer = running.peers[0]
     peer.wire.is_slow = True
     peer.raw(b"void")
-    sitting.runner.done.addErrback(lambda _failure: None)
-    sitting.runner.pause("the organiser stopped the referee")
-    sitting.run(2 * CLOSE_S)
+    running.runner.done.addErrback(lambda _failure: None)
+    running.runner.pause("the organiser stopped the referee")
+    running.run(2 * CLOSE_S)
     assert (peer.is_open, peer.wire.is_cut) == (False, True)
 
 
 @pytest.mark.parametrize("data", [b'"void"', b"42 ", b'"' + b"x" * MAX_UNASKED_BYTES, b"nonsense"])
-def test_nobody_speaks_unasked(sitting: CourseSitting, data: bytes) -> None:
+def test_nobody_speaks_unasked(running: CourseMatch, data: bytes) -> None:
     """A value while somebody else is called, or too much of one, ends its player's part."""
-    sitting.until(0, "take-turn")
-    sitting.peers[1].raw(data)
-    assert [seat for seat, _ in sitting.fouls()] == [1]
-    sitting.finish()
-    assert sitting.end().winners == (0,)
+    running.until(0, "take-turn")
+    running.peers[1].raw(data)
+    assert [seat for seat, _ in running.fouls()] == [1]
+    running.finish()
+    assert running.end().winners == (0,)
 
 
 @pytest.mark.parametrize(
@@ -229,15 +229,15 @@ def test_nobody_speaks_unasked(sitting: CourseSitting, data: bytes) -> None:
         (place(tile='{"color": "blue", "shape": "8star"}'), "q.fit.row"),
     ],
 )
-def test_an_illegal_choice_names_its_rule(sitting: CourseSitting, move: bytes, rule: str) -> None:
+def test_an_illegal_choice_names_its_rule(running: CourseMatch, move: bytes, rule: str) -> None:
     """It is judged as every move is, and its bytes are the evidence, which the audit reads again."""
-    sitting.until(0, "take-turn")
-    sitting.peers[0].raw(b"  " + move + b"\n")
-    (foul,) = sitting.match.fouls
+    running.until(0, "take-turn")
+    running.peers[0].raw(b"  " + move + b"\n")
+    (foul,) = running.match.fouls
     assert (foul.cause, foul.rule, bytes.fromhex(foul.evidence)) == (Cause.ILLEGAL_MOVE, rule, move)
-    sitting.finish()
-    sitting.end()
-    lines = redacted_lines(sitting.path, lambda _name: QGame(), 0)
+    running.finish()
+    running.end()
+    lines = redacted_lines(running.path, lambda _name: QGame(), 0)
     told = explain([read_line(line) for line in lines], 0, QGame().rules)
     assert told.verdict is not None
     assert told.verdict.evidence is not None
@@ -247,9 +247,9 @@ def test_an_illegal_choice_names_its_rule(sitting: CourseSitting, move: bytes, r
 @pytest.mark.forges
 def test_bytes_that_say_something_else_do_not_audit(tmp_path: Path) -> None:
     """The bytes of an illegal choice say the move that was judged, or the record does not hold."""
-    sitting = CourseSitting(tmp_path, position=POSITION)
-    sitting.until(0, "take-turn")
-    link = sitting.peers[0].link
+    running = CourseMatch(tmp_path, position=POSITION)
+    running.until(0, "take-turn")
+    link = running.peers[0].link
     heard = link.connection.next_event
 
     def _forged() -> Any:
@@ -258,22 +258,22 @@ def test_bytes_that_say_something_else_do_not_audit(tmp_path: Path) -> None:
         return event
 
     link.connection.next_event = _forged  # type: ignore[method-assign]  # a referee that forges evidence
-    sitting.peers[0].raw(place(spot='{"row": 0, "column": 5}'))
-    sitting.finish()
+    running.peers[0].raw(place(spot='{"row": 0, "column": 5}'))
+    running.finish()
     with pytest.raises(RecordError, match="the answer that its bytes hold"):
-        audit(sitting.path, lambda _name: QGame())
+        audit(running.path, lambda _name: QGame())
 
 
 @pytest.mark.parametrize(("data", "evidence"), [(b"", b""), (b"   ", b"   "), (b'  "repl', b'"repl'), (b"42", b"42")])
-def test_what_is_late_is_shown(sitting: CourseSitting, data: bytes, evidence: bytes) -> None:
+def test_what_is_late_is_shown(running: CourseMatch, data: bytes, evidence: bytes) -> None:
     """A result that is not complete at its deadline is a timeout; what came of it is the evidence."""
-    sitting.until(0, "take-turn")
-    sitting.peers[0].raw(data)
-    sitting.run(LIMIT_S + 0.02)
-    (foul,) = sitting.match.fouls
+    running.until(0, "take-turn")
+    running.peers[0].raw(data)
+    running.run(LIMIT_S + 0.02)
+    (foul,) = running.match.fouls
     assert (foul.cause, bytes.fromhex(foul.evidence)) == (Cause.TIMEOUT, evidence)
-    sitting.finish()
-    sitting.end()
+    running.finish()
+    running.end()
 
 
 @pytest.mark.parametrize(
@@ -285,23 +285,23 @@ def test_what_is_late_is_shown(sitting: CourseSitting, data: bytes, evidence: by
         (b"42", Cause.MALFORMED_MESSAGE, Code.WRONG_TYPE),
     ],
 )
-def test_a_connection_may_end_anywhere(sitting: CourseSitting, data: bytes, cause: Cause, code: str | None) -> None:
+def test_a_connection_may_end_anywhere(running: CourseMatch, data: bytes, cause: Cause, code: str | None) -> None:
     """A player that leaves is out; a value that it broke off is told from one that it never began."""
-    sitting.until(0, "take-turn")
-    sitting.peers[0].raw(data)
-    sitting.peers[0].wire.drop()
-    (foul,) = sitting.match.fouls
+    running.until(0, "take-turn")
+    running.peers[0].raw(data)
+    running.peers[0].wire.drop()
+    (foul,) = running.match.fouls
     assert (foul.cause, foul.code) == (cause, code)
-    sitting.finish()
-    sitting.end()
+    running.finish()
+    running.end()
 
 
-def test_a_player_may_leave_once_it_knows_whether_it_won(sitting: CourseSitting) -> None:
+def test_a_player_may_leave_once_it_knows_whether_it_won(running: CourseMatch) -> None:
     """After its result of `win`, nothing is expected of a player."""
-    assert sitting.until(0, "win") == [False]  # the winner was told before
-    sitting.peers[1].wire.drop()
-    sitting.finish()
-    assert sitting.end().fouls == ()
+    assert running.until(0, "win") == [False]  # the winner was told before
+    running.peers[1].wire.drop()
+    running.finish()
+    assert running.end().fouls == ()
 
 
 # --- sign-up

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from .in_memory import InMemoryMatch, Sit
+from .in_memory import InMemoryMatch, OpenMatch
 
 
 @pytest.fixture
-def sit(tmp_path: Path) -> Iterator[Sit]:
+def open_match(tmp_path: Path) -> Iterator[OpenMatch]:
     """Return what makes a match, and leave no file open."""
     made: list[InMemoryMatch] = []
 
@@ -19,13 +19,13 @@ def sit(tmp_path: Path) -> Iterator[Sit]:
         return made[-1]
 
     yield make
-    for sitting in made:
-        sitting.writer.close()
+    for match in made:
+        match.writer.close()
 
 
 @pytest.fixture
-def sitting(sit: Sit) -> InMemoryMatch:
+def running(open_match: OpenMatch) -> InMemoryMatch:
     """Return a match of two that has just asked seat 0."""
-    sitting = sit()
-    sitting.ready()
-    return sitting
+    running = open_match()
+    running.ready()
+    return running

@@ -16,8 +16,8 @@ from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.matches.lag import BEAT_S, LoopLag
-from referee.net.matches.runner import MatchRunner
-from referee.net.telemetry import Several
+from referee.net.matches.runner import MatchRunner, SeatedPlayers
+from referee.observers import Observers
 from referee.record.audit.audit import audit
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
@@ -47,7 +47,7 @@ class InMemoryMatch:
         *,
         come_back_s: float = 0.0,
         clock: Clock | None = None,
-        telemetry: Several = Several(),  # noqa: B008  # nobody is in it
+        observers: Observers | None = None,
         **setup: Any,
     ) -> None:
         self.clock = clock or Clock()
@@ -73,16 +73,15 @@ class InMemoryMatch:
         self.lag = LoopLag(self.clock, self.clock.seconds)
         self.lag.start()
         tokens = [token(seat) for seat in range(seats)]
+        players = SeatedPlayers(links=seated[0], tokens=tokens, come_back_s=come_back_s)
+        told = observers or Observers()
         self.runner = MatchRunner(
             self.match,
-            seated[0],
+            players,
             writer,
             self.clock,
-            self.clock.seconds,
             self.lag,
-            tokens=tokens,
-            come_back_s=come_back_s,
-            on_step=telemetry.step,
+            on_step=lambda event, commands: told.stepped(event, commands, self.match),
         )
         door.returns = self.runner
         self.result = fired(self.runner.start())
@@ -128,4 +127,4 @@ class InMemoryMatch:
         return json.loads(self.path.read_text().splitlines()[-1])
 
 
-Sit = Callable[..., InMemoryMatch]
+OpenMatch = Callable[..., InMemoryMatch]

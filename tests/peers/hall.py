@@ -22,13 +22,11 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.basic import LineOnlyReceiver
 
 from referee.games.q.game import QGame
-from referee.match.commands import Command
-from referee.match.events import Event
-from referee.match.machine import Match
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
+from referee.net.matches.services import MatchServices
 from referee.net.matches.settings import TableSettings
-from referee.net.telemetry import Several
+from referee.observers import MatchStep, Observer, Observers
 from referee.record.key_file import default_path, load_or_make
 
 from ..counting import CountingGame
@@ -37,7 +35,7 @@ _reactor: Any = reactor
 GAMES = {game.name: game for game in (QGame(), CountingGame())}
 
 
-class Watch:
+class Watch(Observer):
     """Keeps when a match was opened and when the loop stood still, and says what is reported."""
 
     def __init__(self, say: Callable[..., None]) -> None:
@@ -53,12 +51,12 @@ class Watch:
             now = time.monotonic()
             self.stalls.append((now - facts["stalled_s"], now))
 
-    def step(self, event: Event, commands: tuple[Command, ...], match: Match) -> None:
+    def match_stepped(self, step: MatchStep) -> None:
         """Keep the instant of the first step."""
-        self.opened_s = self.opened_s or time.monotonic() - event.at_ms / 1000
+        self.opened_s = self.opened_s or time.monotonic() - step.event.at_ms / 1000
 
 
-class RemotePool(LineOnlyReceiver):
+class TestServer(LineOnlyReceiver):
     """The other end of a test."""
 
     delimiter = b"\n"
@@ -85,8 +83,7 @@ class RemotePool(LineOnlyReceiver):
             time.monotonic,
             GAMES[job["game"]],
             settings,
-            sealer=self._sealer,
-            telemetry=Several(watch),
+            MatchServices(sealer=self._sealer, observers=Observers(watch)),
         )
         table.listening.addCallback(lambda address: self._say(address=address))
         policy = SignUpPolicy(**job["policy"])
@@ -104,9 +101,9 @@ class Halls(Factory):
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def buildProtocol(self, addr: object) -> RemotePool:
+    def buildProtocol(self, addr: object) -> TestServer:
         """Make it; called by Twisted."""
-        return RemotePool(self._folder)
+        return TestServer(self._folder)
 
 
 def _decoded(kind: type, value: Any) -> Any:

@@ -16,9 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ...app.services import monotonic
-from ...match import events as e
-from ...match.machine import Match
-from ...net.tournaments.observers import TournamentObserver
+from ...observers import MatchStep, Observer
 from ...pages.causes import short_cause
 from ...pages.words import number
 from ...text import counted, printable
@@ -46,7 +44,7 @@ WIDE = 120
 """From so many columns on, the standings stand beside the tables."""
 
 
-def watch_of(*, as_json: bool) -> TournamentObserver:
+def watch_of(*, as_json: bool) -> Observer:
     """Return the watcher that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
     if as_json:
         return JsonLines()
@@ -62,7 +60,7 @@ class _Seated:
     names: tuple[str, ...]
     round: int
     opened_s: float
-    match: Match | None = None
+    step: MatchStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Screen:
             yield from line.render(console, end="\n")
 
 
-class LiveView:
+class LiveView(Observer):
     """Tables, standings, rate and what happened lately, on one screen.
 
     Args:
@@ -130,10 +128,11 @@ class LiveView:
             del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.pairing.round, self._clock())
 
-    def match_stepped(self, name: str, match: Match) -> None:
+    def match_stepped(self, step: MatchStep) -> None:
         """Note where a match is; what is shown of it is looked up when it is drawn."""
+        name = step.setup.match
         if name in self._seated:
-            self._seated[name].match = match
+            self._seated[name].step = step
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Note that a table is free, and who was expelled."""
@@ -274,17 +273,15 @@ def _trouble_lines(entry: MatchEntry) -> list[Text]:
 
 
 def _table_line(seated: _Seated, players: int, now_s: float) -> Text:
-    """Return one table: who is asked for a move stands out, who was expelled is struck out."""
-    match = seated.match
-    asked = {} if match is None else match.open_requests
-    out = set() if match is None else {foul.seat for foul in match.fouls}
+    """Return seated table: who is asked for a move stands out, who was expelled is struck out."""
+    step = seated.step
+    asked, expelled = ((), ()) if step is None else (step.asked, step.expelled)
     who = Text()
     for seat, name in enumerate(seated.names):
-        is_asked = seat in asked and asked[seat].answer is e.MoveReceived
-        who.append(name, "red strike" if seat in out else "bold cyan" if is_asked else "")
+        who.append(name, "red strike" if seat in expelled else "bold cyan" if seat in asked else "")
         who.append("  ")
     who.truncate(players, overflow="ellipsis", pad=True)
-    turn = "start" if match is None or not match.turn else str(match.turn)
+    turn = "start" if step is None or not step.turn else str(step.turn)
     since = spell(now_s - seated.opened_s)
     return Text.assemble(f"{seated.table:>5} {seated.round:>5}  ", who, f" {turn:>5} {since:>7}")
 

@@ -4,11 +4,11 @@ The objects are described in docs/reference/exports.md.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 
-from ...match.machine import Match
+from ...observers import Observer
 from ...pages.causes import Causes, broken, short_cause
 from ...pages.words import number
 from ...text import counted, printable
@@ -51,26 +51,7 @@ def matches_text(tournament: Tournament) -> str:
     return f"{counted(tournament.played, 'match', 'matches')}{lost}"
 
 
-class _Lines:
-    """What watchers have in common that write lines."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        """Leave nothing behind."""
-
-    def match_recalled(self, entry: MatchEntry) -> None:
-        """Say nothing: it was said when it happened."""
-
-    def match_stepped(self, name: str, match: Match) -> None:
-        """Say nothing: turns are too many for lines."""
-
-    def refresh(self) -> None:
-        """Do nothing: every line was written when it was due."""
-
-
-class PlainLines(_Lines):
+class PlainLines(Observer):
     """A line for each result, foul, suspension and note: for logs, and where there is no terminal.
 
     Args:
@@ -96,9 +77,6 @@ class PlainLines(_Lines):
             parts.append(f"{what} played")
         parts += [f"{tournament.given_up} given up"] if tournament.given_up else []
         self._say(f"{spec.name}: {', '.join(parts)}")
-
-    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
-        """Say nothing: the result follows."""
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Say the result, and who was expelled why."""
@@ -130,7 +108,7 @@ class PlainLines(_Lines):
             self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}{mark}")
 
 
-class JsonLines(_Lines):
+class JsonLines(Observer):
     """One object a line, for other programs.
 
     Args:

@@ -10,9 +10,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from ...app.services import RefereeOptions
 from ...match import commands as c
 from ...match import events as e
-from ...match.machine import Match
 from ...net.matches.host import MatchReport
-from ...net.telemetry import Silence, Telemetry
+from ...observers import MatchStep, Observer
 from ...pages.causes import why
 from ...text import printable
 from ..common import console, is_interactive, out, print_json
@@ -20,20 +19,21 @@ from ..errors import FAILED, FINE
 from .results import result_table, show_expulsions
 
 
-class Moves(Silence):
+class Moves(Observer):
     """Keeps every legal move; it shows nothing, so that nothing can make it fail."""
 
     def __init__(self) -> None:
         self.so_far: list[dict[str, Any]] = []
         """Turn, seat, move."""
 
-    def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+    def match_stepped(self, step: MatchStep) -> None:
         """Keep a move."""
-        if _is_legal_move(event, commands):
+        event = step.event
+        if _is_legal_move(event, step.commands):
             self.so_far.append({"turn": event.turn, "seat": event.seat, "move": event.move})
 
 
-class MatchProgress:
+class MatchProgress(Observer):
     """One line of progress on a terminal; a plain line per foul everywhere."""
 
     def __init__(self, *, is_quiet: bool) -> None:
@@ -60,17 +60,17 @@ class MatchProgress:
         if event == "reported":
             self._show(facts["text"])
 
-    def step(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
+    def match_stepped(self, step: MatchStep) -> None:
         """Show how far the match is, and every expulsion."""
-        names = match.setup.names
-        if _is_legal_move(event, commands) and not is_interactive():
-            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(match)}")
-        for command in commands:
+        event, names = step.event, step.setup.names
+        if _is_legal_move(event, step.commands) and not is_interactive():
+            self._show(f"turn {event.turn}: {names[event.seat]}  {_scores(step)}")
+        for command in step.commands:
             if isinstance(command, c.ExpelSeat):
                 foul = command.foul
                 text = f"turn {foul.turn}: seat {foul.seat} ({names[foul.seat]}) expelled: {foul.cause}: {why(foul)}"
                 self._show(printable(text))
-        self._progress.update(self._task, description=f"turn {match.turn}  {_scores(match)}")
+        self._progress.update(self._task, description=f"turn {step.turn}  {_scores(step)}")
 
     def _show(self, text: str) -> None:
         if not self._is_quiet:
@@ -81,9 +81,9 @@ def _is_legal_move(event: e.Event, commands: tuple[c.Command, ...]) -> TypeGuard
     return isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands)
 
 
-def _scores(match: Match) -> str:
-    scores = getattr(match.state, "scores", ())
-    return "  ".join(f"{name} {score}" for name, score in zip(match.setup.names, scores, strict=False))
+def _scores(step: MatchStep) -> str:
+    scores = getattr(step.position, "scores", ())
+    return "  ".join(f"{name} {score}" for name, score in zip(step.setup.names, scores, strict=False))
 
 
 class MatchView:
@@ -97,7 +97,7 @@ class MatchView:
         self._as_json = as_json
         self._moves = Moves()
 
-    def told_by(self, running: RefereeOptions, *others: Telemetry) -> RefereeOptions:
+    def told_by(self, running: RefereeOptions, *others: Observer) -> RefereeOptions:
         """Return the options of a referee that tells this view what happens, and others."""
         own = (self._moves, MatchProgress(is_quiet=self._as_json))
         return replace(running, observers=(*running.observers, *others, *own))

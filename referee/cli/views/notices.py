@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...net.telemetry import Silence
+from ...observers import Observer
 from ...text import printable
 from ..common import console
 
@@ -10,7 +10,7 @@ MAX_TOLD = 100
 """Lines of those who were turned away."""
 
 
-class FailedObservers(Silence):
+class FailedObservers(Observer):
     """Tells of an observer that failed."""
 
     def note(self, event: str, /, **facts: Any) -> None:
@@ -20,7 +20,7 @@ class FailedObservers(Silence):
             console.say(printable(text))
 
 
-class TurnedAway(Silence):
+class TurnedAway(Observer):
     """Tells who was refused at the door, and why.
 
     The same is told once, and after MAX_TOLD lines nothing more: who connects again and again fills no screen.

@@ -1,7 +1,4 @@
-"""Brings a match about: opens a door, starts the programs, seats who comes, runs the match, and clears the table.
-
-Knows the order of these steps. Refuses to know the command line: what to play and where to write it is handed in.
-"""
+"""Hosts one match: listens, starts the programs, seats who comes, runs the match, and cleans up after it."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -14,37 +11,27 @@ from twisted.internet.defer import Deferred
 
 from ... import __version__
 from ...games.base import Game
-from ...launch import Confinement, Launch, PlayerError, Program
+from ...launch import Launch, PlayerError, Program
 from ...match.commands import Command, ExpelSeat, Result
 from ...match.events import Event
 from ...match.machine import Match
+from ...observers import Observer
 from ...record.resume import Resumption
-from ...record.seal import Sealer
 from ...record.writer import RecordWriter
 from ...text import counted
 from ..links.addresses import Ports, endpoint_of
-from ..links.lobby import Door, KnownPlayers, Returns, SignUp, SignUpPolicy
+from ..links.lobby import Door, KnownPlayers, SignUp, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
-from ..telemetry import Several
 from .lag import LoopLag
-from .programs import MatchPrograms, Occupant, Vacancy
-from .runner import MatchPaused, MatchRunner, OnStep
+from .programs import MatchPrograms, Occupant, Vacancy, private_sockets
+from .runner import MatchPaused, MatchRunner, SeatedPlayers
+from .services import MatchServices
 from .settings import TableSettings, seed_of, setup_of
 
 LOCAL = "tcp:0:interface=127.0.0.1"
 """A port of this machine's own choice that only its own programs reach."""
-
-
-class Host(Protocol):
-    """Who lends players that are connected to match after match."""
-
-    playing: dict[str, Returns]
-    """Match -> who takes its players back."""
-
-    def take_again(self, link: PlayerLink) -> None:
-        """Take a player back whose match is over."""
 
 
 class _Named(Protocol):
@@ -67,19 +54,14 @@ class MatchReport(Struct, frozen=True, kw_only=True):
 
 
 class MatchHost:
-    """One table: at most one match at a time.
+    """The host of one match at a time.
 
     Args:
         reactor: Twisted's reactor.
         now: monotonic seconds.
         game: what is played.
         settings: how.
-        sealer: the key that seals the record; None: one of this table's own, forgotten afterwards.
-        on_step: called after every step of the match; a fault there is the referee's own, and voids the match.
-        telemetry: those who are told what happens; whatever they do, the match goes on.
-        confinement: what launched programs are held to.
-        lag: the loop's beat, if several tables share it; None: a beat of this table's own.
-        host: who lends players that are connected, and takes them back; None: their connections end with the match.
+        services: what the match shares with others.
     """
 
     def __init__(
@@ -88,33 +70,24 @@ class MatchHost:
         now: Callable[[], float],
         game: Game[Any, Any, Any],
         settings: TableSettings,
-        *,
-        sealer: Sealer | None = None,
-        on_step: OnStep = lambda event, commands, match: None,
-        telemetry: Several = Several(),  # noqa: B008  # nobody is in it
-        confinement: Confinement = Confinement(),  # noqa: B008  # frozen
-        lag: LoopLag | None = None,
-        host: Host | None = None,
+        services: MatchServices,
     ) -> None:
-        self._host = host
-        self._telemetry = telemetry
-        self._confinement = confinement
         self._reactor = reactor
         self._now = now
         self._game = game
         self._settings = settings
-        self._sealer = sealer or Sealer.new()
-        self._on_step = on_step
-        self._lag = lag or LoopLag(reactor, now)
-        if lag is None:
-            self._lag.note = telemetry.note
+        self._services = services
+        self._note = services.observers.note
+        self._lag = services.lag or LoopLag(reactor, now)
+        if services.lag is None:
+            self._lag.note = self._note
         self._patience = Patience(reactor, self._lag, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
         self.match_name = settings.match or _match_name(game.name)
         self._seed = seed_of(settings, self.match_name)
         self._address = ""
-        """What a player writes to connect, once the table listens."""
+        """What a player writes to connect, once the host listens."""
         self.listening: Deferred[str] = Deferred()
         """Fires with the address to connect to, as a player writes it."""
 
@@ -150,7 +123,7 @@ class MatchHost:
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        match = self._new_match([one.name for one in occupants if one is not None])
+        match = self._new_match([occupant.name for occupant in occupants if occupant is not None])
         self._programs = self._settings.programs
         return await self._play_seated(match, occupants, address, None, is_patient=True)
 
@@ -192,12 +165,13 @@ class MatchHost:
         names, start_s = match.setup.names, match.setup.start_ms / 1000
         may_return, patience = not occupants, self._patience
         door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
-        if self._host is not None:
-            self._host.playing[self.match_name] = door
+        lender, confinement = self._services.lender, self._services.confinement
+        if lender is not None:
+            lender.playing[self.match_name] = door
         match_programs = MatchPrograms(
-            match, occupants, tokens, self._settings.folder, self._reactor, self._confinement, self._telemetry
+            match, occupants, tokens, self._settings.folder, self._reactor, confinement, self._note
         )
-        with match_programs.private_sockets() as sockets, self._lag.beating():
+        with private_sockets(confinement, match_programs.seats) as sockets, self._lag.beating():
             ports = Ports()
             door.origins = {str(socket): seat for seat, socket in sockets.items()}
             try:
@@ -215,8 +189,8 @@ class MatchHost:
                 return await self._run(match, links, door, match_programs.programs, resumed, missing)
             finally:
                 door.close()
-                if self._host is not None:
-                    self._host.playing.pop(self.match_name, None)
+                if lender is not None:
+                    lender.playing.pop(self.match_name, None)
                 await match_programs.dismiss()
                 await ports.stopped()
 
@@ -285,18 +259,18 @@ class MatchHost:
     def _tokens(self, match: Match) -> list[str]:
         """Return by seat what its player comes back with."""
         setup = match.setup
-        return [self._sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
+        return [self._services.sealer.token(setup.match, setup.commitment, seat) for seat in range(len(setup.names))]
 
     async def _listen(self, ports: Ports, endpoints: Sequence[str], door: Door) -> None:
-        door.note = self._telemetry.note
+        door.note = self._note
         factory = LinkFactory(door, self._reactor, self._now, self._settings.kind)
         self._address = await ports.open(self._reactor, endpoints, factory)
-        self._telemetry.note("listening", address=self._address)
+        self._note("listening", address=self._address)
         self.listening.callback(self._address)
 
     def _report(self, text: str) -> None:
         """Tell in one sentence what happens before the match."""
-        self._telemetry.note("reported", text=text)
+        self._note("reported", text=text)
 
     async def _run(
         self,
@@ -307,37 +281,32 @@ class MatchHost:
         resumed: Resumption | None,
         missing: str | None = None,
     ) -> MatchReport:
-        writer = self._new_record(match) if resumed is None else resumed.writer
+        writer = self._new_record(match) if resumed is None else self._old_record(resumed)
+        observers, lender = self._services.observers, self._services.lender
 
-        def _step(event: Event, commands: tuple[Command, ...], match: Match) -> None:
+        def _step(event: Event, commands: tuple[Command, ...]) -> None:
             for command in commands:
                 if isinstance(command, ExpelSeat) and command.seat in programs:
                     programs[command.seat].end()  # what it still does would only be in the others' way
-            self._telemetry.step(event, commands, match)
-            self._on_step(event, commands, match)
+            observers.stepped(event, commands, match)
 
-        runner = MatchRunner(
-            match,
-            links,
-            writer,
-            self._reactor,
-            self._now,
-            self._lag,
+        players = SeatedPlayers(
+            links=links,
             tokens=self._tokens(match),
             vacancies=door.vacancies,
             programs=programs,
-            last_ms=0.0 if resumed is None else resumed.last_ms,
             come_back_s=self._settings.come_back_s,
-            on_step=_step,
-            release=PlayerLink.say_goodbye if self._host is None else self._host.take_again,
+            release=PlayerLink.say_goodbye if lender is None else lender.take_again,
         )
+        last_ms = 0.0 if resumed is None else resumed.last_ms
+        runner = MatchRunner(match, players, writer, self._reactor, self._lag, last_ms=last_ms, on_step=_step)
         door.returns = runner
-        if self._host is not None:
-            self._host.playing[self.match_name] = runner
+        if lender is not None:
+            lender.playing[self.match_name] = runner
         try:
             result = await _uncancelled(runner, missing)
         except MatchPaused:
-            self._telemetry.note("match-paused", match=match.setup.match)
+            self._note("match-paused", match=match.setup.match)
             raise
         finally:
             await runner.closed()
@@ -349,26 +318,28 @@ class MatchHost:
         return MatchReport(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
 
     def _new_record(self, match: Match) -> RecordWriter:
-        writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._sealer)
+        writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._services.sealer)
+        context = None if self._settings.context is None else self._settings.context()
         try:
-            self._write_header(writer, match)
+            writer.write_header(
+                match.setup,
+                match.seed,
+                is_fixed=self._settings.seed is not None,
+                referee=__version__,
+                opened=datetime.now(UTC).isoformat(timespec="seconds"),
+                programs=list(self._programs) or None,
+                folder=str(Path.cwd()) if self._programs else None,
+                context=context,
+            )
         except OSError:
             writer.path.unlink()  # an empty file is no record
             raise
+        self._services.observers.tell(Observer.record_opened, self.match_name, context)
         return writer
 
-    def _write_header(self, writer: RecordWriter, match: Match) -> None:
-        context = self._settings.context
-        writer.write_header(
-            match.setup,
-            match.seed,
-            is_fixed=self._settings.seed is not None,
-            referee=__version__,
-            opened=datetime.now(UTC).isoformat(timespec="seconds"),
-            programs=list(self._programs) or None,
-            folder=str(Path.cwd()) if self._programs else None,
-            context=None if context is None else context(),
-        )
+    def _old_record(self, resumed: Resumption) -> RecordWriter:
+        self._services.observers.tell(Observer.record_opened, self.match_name, resumed.context)
+        return resumed.writer
 
 
 async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:

@@ -1,10 +1,7 @@
-"""The programs of one match: starts them with the address and the token of their seat, and ends them.
-
-Knows processes and their private socket; refuses to know what is played.
-"""
+"""The programs of one match: starts them with the address and the token of their seat, and ends them."""
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +12,10 @@ from ... import chance
 from ...files.scratch import scratch
 from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
 from ...match.machine import Match
+from ...observers import Note
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
-from ..telemetry import Telemetry
 
 
 class Vacancy(Struct, frozen=True, kw_only=True):
@@ -42,7 +39,7 @@ class MatchPrograms:
         records: folder of the records: no program may read it, and what they print is kept there.
         reactor: Twisted's.
         confinement: what they are held to.
-        telemetry: where diagnostics go.
+        note: takes note of what starts and ends.
     """
 
     def __init__(
@@ -53,29 +50,22 @@ class MatchPrograms:
         records: Path,
         reactor: Any,
         confinement: Confinement,
-        telemetry: Telemetry,
+        note: Note,
     ) -> None:
         self.programs: dict[int, Program] = {}
         """By seat."""
         self._match = match
-        self._launches = {seat: one for seat, one in enumerate(occupants) if isinstance(one, Launch)}
+        self._launches = {seat: occupant for seat, occupant in enumerate(occupants) if isinstance(occupant, Launch)}
         self._tokens = tokens
         self._records = records
         self._reactor = reactor
         self._confinement = confinement
-        self._telemetry = telemetry
+        self._note = note
 
-    @contextlib.contextmanager
-    def private_sockets(self) -> Iterator[Mapping[int, Path]]:
-        """Make a folder for sockets, by seat: a program in a sandbox is shown its own, and nobody else can reach it.
-
-        So it is known which program a connection is from, before it says anything.
-        """
-        if self._confinement.sandbox is None or not self._launches:
-            yield {}
-            return
-        with scratch("socket") as folder:
-            yield {seat: folder / str(seat) for seat in self._launches}
+    @property
+    def seats(self) -> Collection[int]:
+        """The seats that programs are started for."""
+        return self._launches.keys()
 
     def start(self, door: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
         """Start every program whose seat is still in the match.
@@ -112,7 +102,7 @@ class MatchPrograms:
         }
         self._records.mkdir(parents=True, exist_ok=True)
         output = output_path(self._records, match, seat, launch.name)
-        self._telemetry.note("program-started", match=match, seat=seat, name=launch.name)
+        self._note("program-started", match=match, seat=seat, name=launch.name)
         return Program(
             launch,
             environment,
@@ -126,7 +116,7 @@ class MatchPrograms:
 
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""
-        self._telemetry.note("program-ended", match=self._match.setup.match, seat=seat, status=status)
+        self._note("program-ended", match=self._match.setup.match, seat=seat, status=status)
         printed = program.output_path
         words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
         door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
@@ -138,6 +128,23 @@ class MatchPrograms:
             program.end()
         for program in self.programs.values():
             await gone(program)
+
+
+@contextlib.contextmanager
+def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterator[Mapping[int, Path]]:
+    """Make a folder for sockets, by seat: a program in a sandbox is shown its own, and nobody else can reach it.
+
+    So it is known which program a connection is from, before it says anything.
+
+    Args:
+        confinement: without a sandbox there are no sockets.
+        seats: those of programs that are started.
+    """
+    if confinement.sandbox is None or not seats:
+        yield {}
+        return
+    with scratch("socket") as folder:
+        yield {seat: folder / str(seat) for seat in seats}
 
 
 async def gone(program: Program) -> None:

@@ -1,7 +1,6 @@
 """Runs one match: events in from links and clocks, each recorded with its commands, the commands carried out.
 
-Knows instants, timers and who sits where. Refuses to judge: a verdict is the fold's alone. Record first: nothing is
-sent before the line that says so is written.
+A verdict is the fold's alone. Record first: nothing is sent before the line that says so is written.
 """
 
 import hmac
@@ -24,7 +23,7 @@ from ...launch import Program
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
-from ...record.writer import RecordWriter
+from ...record.writer import NotWritten, RecordWriter
 from ..links.lobby import Absence
 from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
@@ -37,7 +36,7 @@ EXIT_S = 0.5
 MAX_RETURNS = 20
 """How often a seat may come back: each time costs lines of the record, and nobody's cable is that bad."""
 
-OnStep = Callable[[e.Event, tuple[c.Command, ...], Match], None]
+OnStep = Callable[[e.Event, tuple[c.Command, ...]], None]
 
 
 class MatchPaused(RefereeError):
@@ -52,58 +51,63 @@ class _Departure(Struct):
     wait: Wait
 
 
+class SeatedPlayers(Struct, frozen=True, kw_only=True):
+    """Who plays a match, and how long it is waited for whom."""
+
+    links: Sequence[PlayerLink | None]
+    """By seat; None where nobody sits."""
+    tokens: Sequence[str]
+    """By seat, what its player comes back with."""
+    vacancies: Mapping[int, Absence] = {}
+    """Seat -> why nobody sits there."""
+    programs: Mapping[int, Program] = {}
+    """Seat -> the launched program that sits there."""
+    come_back_s: float = 0.0
+    """How long a player without a launched program may be away, its clock going on; 0: not at all."""
+    release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye
+    """Called with the link of every player that is still there when the match is over."""
+
+
 class MatchRunner:
     """One match between links.
 
     Args:
         match: the fold, new.
-        links: by seat; None where nobody sits.
+        players: who sits where.
         writer: the match's record, its header written.
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
         lag: the loop's beat.
-        tokens: by seat, what its player comes back with.
-        vacancies: seat -> why nobody sits there.
-        programs: seat -> the launched program that sits there.
         last_ms: instant of the match's last event, if it is not new but resumed.
-        come_back_s: how long a player without a launched program may be away, its clock going on; 0: not at all.
-        on_step: called after every step; a fault there voids the match, so it keeps those who watch isolated.
-        release: called with the link of every player that is still there when the match is over.
+        on_step: called after every step; what it raises is a fault of the referee's own, and voids the match.
     """
 
     def __init__(
         self,
         match: Match,
-        links: Sequence[PlayerLink | None],
+        players: SeatedPlayers,
         writer: RecordWriter,
         clock: Clock,
-        now: Callable[[], float],
         lag: LoopLag,
         *,
-        tokens: Sequence[str],
-        vacancies: Mapping[int, Absence] | None = None,
-        programs: Mapping[int, Program] | None = None,
         last_ms: float = 0.0,
-        come_back_s: float = 0.0,
-        on_step: OnStep = lambda event, commands, match: None,
-        release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye,
+        on_step: OnStep = lambda event, commands: None,
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
-        """Fires with the result; fails: OSError if the record can't be written, MatchPaused if it was stopped."""
-        self._links = list(links)
+        """Fires with the result; fails: NotWritten if the record can't be, MatchPaused if it was stopped."""
+        self._links = list(players.links)
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
-        self._tokens = tokens
+        self._tokens = players.tokens
         self._returns = Counter[int]()
         self._writer = writer
         self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
-        self._watch = Stopwatch(clock, now, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
-        self._vacancies = dict(vacancies or {})
-        self._programs = dict(programs or {})
+        self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
+        self._vacancies = players.vacancies
+        self._programs = players.programs
         self._on_step = on_step
-        self._release_link = release
+        self._release_link = players.release
         self._last_ms = last_ms
-        self._come_back_s = come_back_s
+        self._come_back_s = players.come_back_s
         self._events: deque[e.Event] = deque()
         self._is_busy = False
         self._departures: dict[int, _Departure] = {}
@@ -144,7 +148,7 @@ class MatchRunner:
 
     def _absence(self, seat: int, *, is_new: bool) -> e.Event:
         """Return the event of a seat that nobody took."""
-        at_ms, program = self._watch.at_ms(), self._programs.get(seat)
+        at_ms, program = self._stopwatch.at_ms(), self._programs.get(seat)
         why = self._vacancies.get(seat) or Absence(detail="nobody came")
         if why.code is not None:
             return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
@@ -179,14 +183,14 @@ class MatchRunner:
         Args:
             detail: the fault, in one sentence.
         """
-        self._feed(e.RefereeFailed(at_ms=self._watch.at_ms(), detail=detail))
+        self._feed(e.RefereeFailed(at_ms=self._stopwatch.at_ms(), detail=detail))
 
     # --- from the links
 
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
-        instants = {"seat": seat, **self._watch.end(seat, first_byte, at)}
+        instants = {"seat": seat, **self._stopwatch.end(seat, first_byte, at)}
         if isinstance(message, Move):
             frame = link.connection.last_body[:MAX_EVIDENCE_BYTES].hex()
             self._feed(e.MoveReceived(turn=message.turn, move=message.move, frame=frame, **instants))
@@ -204,7 +208,7 @@ class MatchRunner:
         self._feed(
             e.ProtocolBroken(
                 seat=self._seats[link],
-                at_ms=self._watch.at_ms(),
+                at_ms=self._stopwatch.at_ms(),
                 code=str(error.code),
                 detail=error.detail,
                 evidence=evidence,
@@ -216,13 +220,13 @@ class MatchRunner:
         seat = self._seats[link]
         program = self._programs.get(seat)
         if program is not None and program.status is not None:
-            self._feed(e.ProgramExited(seat=seat, at_ms=self._watch.at_ms(), status=program.status))
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._stopwatch.at_ms(), status=program.status))
         elif program is None and not self._may_come_back(seat):
-            self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
         else:
             patience_s = self._come_back_s if program is None else EXIT_S
             wait = self._patience.wait(patience_s, self._left, seat, detail, origin=link.origin)
-            self._departures[seat] = _Departure(self._watch.at_ms(), detail, wait)
+            self._departures[seat] = _Departure(self._stopwatch.at_ms(), detail, wait)
 
     def _may_come_back(self, seat: int) -> bool:
         return self._come_back_s > 0 and seat not in self._programs
@@ -246,7 +250,7 @@ class MatchRunner:
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
         old = self._links[seat]
-        at_ms = self._watch.at_ms()
+        at_ms = self._stopwatch.at_ms()
         departure = self._awaited_no_more(seat)
         gone_ms = 0.0 if departure is None else round(at_ms - departure.at_ms, 3)
         if old is not None:
@@ -254,12 +258,12 @@ class MatchRunner:
             old.cut_off()
         link.owner, self._links[seat], self._seats[link] = self, link, seat
         self._returns[seat] += 1
-        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **self._watch.lags(seat)))
+        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **self._stopwatch.lags(seat)))
 
     def _left(self, seat: int, detail: str) -> None:
         self._departures.pop(seat, None)
         if self._is_in(seat):
-            self._feed(e.ConnectionLost(seat=seat, at_ms=self._watch.at_ms(), detail=detail))
+            self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
 
     def _awaited_no_more(self, seat: int) -> _Departure | None:
         """Stop to wait for a program's exit or a player's return; return what was waited for, if anything."""
@@ -271,7 +275,7 @@ class MatchRunner:
     def _program_exited(self, status: str, seat: int) -> str:
         """Take note of a program's end once its connection has ended too: what it said before still counts."""
         if self._awaited_no_more(seat) is not None and self._is_in(seat):
-            self._feed(e.ProgramExited(seat=seat, at_ms=self._watch.at_ms(), status=status))
+            self._feed(e.ProgramExited(seat=seat, at_ms=self._stopwatch.at_ms(), status=status))
         return status
 
     def _deadline_passed(self, seat: int, instants: Mapping[str, Any]) -> None:
@@ -304,16 +308,14 @@ class MatchRunner:
             self._is_busy = False
 
     def _step_or_void(self, event: e.Event) -> None:
-        """Take one step; a fault of this program's own voids the match, one of the disk's ends it."""
+        """Take one step; a record that can't be written ends the match, any other fault of the referee's voids it."""
         try:
             self._step(event)
-        except OSError:
-            raise
         except Exception as error:
-            if self.match.phase is Phase.OVER:
+            if isinstance(error, NotWritten) or self.match.phase is Phase.OVER:
                 raise
             detail = f"{type(error).__name__}: {error}"[:400]
-            self._step(e.RefereeFailed(at_ms=max(self._watch.at_ms(), event.at_ms), detail=detail))
+            self._step(e.RefereeFailed(at_ms=max(self._stopwatch.at_ms(), event.at_ms), detail=detail))
 
     def _step(self, event: e.Event) -> None:
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
@@ -324,7 +326,7 @@ class MatchRunner:
         self._writer.write_step(event, commands)
         for command in commands:
             self._carry_out(command)
-        self._on_step(event, commands, self.match)
+        self._on_step(event, commands)
 
     def _carry_out(self, command: c.Command) -> None:
         if isinstance(command, c.CloseMatch):
@@ -335,7 +337,7 @@ class MatchRunner:
         if link is None:
             return
         if isinstance(command, c.ExtendLimit):
-            self._watch.begin(command.seat, command.limit_ms, link.origin)
+            self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
             return
         message = message_of(command, self.match, self._tokens, self._writer.head)
         if isinstance(command, c.ExpelSeat):
@@ -346,7 +348,7 @@ class MatchRunner:
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
             link.flush()
-            self._watch.begin(command.seat, limit_ms, link.origin)
+            self._stopwatch.begin(command.seat, limit_ms, link.origin)
 
     def _is_in(self, seat: int) -> bool:
         link = self._links[seat]
@@ -354,7 +356,7 @@ class MatchRunner:
         return not is_gone and (link is None or link.owner is self)
 
     def _forget(self, seat: int) -> None:
-        self._watch.forget(seat)
+        self._stopwatch.forget(seat)
         self._awaited_no_more(seat)
 
     def _finish(self, result: c.Result) -> None:

@@ -1,4 +1,4 @@
-"""The instants of a match, and the deadlines of its open requests. Knows timers and the loop's lag; refuses to judge.
+"""The instants of a match, and the deadlines of its open requests.
 
 A deadline is absolute. When it passes, what the socket already holds is read first: nobody is late for bytes that the
 referee had not looked at. So an answer is late only once the referee has looked after the deadline and found none: one
@@ -35,7 +35,6 @@ class Stopwatch:
 
     Args:
         clock: the reactor, or a test's clock.
-        now: monotonic seconds.
         lag: the loop's beat.
         last_ms: instant of the match's last event, if it is not new but resumed.
         bytes_of: how many bytes a seat's socket has given so far.
@@ -45,7 +44,6 @@ class Stopwatch:
     def __init__(
         self,
         clock: Clock,
-        now: Callable[[], float],
         lag: LoopLag,
         *,
         last_ms: float,
@@ -53,9 +51,9 @@ class Stopwatch:
         passed: Callable[[int, Mapping[str, Any]], None],
     ) -> None:
         self._clock = clock
-        self._now = now
+        self._now = lag.now
         self._lag = lag
-        self._opened = now() - last_ms / 1000
+        self._opened = lag.now() - last_ms / 1000
         self._bytes_of = bytes_of
         self._passed = passed
         self._open: dict[int, _Open] = {}

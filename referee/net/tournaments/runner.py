@@ -1,13 +1,14 @@
 """Runs a tournament: opens what is to be played, as many tables at a time as there are, and hands in the results.
 
-Knows tables, the hall and the disk. Refuses to decide what is played: that is the tournament's fold alone. The records
-come first: a result is in the ledger only once it is on record.
+What is played, the tournament's fold alone decides. The records come first: a result is told only once it is on record.
 """
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
 from twisted.python.failure import Failure
@@ -15,11 +16,10 @@ from twisted.python.failure import Failure
 from ...clock import Port, Timer
 from ...errors import RefereeError
 from ...games.base import Game
-from ...launch import Confinement, Launch
-from ...match.machine import Match
+from ...launch import Launch
+from ...observers import Observer
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
-from ...record.seal import Sealer
 from ...tournament.machine import Fixture, Tournament
 from ...tournament.match_context import MatchContext, MatchEntry
 from ..links.addresses import listen, stopped
@@ -30,9 +30,8 @@ from ..matches.host import LOCAL, MatchHost
 from ..matches.lag import LoopLag
 from ..matches.programs import Occupant, Vacancy
 from ..matches.runner import MatchPaused
+from ..matches.services import MatchServices
 from ..matches.settings import TableSettings
-from ..telemetry import Several
-from .observers import Observers
 from .recorder import Recorder
 from .run_settings import RunSettings
 from .seeds import MatchSeeds
@@ -42,7 +41,7 @@ MAX_ATTEMPTS = 5
 LOOK_AGAIN_S = 10.0
 """How often the disk is looked at while too little is free on it."""
 REFRESH_S = 0.25
-"""How often those who watch may show what has changed."""
+"""How often observers may show what has changed."""
 _MIB = 1 << 20
 
 
@@ -50,66 +49,60 @@ class TournamentStopped(RefereeError):
     """The tournament can't go on; what was played is kept, and the text says what to do."""
 
 
+class TournamentCourse(Struct, frozen=True, kw_only=True):
+    """A tournament that is to be run, as far as it has come."""
+
+    game: Game[Any, Any, Any]
+    tournament: Tournament
+    """With the results so far."""
+    recorder: Recorder
+    launches: Sequence[Launch | str | None]
+    """By entrant; None: remote, a text: why its program can't be started."""
+    broken_off: Mapping[str, Resumption] = {}
+    """Matches that were open when their referee died; each is played on."""
+    seeds: MatchSeeds
+
+
 class TournamentRunner:
-    """One tournament.
+    """Runs one tournament.
 
     Args:
         reactor: Twisted's reactor.
         now: monotonic seconds.
-        game: what is played.
-        tournament: with the results so far.
-        books: keep the results.
-        run_settings: where and how it is run.
-        launches: by entrant; None: remote, a text: why its program can't be started.
-        broken_off: matches that were open when their referee died; each is played on.
-        deals: the seeds.
-        sealer: the key that seals the records.
-        watch: who is told what happens.
-        telemetry: where diagnostics and numbers go.
-        confinement: what launched programs are held to.
+        course: what is to be run.
+        run_settings: where and how.
+        services: what its matches share.
     """
 
     def __init__(
         self,
         reactor: Any,
         now: Callable[[], float],
-        game: Game[Any, Any, Any],
-        tournament: Tournament,
-        books: Recorder,
+        course: TournamentCourse,
         run_settings: RunSettings,
-        launches: Sequence[Launch | str | None],
-        broken_off: Mapping[str, Resumption],
-        deals: MatchSeeds,
-        sealer: Sealer,
-        watch: Observers,
-        telemetry: Several,
-        confinement: Confinement,
+        services: MatchServices,
     ) -> None:
         self._reactor = reactor
         self._now = now
-        self._game = game
-        self._tournament = tournament
-        self._spec = tournament.spec
-        self._books = books
+        self._course = course
+        self._tournament = course.tournament
+        self._spec = course.tournament.spec
+        self._launches = course.launches
+        self._broken_off = dict(course.broken_off)
         self._run_settings = run_settings
-        self._launches = launches
-        self._broken_off = dict(broken_off)
-        self._deals = deals
-        self._sealer = sealer
-        self._watch = watch
-        self._telemetry = telemetry
-        self._confinement = confinement
+        self._observers = services.observers
         self._lag = LoopLag(reactor, now)
-        self._lag.note = telemetry.note
+        self._lag.note = self._observers.note
         patience = Patience(reactor, self._lag, self._spec.time.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
-        self._pool.note = telemetry.note
+        self._pool.note = self._observers.note
+        self._services = replace(services, lag=self._lag, lender=self._pool)
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
         self._due_since: dict[str, float] = {}
         """Match -> since when it waits for somebody remote."""
         self._alarm: Timer | None = None
-        self._refreshing = LoopingCall(watch.refresh)
+        self._refreshing = LoopingCall(self._observers.tell, Observer.refresh)
         self._refreshing.clock = reactor
         self._is_filling = False
         self._trouble: BaseException | None = None
@@ -119,8 +112,8 @@ class TournamentRunner:
         """Play until the tournament is over.
 
         Args:
-            total: how many matches it will have, if that is known; for those who watch.
-            leftover: what is on record, and did not come into the books when the referee died.
+            total: how many matches it will have, if that is known; for the observers.
+            leftover: what is on record, and was not taken or not kept in the ledger when the referee died.
 
         Raises:
             CancelledError: it was stopped; every open match is paused, and its record is what it goes on from.
@@ -130,14 +123,14 @@ class TournamentRunner:
         """
         port = await self._open_pool()
         self._lag.start()
-        self._watch.tournament_begun(self._tournament, total)
+        self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         try:
             for entry in leftover:
-                self._books.take(entry)
+                self._course.recorder.take(entry)
             self._fill()
             await self._finished
-            self._watch.tournament_ended(self._tournament)
+            self._observers.tell(Observer.tournament_ended, self._tournament)
         except CancelledError as error:
             self._stop(error)
             for _, course in list(self._playing.values()):
@@ -155,8 +148,8 @@ class TournamentRunner:
         if not self._run_settings.tokens:
             return None
         port = await listen(self._reactor, self._run_settings.listen, LinkFactory(self._pool, self._reactor, self._now))
-        self._telemetry.note("listening", address=self._run_settings.listen)
-        self._watch.noted(f"remote entrants may connect to {self._run_settings.listen}")
+        self._observers.note("listening", address=self._run_settings.listen)
+        self._observers.tell(Observer.noted, f"remote entrants may connect to {self._run_settings.listen}")
         return port
 
     # --- what to open
@@ -195,7 +188,8 @@ class TournamentRunner:
 
     def _awaited(self, fixture: Fixture) -> list[str]:
         """Return the remote players of a fixture that are not here."""
-        names = [self._spec.entrants[one].name for one in fixture.seats if self._launches[one] is None]
+        remote = [entrant for entrant in fixture.seats if self._launches[entrant] is None]
+        names = [self._spec.entrants[entrant].name for entrant in remote]
         return [name for name in names if not self._pool.is_here(name)]
 
     def _has_waited(self, name: str) -> bool:
@@ -214,10 +208,8 @@ class TournamentRunner:
         if free_mib >= self._run_settings.min_free_mib:
             return True
         where, least = self._run_settings.folder, self._run_settings.min_free_mib
-        self._watch.noted(
-            f"no match is begun: {free_mib:.0f} MiB are free at {where}, fewer than {least:g};"
-            " free some, and the tournament goes on by itself"
-        )
+        text = f"no match is begun: {free_mib:.0f} MiB are free at {where}, fewer than {least:g}"
+        self._observers.tell(Observer.noted, f"{text}; free some, and the tournament goes on by itself")
         self._look_again(LOOK_AGAIN_S)
         return False
 
@@ -243,39 +235,38 @@ class TournamentRunner:
             raise TournamentStopped(f"{name} was void {MAX_ATTEMPTS} times; the records say why: {where}")
         self._due_since.pop(name, None)
         used = {table for table, _ in self._playing.values()}
-        number = next(one for one in range(1, len(used) + 2) if one not in used)
+        number = next(table for table in range(1, len(used) + 2) if table not in used)
         course = Deferred.fromCoroutine(self._play(fixture, name, self._broken_off.pop(name, None)))
         self._playing[name] = (number, course)
-        self._watch.match_opened(name, number, fixture)
+        self._observers.tell(Observer.match_opened, name, number, fixture)
         course.addBoth(self._closed, name)
 
     async def _play(self, fixture: Fixture, name: str, resumed: Resumption | None) -> None:
         """Play a match to its end, and hand in what came of it."""
-        told: list[MatchContext] = []
+        contexts: list[MatchContext] = []
 
         def _context() -> MatchContext:
-            told.append(self._books.open(fixture))
-            return told[0]
+            contexts.append(self._course.recorder.open(fixture))
+            return contexts[0]
 
-        table = self._table(name, fixture, _context, told)
+        settings = self._settings(name, fixture, _context)
+        host = MatchHost(self._reactor, self._now, self._course.game, settings, self._services)
         if resumed is None:
-            played = await table.play_occupants(self._occupants(fixture))
+            played = await host.play_occupants(self._occupants(fixture))
         else:
-            told.append(self._resumed_context(resumed))
-            played = await table.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
-        self._books.take(outcome(name, told[0], played.names, played.result, played.head))
+            contexts.append(self._resumed_context(resumed))
+            played = await host.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
+        self._course.recorder.take(outcome(name, contexts[0], played.names, played.result, played.head))
 
     @staticmethod
     def _resumed_context(resumed: Resumption) -> MatchContext:
         assert resumed.context is not None, "matches of this tournament alone are taken up"
         return resumed.context
 
-    def _table(
-        self, name: str, fixture: Fixture, context: Callable[[], MatchContext], told: list[MatchContext]
-    ) -> MatchHost:
+    def _settings(self, name: str, fixture: Fixture, context: Callable[[], MatchContext]) -> TableSettings:
         time = self._spec.time
-        seed, deal, secret = self._deals.of(fixture)
-        settings = TableSettings(
+        seed, deal, secret = self._course.seeds.of(fixture)
+        return TableSettings(
             options=self._spec.options,
             per_move_ms=time.per_move_ms,
             bank_ms=time.bank_ms,
@@ -290,32 +281,12 @@ class TournamentRunner:
             folder=self._run_settings.folder,
             match=name,
             context=context,
-            programs=tuple(self._spec.entrants[one].player for one in fixture.seats),
-        )
-        is_kept: list[str] = []
-
-        def _step(_event: Any, _commands: Any, match: Match) -> None:
-            if not is_kept:
-                is_kept.append(name)
-                self._books.opened(name, told[0])
-            self._watch.match_stepped(name, match)
-
-        return MatchHost(
-            self._reactor,
-            self._now,
-            self._game,
-            settings,
-            sealer=self._sealer,
-            on_step=_step,
-            telemetry=self._telemetry,
-            confinement=self._confinement,
-            lag=self._lag,
-            host=self._pool,
+            programs=tuple(self._spec.entrants[entrant].player for entrant in fixture.seats),
         )
 
     def _occupants(self, fixture: Fixture, *, is_back: bool = False) -> list[Occupant]:
-        """Return who is to sit where; a remote player that comes back into its match is let in by the hall."""
-        return [self._occupant(one, is_back=is_back) for one in fixture.seats]
+        """Return who is to sit where; a remote player that comes back into its match is let in by the pool."""
+        return [self._occupant(entrant, is_back=is_back) for entrant in fixture.seats]
 
     def _occupant(self, entrant: int, *, is_back: bool) -> Occupant:
         name, launch = self._spec.entrants[entrant].name, self._launches[entrant]

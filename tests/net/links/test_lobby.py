@@ -17,7 +17,7 @@ WELCOME = Welcome(version=PROTOCOL_VERSION, referee="referee")
 POLICY = SignUpPolicy(min_players=2, max_players=3, wait_s=20.0, tries=2)
 
 
-class RemotePool:
+class SignUpRoom:
     """An open door under a test's clock."""
 
     def __init__(self, policy: SignUpPolicy = POLICY) -> None:
@@ -40,13 +40,13 @@ class RemotePool:
 
 def test_the_last_seat_ends_the_wait_at_once() -> None:
     """max_players end sign-up, seated in order of arrival."""
-    hall = RemotePool()
+    room = SignUpRoom()
     for name in ("carl", "ada", "bob"):
-        assert hall.names is None
-        hall.enter(name)
-    assert hall.names == ["carl", "ada", "bob"]
-    assert hall.changes == [["carl"], ["carl", "ada"], ["carl", "ada", "bob"]]
-    assert hall.clock.getDelayedCalls() == []
+        assert room.names is None
+        room.enter(name)
+    assert room.names == ["carl", "ada", "bob"]
+    assert room.changes == [["carl"], ["carl", "ada"], ["carl", "ada", "bob"]]
+    assert room.clock.getDelayedCalls() == []
 
 
 @pytest.mark.parametrize(
@@ -62,14 +62,14 @@ def test_the_last_seat_ends_the_wait_at_once() -> None:
 )
 def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
     """A period with enough players is the last; those of a period with too few stay for the next."""
-    hall = RemotePool()
+    room = SignUpRoom()
     for number, gap in enumerate(arrivals):
-        hall.clock.pump([1.0] * gap)
-        hall.enter(f"p{number}")
-    hall.clock.pump([1.0] * (ends_after_s - sum(arrivals) - 1) + [0.999])
-    assert hall.names is None
-    hall.clock.advance(0.002)
-    assert hall.names == names
+        room.clock.pump([1.0] * gap)
+        room.enter(f"p{number}")
+    room.clock.pump([1.0] * (ends_after_s - sum(arrivals) - 1) + [0.999])
+    assert room.names is None
+    room.clock.advance(0.002)
+    assert room.names == names
 
 
 @pytest.mark.parametrize(
@@ -83,53 +83,53 @@ def test_waiting_periods(arrivals: list[int], ends_after_s: int, names: list[str
 )
 def test_a_number_that_can_not_play_waits(arrivals: list[int], ends_after_s: int, names: list[str]) -> None:
     """Where three can't play, three wait for a fourth; if none comes, the third is told that sign-up is over."""
-    hall = RemotePool(SignUpPolicy(min_players=2, max_players=4, step=2, wait_s=20.0, tries=2))
+    room = SignUpRoom(SignUpPolicy(min_players=2, max_players=4, step=2, wait_s=20.0, tries=2))
     peers = []
     for number, gap in enumerate(arrivals):
-        hall.clock.pump([1.0] * gap)
-        assert hall.names is None
-        peers.append(hall.enter(f"p{number}"))
-    hall.clock.pump([1.0] * (ends_after_s - sum(arrivals)))
-    assert hall.names == names
+        room.clock.pump([1.0] * gap)
+        assert room.names is None
+        peers.append(room.enter(f"p{number}"))
+    room.clock.pump([1.0] * (ends_after_s - sum(arrivals)))
+    assert room.names == names
     refused = [b"sign-up is over, and the match is played by 2" in peer.wire.written for peer in peers]
     assert refused == [not peer.is_open for peer in peers] == [number >= len(names) for number in range(len(peers))]
 
 
 def test_a_name_that_is_taken_is_refused() -> None:
     """Names are unique; the first one keeps its own."""
-    hall = RemotePool()
-    hall.enter("ada")
-    second = Peer(hall.door, hall.clock)
+    room = SignUpRoom()
+    room.enter("ada")
+    second = Peer(room.door, room.clock)
     assert second.hello("ada") == [Refused(code="name-taken", reason="there is a player named ada already")]
     assert not second.is_open
 
 
 def test_who_leaves_frees_its_seat_and_its_name() -> None:
     """A player that leaves during sign-up is forgotten."""
-    hall = RemotePool()
-    hall.enter("ada").wire.drop()
-    hall.enter("ada")
-    assert hall.changes == [["ada"], [], ["ada"]]
+    room = SignUpRoom()
+    room.enter("ada").wire.drop()
+    room.enter("ada")
+    assert room.changes == [["ada"], [], ["ada"]]
 
 
 def test_a_silent_connection_is_closed() -> None:
     """A connection that says no hello in time is told so and closed, and nobody else is affected."""
-    hall = RemotePool()
-    silent = Peer(hall.door, hall.clock)
-    hall.enter("ada")
-    hall.clock.advance(HELLO_S + 0.01)
+    room = SignUpRoom()
+    silent = Peer(room.door, room.clock)
+    room.enter("ada")
+    room.clock.advance(HELLO_S + 0.01)
     assert not silent.is_open
-    hall.clock.pump([1.0] * 40)
-    assert hall.names == ["ada"]
+    room.clock.pump([1.0] * 40)
+    assert room.names == ["ada"]
 
 
 def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
     """Bytes of an incomplete hello buy no time."""
-    hall = RemotePool()
-    peer = Peer(hall.door, hall.clock)
+    room = SignUpRoom()
+    peer = Peer(room.door, room.clock)
     for byte in peer.connection.send(Hello(version=PROTOCOL_VERSION, name="ada"))[:10]:
         peer.raw(bytes([byte]))
-        hall.clock.advance(HELLO_S / 9)
+        room.clock.advance(HELLO_S / 9)
     assert not peer.is_open
 
 
@@ -143,29 +143,29 @@ def test_dripping_a_hello_does_not_extend_the_time_for_it() -> None:
 )
 def test_what_is_no_player_is_told_why(data: bytes, code: str) -> None:
     """Whoever breaks the protocol during sign-up is refused with the code, and is no player."""
-    hall = RemotePool()
-    peer = Peer(hall.door, hall.clock)
+    room = SignUpRoom()
+    peer = Peer(room.door, room.clock)
     peer.raw(data)
     assert code.encode() in peer.wire.written
     assert not peer.is_open
-    assert hall.changes == []
+    assert room.changes == []
 
 
 def test_another_version_is_refused() -> None:
     """A client of another version is told which one is spoken here."""
-    hall = RemotePool()
-    peer = Peer(hall.door, hall.clock)
+    room = SignUpRoom()
+    peer = Peer(room.door, room.clock)
     peer.say(Hello(version=PROTOCOL_VERSION + 1, name="ada"))
     assert [getattr(message, "code", None) for message in peer.heard()] == ["version"]
 
 
 def test_a_player_that_talks_after_its_welcome_loses_its_seat() -> None:
     """Nothing may come between the welcome and the match."""
-    hall = RemotePool()
-    peer = hall.enter("ada")
+    room = SignUpRoom()
+    peer = room.enter("ada")
     peer.raw(b"\0\0\0\x01\xc1")
     assert not peer.is_open
-    assert hall.changes == [["ada"], []]
+    assert room.changes == [["ada"], []]
 
 
 class Reserved:
@@ -179,27 +179,27 @@ class Reserved:
 
 def test_a_token_decides_the_seat() -> None:
     """Seats are keyed by token, never by arrival or name."""
-    hall = Reserved()
-    late, early = Peer(hall.door, hall.clock), Peer(hall.door, hall.clock)
+    room = Reserved()
+    late, early = Peer(room.door, room.clock), Peer(room.door, room.clock)
     assert early.hello("same", "token-b") == [WELCOME]
     assert late.hello("same", "token-a") == [WELCOME]
-    assert hall.result == [[late.link, early.link]]
-    assert hall.clock.getDelayedCalls() == []
+    assert room.result == [[late.link, early.link]]
+    assert room.clock.getDelayedCalls() == []
 
 
 @pytest.mark.parametrize("token", [None, "", "token-c", "token-aa", "täken"])
 def test_a_wrong_token_is_refused(token: str | None) -> None:
     """Without a token of this match there is no seat."""
-    hall = Reserved()
-    peer = Peer(hall.door, hall.clock)
+    room = Reserved()
+    peer = Peer(room.door, room.clock)
     assert [getattr(message, "code", None) for message in peer.hello("ada", token)] == ["token"]
     assert not peer.is_open
 
 
 def test_a_token_seats_one_connection_only() -> None:
     """A second connection with the same token is refused; the first one stays."""
-    hall = Reserved()
-    first, second = Peer(hall.door, hall.clock), Peer(hall.door, hall.clock)
+    room = Reserved()
+    first, second = Peer(room.door, room.clock), Peer(room.door, room.clock)
     first.hello("ada", "token-a")
     assert [getattr(message, "code", None) for message in second.hello("ada", "token-a")] == ["seat-taken"]
     assert first.is_open
@@ -207,22 +207,22 @@ def test_a_token_seats_one_connection_only() -> None:
 
 def test_seats_that_nobody_takes_stay_vacant() -> None:
     """The start-up limit ends the wait, with the reason for every empty seat."""
-    hall = Reserved()
-    peer = Peer(hall.door, hall.clock)
+    room = Reserved()
+    peer = Peer(room.door, room.clock)
     peer.hello("ada", "token-b")
-    hall.clock.advance(30.01)
-    assert hall.result == [[None, peer.link]]
-    assert hall.door.vacancies == {0: Absence(detail="not connected within 30 s")}
+    room.clock.advance(30.01)
+    assert room.result == [[None, peer.link]]
+    assert room.door.vacancies == {0: Absence(detail="not connected within 30 s")}
 
 
 def test_a_program_that_ended_is_not_waited_for() -> None:
     """A seat given up lets the match begin without its start-up limit."""
-    hall = Reserved()
-    peer = Peer(hall.door, hall.clock)
+    room = Reserved()
+    peer = Peer(room.door, room.clock)
     peer.hello("ada", "token-b")
-    hall.door.give_up(0, "exit status 3")
-    assert hall.result == [[None, peer.link]]
-    assert hall.door.vacancies == {0: Absence(detail="exit status 3")}
+    room.door.give_up(0, "exit status 3")
+    assert room.result == [[None, peer.link]]
+    assert room.door.vacancies == {0: Absence(detail="exit status 3")}
 
 
 # --- many connections
@@ -230,57 +230,57 @@ def test_a_program_that_ended_is_not_waited_for() -> None:
 
 def test_too_many_of_an_address_push_out_their_oldest() -> None:
     """Whoever says nothing makes way for the next of its address; other addresses are left alone."""
-    hall = RemotePool()
-    elsewhere = Peer(hall.door, hall.clock, "192.0.2.7")
-    silent = [Peer(hall.door, hall.clock) for _ in range(MOST_OF_ORIGIN + 1)]
-    hall.clock.advance(0)
-    hall.enter("ada")
+    room = SignUpRoom()
+    elsewhere = Peer(room.door, room.clock, "192.0.2.7")
+    silent = [Peer(room.door, room.clock) for _ in range(MOST_OF_ORIGIN + 1)]
+    room.clock.advance(0)
+    room.enter("ada")
     assert not silent[0].is_open
     assert all(peer.is_open for peer in [*silent[1:], elsewhere])
 
 
 def test_who_was_refused_and_does_not_go_makes_way_too() -> None:
     """A connection costs a file until it is closed, whatever was said on it."""
-    hall = RemotePool()
-    refused = [Peer(hall.door, hall.clock) for _ in range(MOST_OF_ORIGIN)]
+    room = SignUpRoom()
+    refused = [Peer(room.door, room.clock) for _ in range(MOST_OF_ORIGIN)]
     for peer in refused:
         peer.wire.is_slow = True
         peer.raw(b"\xff\xff\xff\xff")
-    silent = Peer(hall.door, hall.clock)
-    hall.clock.advance(0)
+    silent = Peer(room.door, room.clock)
+    room.clock.advance(0)
     assert [peer.wire.is_cut for peer in refused] == [True] + [False] * (MOST_OF_ORIGIN - 1)
     assert silent.is_open
 
 
 def test_too_many_in_all_push_out_the_oldest() -> None:
     """However many addresses there are, so many connections wait for their hello and no more."""
-    hall = RemotePool()
-    silent = [Peer(hall.door, hall.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
-    hall.clock.advance(0)
+    room = SignUpRoom()
+    silent = [Peer(room.door, room.clock, f"192.0.2.{number}") for number in range(MOST_IN_ALL + 3)]
+    room.clock.advance(0)
     assert [peer.is_open for peer in silent] == [False] * 3 + [True] * MOST_IN_ALL
 
 
 def test_who_came_in_a_crowd_is_heard_first() -> None:
     """Hellos that were not read yet, of many that connected at once, count before anybody is pushed out."""
-    hall = RemotePool()
-    crowd = [Peer(hall.door, hall.clock) for _ in range(2 * MOST_OF_ORIGIN)]
+    room = SignUpRoom()
+    crowd = [Peer(room.door, room.clock) for _ in range(2 * MOST_OF_ORIGIN)]
     assert crowd[0].hello("ada") == [WELCOME]
-    hall.clock.advance(0)
+    room.clock.advance(0)
     assert crowd[0].is_open
     assert sum(peer.is_open for peer in crowd[1:]) == MOST_OF_ORIGIN
 
 
 def test_who_has_said_hello_is_not_pushed_out() -> None:
     """A flood of connections costs nobody its seat."""
-    hall = RemotePool()
-    ada = hall.enter("ada")
+    room = SignUpRoom()
+    ada = room.enter("ada")
     for _ in range(2 * MOST_IN_ALL):
-        Peer(hall.door, hall.clock)
-    hall.clock.advance(0)
+        Peer(room.door, room.clock)
+    room.clock.advance(0)
     assert ada.is_open
-    hall.enter("bob")
-    hall.clock.advance(20.0)
-    assert hall.names == ["ada", "bob"]
+    room.enter("bob")
+    room.clock.advance(20.0)
+    assert room.names == ["ada", "bob"]
 
 
 # --- players with tokens
@@ -288,7 +288,7 @@ def test_who_has_said_hello_is_not_pushed_out() -> None:
 TOKENS = {"ada": "a" * 64, "bob": "b" * 64, "carl": "c" * 64}
 
 
-class KnownHall(RemotePool):
+class KnownHall(SignUpRoom):
     """A door for those with a token."""
 
     def __init__(self) -> None:
@@ -300,41 +300,41 @@ class KnownHall(RemotePool):
 
 def test_a_token_names_its_player_and_its_seat() -> None:
     """What a player calls itself, and when it comes, counts for nothing."""
-    hall = KnownHall()
+    room = KnownHall()
     for name in ("carl", "ada", "bob"):
-        assert Peer(hall.door, hall.clock).hello("x", TOKENS[name]) == [WELCOME]
-    assert hall.names == ["ada", "bob", "carl"]
+        assert Peer(room.door, room.clock).hello("x", TOKENS[name]) == [WELCOME]
+    assert room.names == ["ada", "bob", "carl"]
 
 
 @pytest.mark.parametrize("token", [None, "", "a", "a" * 63, "a" * 65, "A" * 64, "0" * 64])
 def test_without_a_token_nobody_is_seated(token: str | None) -> None:
     """A name that is known does not help, and a guess is told nothing."""
-    hall = KnownHall()
-    assert Peer(hall.door, hall.clock).hello("ada", token) == [
+    room = KnownHall()
+    assert Peer(room.door, room.clock).hello("ada", token) == [
         Refused(code="token", reason="the token is not one of the organiser's")
     ]
 
 
 def test_the_same_token_again_takes_the_place_of_the_first() -> None:
     """The older connection may be dead; who has the token is the player."""
-    hall = KnownHall()
-    first, second = Peer(hall.door, hall.clock), Peer(hall.door, hall.clock)
+    room = KnownHall()
+    first, second = Peer(room.door, room.clock), Peer(room.door, room.clock)
     first.hello("ada", TOKENS["ada"])
     assert second.hello("ada", TOKENS["ada"]) == [WELCOME]
     assert [getattr(message, "code", None) for message in first.heard()] == ["replaced"]
     assert (first.is_open, second.is_open) == (False, True)
-    Peer(hall.door, hall.clock).hello("bob", TOKENS["bob"])
-    hall.clock.advance(20.0)
-    assert hall.names == ["ada", "bob"]
+    Peer(room.door, room.clock).hello("bob", TOKENS["bob"])
+    room.clock.advance(20.0)
+    assert room.names == ["ada", "bob"]
 
 
 def test_who_was_replaced_and_does_not_go_makes_way_too() -> None:
     """A token that comes again and again opens no more connections than a stranger may."""
-    hall = KnownHall()
+    room = KnownHall()
     peers = []
     for _ in range(MOST_OF_ORIGIN + 1):
-        peers.append(Peer(hall.door, hall.clock))
+        peers.append(Peer(room.door, room.clock))
         peers[-1].wire.is_slow = True
         peers[-1].hello("ada", TOKENS["ada"])
-    hall.clock.advance(0)
+    room.clock.advance(0)
     assert [peer.wire.is_cut for peer in peers] == [True] + [False] * MOST_OF_ORIGIN

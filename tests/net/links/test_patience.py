@@ -12,7 +12,7 @@ from referee.net.links.patience import Patience
 from referee.net.links.reserved_seats import ReservedSeats
 from referee.net.matches.lag import BEAT_S, LoopLag
 
-from ..in_memory import Sit
+from ..in_memory import OpenMatch
 from ..matches.test_stopwatch import Turns
 from ..wires import Peer, fired
 
@@ -161,13 +161,13 @@ def test_a_standstill_ends_no_sign_up(loop: Loop) -> None:
     assert [[link.name for link in links] for links in done] == [["ada", "bob"]]
 
 
-def test_a_standstill_ends_no_absence(sit: Sit) -> None:
+def test_a_standstill_ends_no_absence(open_match: OpenMatch) -> None:
     """Who lost its connection may come back for as long as it may be away, the referee's standstill not counted."""
-    sitting = sit(come_back_s=0.5)
-    sitting.ready()
-    sitting.peers[1].wire.drop()
-    sitting.run(0.1)
-    sitting.clock.advance(0.6)
-    assert sitting.fouls() == []
-    sitting.run(0.52)
-    assert [seat for seat, _ in sitting.fouls()] == [0, 1]
+    running = open_match(come_back_s=0.5)
+    running.ready()
+    running.peers[1].wire.drop()
+    running.run(0.1)
+    running.clock.advance(0.6)
+    assert running.fouls() == []
+    running.run(0.52)
+    assert [seat for seat, _ in running.fouls()] == [0, 1]

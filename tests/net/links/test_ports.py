@@ -14,8 +14,8 @@ from referee.launch import Confinement, Launch
 from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
 from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
-from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy
-from referee.net.telemetry import Silence
+from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy, private_sockets
+from referee.observers import Observers
 
 from ...launch.loop import Loop
 
@@ -95,11 +95,9 @@ def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> No
         Vacancy(name="b", why="it is ill"),
         Launch(name="c", argv=()),
     ]
-    boxed, free = (
-        MatchPrograms(stand_in, occupants, [], tmp_path, stand_in, confinement, Silence())
-        for confinement in (Confinement(sandbox=stand_in), Confinement())
-    )
-    with boxed.private_sockets() as sockets, free.private_sockets() as none:
+    programs = MatchPrograms(stand_in, occupants, [], tmp_path, stand_in, Confinement(), Observers().note)
+    boxed, free = Confinement(sandbox=stand_in), Confinement()
+    with private_sockets(boxed, programs.seats) as sockets, private_sockets(free, programs.seats) as none:
         assert (list(sockets), len(set(sockets.values())), none) == ([0, 2], 2, {})
         assert {path.parent.stat().st_mode & 0o777 for path in sockets.values()} == {0o700}
 

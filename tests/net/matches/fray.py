@@ -36,7 +36,7 @@ class Fray:
 
     def __init__(self, folder: Path, source: Random) -> None:
         self.source = source
-        self.sitting = InMemoryMatch(
+        self.running = InMemoryMatch(
             folder,
             SEATS,
             come_back_s=source.choice((0.0, 0.0, 0.5)),
@@ -61,18 +61,18 @@ class Fray:
         """Play to the end, and return the result; its record is audited."""
         for _ in range(_STEPS):
             self._answer()
-            if self.sitting.result:
+            if self.running.result:
                 break
             self._happen()
-        while not self.sitting.result:
+        while not self.running.result:
             self._answer()
-            self.sitting.run(LIMIT_S)
-        self.sitting.run(4.0)  # what still waits at the door is turned away
-        return self.sitting.end()
+            self.running.run(LIMIT_S)
+        self.running.run(4.0)  # what still waits at the door is turned away
+        return self.running.end()
 
     def _answer(self) -> None:
         """Let the honest players answer everything that they are asked."""
-        while any(self._answer_all(self.sitting.peers[seat]) for seat in self.honest):
+        while any(self._answer_all(self.running.peers[seat]) for seat in self.honest):
             pass
 
     def _answer_all(self, peer: Peer) -> bool:
@@ -93,11 +93,11 @@ class Fray:
         deed()
 
     def _rogue(self) -> Peer:
-        return self.source.choice([*(self.sitting.peers[seat] for seat in self.rogues), *self._strangers])
+        return self.source.choice([*(self.running.peers[seat] for seat in self.rogues), *self._strangers])
 
     def _speak(self) -> None:
         """Say something that is right at some time; often at this one."""
-        match = self.sitting.match
+        match = self.running.match
         turn = match.turn + (self.source.choice((-1, 1)) if self.source.random() < 0.05 else 0)
         acks: list[Any] = [request.number for request in match.open_requests.values()]
         moves = [PASS, {"action": "exchange"}, *([self.source.choice(JUNK)] if self.source.random() < 0.1 else [])]
@@ -133,7 +133,7 @@ class Fray:
 
     def _come(self) -> None:
         """Open a connection, and perhaps say hello with some token."""
-        peer = Peer(self.sitting.door, self.sitting.clock)
+        peer = Peer(self.running.door, self.running.clock)
         self._strangers.append(peer)
         seat = self.source.choice(sorted(self.rogues))
         token = self.source.choice((None, "x", resume(seat), resume(SEATS)))
@@ -142,8 +142,8 @@ class Fray:
 
     def _pass(self) -> None:
         """Let time pass, the loop beating."""
-        self.sitting.run(self.source.choice((0.005, 0.02, LIMIT_S / 2, LIMIT_S)))
+        self.running.run(self.source.choice((0.005, 0.02, LIMIT_S / 2, LIMIT_S)))
 
     def _stand_still(self) -> None:
         """Let time pass while the loop sees none of it."""
-        self.sitting.clock.advance(self.source.choice((0.02, 0.1, 0.3, 0.7)))
+        self.running.clock.advance(self.source.choice((0.02, 0.1, 0.3, 0.7)))

@@ -16,16 +16,16 @@ from referee.net.links.lobby import KnownPlayers, SignUpPolicy
 from referee.net.matches.runner import MAX_RETURNS, MatchPaused
 from referee.record.resume import reopen
 
-from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, Sit, token
+from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, OpenMatch, token
 from ..wires import Peer, kinds
 
 
 @pytest.fixture
-def patient(sit: Sit) -> InMemoryMatch:
+def patient(open_match: OpenMatch) -> InMemoryMatch:
     """Return a match of two that waits for a lost player, and has just asked seat 0."""
-    sitting = sit(come_back_s=5.0)
-    sitting.ready()
-    return sitting
+    running = open_match(come_back_s=5.0)
+    running.ready()
+    return running
 
 
 def test_who_comes_back_in_time_plays_on(patient: InMemoryMatch) -> None:
@@ -64,15 +64,15 @@ def test_who_stays_away_is_late_when_it_is_asked(patient: InMemoryMatch) -> None
     assert patient.fouls() == [(1, Cause.TIMEOUT)]
 
 
-def test_patience_ends(sit: Sit) -> None:
+def test_patience_ends(open_match: OpenMatch) -> None:
     """A player is waited for so long and no longer, though it is not its turn."""
-    sitting = sit(come_back_s=0.05)
-    sitting.ready()
-    sitting.peers[1].wire.drop()
-    sitting.run(0.04)
-    assert sitting.fouls() == []
-    sitting.run(0.02)
-    assert sitting.fouls() == [(1, Cause.DISCONNECTED)]
+    running = open_match(come_back_s=0.05)
+    running.ready()
+    running.peers[1].wire.drop()
+    running.run(0.04)
+    assert running.fouls() == []
+    running.run(0.02)
+    assert running.fouls() == [(1, Cause.DISCONNECTED)]
 
 
 def test_an_answer_that_broke_off_is_sent_again(patient: InMemoryMatch) -> None:
@@ -99,15 +99,15 @@ def test_a_dead_connection_makes_way(patient: InMemoryMatch) -> None:
     assert patient.fouls() == []
 
 
-def test_before_the_deal_the_offer_comes_again(sit: Sit) -> None:
+def test_before_the_deal_the_offer_comes_again(open_match: OpenMatch) -> None:
     """Who was lost before its ready says it on the new connection."""
-    sitting = sit(come_back_s=5.0)
-    sitting.peers[0].heard()
-    sitting.peers[0].wire.drop()
-    peer = Peer(sitting.door, sitting.clock)
+    running = open_match(come_back_s=5.0)
+    running.peers[0].heard()
+    running.peers[0].wire.drop()
+    peer = Peer(running.door, running.clock)
     assert kinds(peer.hello("p0", token(0))) == ["Welcome", "Offer"]
     peer.say(Ready(match="m1", nonce=NONCE))
-    assert sitting.match.open_requests.keys() == {1}
+    assert running.match.open_requests.keys() == {1}
 
 
 @pytest.mark.parametrize("given", ["", "x", token(2), token(0)[:-1], token(0) + "0"])
@@ -117,11 +117,11 @@ def test_no_other_token_opens_a_seat(patient: InMemoryMatch, given: str) -> None
     assert Peer(patient.door, patient.clock).hello("p0", given) == [Refused(code="closed", reason="sign-up is over")]
 
 
-def test_without_patience_nobody_comes_back(sitting: InMemoryMatch) -> None:
+def test_without_patience_nobody_comes_back(running: InMemoryMatch) -> None:
     """The foul is at once, and the token opens nothing."""
-    sitting.peers[0].wire.drop()
-    assert sitting.fouls() == [(0, Cause.DISCONNECTED)]
-    assert kinds(Peer(sitting.door, sitting.clock).hello("p0", token(0))) == ["Refused"]
+    running.peers[0].wire.drop()
+    assert running.fouls() == [(0, Cause.DISCONNECTED)]
+    assert kinds(Peer(running.door, running.clock).hello("p0", token(0))) == ["Refused"]
 
 
 def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemoryMatch) -> None:
@@ -169,17 +169,17 @@ def test_the_referees_own_standstill_is_nobodys_who_comes_back(patient: InMemory
 # --- a referee that stops
 
 
-def test_a_referee_that_stops_leaves_a_match_to_go_on_with(sitting: InMemoryMatch) -> None:
+def test_a_referee_that_stops_leaves_a_match_to_go_on_with(running: InMemoryMatch) -> None:
     """The players are told, nothing is anybody's fault, and the record can be taken up."""
     failures: list[Any] = []
-    sitting.runner.done.addErrback(failures.append)
-    sitting.runner.pause("the organiser stopped the referee")
-    for peer in sitting.peers:
+    running.runner.done.addErrback(failures.append)
+    running.runner.pause("the organiser stopped the referee")
+    for peer in running.peers:
         assert peer.heard()[-1] == Paused(match="m1", reason="the organiser stopped the referee")
         assert not peer.is_open
     assert isinstance(failures[0].value, MatchPaused)
-    assert str(sitting.path) == str(failures[0].value)
-    resumed = reopen(sitting.path, lambda _name: QGame(), sitting.sealer)
+    assert str(running.path) == str(failures[0].value)
+    resumed = reopen(running.path, lambda _name: QGame(), running.sealer)
     assert resumed.match.turn == 1
     resumed.writer.close()
 
@@ -187,56 +187,56 @@ def test_a_referee_that_stops_leaves_a_match_to_go_on_with(sitting: InMemoryMatc
 # --- a player that does not read
 
 
-def test_a_player_that_does_not_read_is_expelled(sitting: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_player_that_does_not_read_is_expelled(running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is sent piles up to a limit; the others play on."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 100)
-    sitting.peers[1].link.pauseProducing()
-    sitting.answer(0)
-    assert sitting.fouls() == [(1, Cause.NOT_READING)]
-    assert sitting.match.fouls[0].detail == "more than 100 bytes of what was sent are unread"
+    running.peers[1].link.pauseProducing()
+    running.answer(0)
+    assert running.fouls() == [(1, Cause.NOT_READING)]
+    assert running.match.fouls[0].detail == "more than 100 bytes of what was sent are unread"
     assert MAX_UNREAD_BYTES > 100
 
 
-def test_what_is_unread_adds_up(sit: Sit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_unread_adds_up(open_match: OpenMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twisted tells again at every write that the player reads too slowly: that is no new beginning."""
-    sitting = sit(seats=3)
-    sitting.ready()
-    peer = sitting.peers[1]
+    running = open_match(seats=3)
+    running.ready()
+    peer = running.peers[1]
     peer.heard()
     peer.link.pauseProducing()
-    sitting.answer(0)
+    running.answer(0)
     sent_bytes = len(peer.wire.written)
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", sent_bytes)
     peer.link.pauseProducing()
-    sitting.answer(1)
-    assert sitting.fouls() == [(1, Cause.NOT_READING)]
+    running.answer(1)
+    assert running.fouls() == [(1, Cause.NOT_READING)]
 
 
-def test_who_catches_up_is_forgiven(sitting: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_catches_up_is_forgiven(running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow reader is no foul as long as it reads."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 2000)
-    link = sitting.peers[1].link
+    link = running.peers[1].link
     link.pauseProducing()
-    sitting.answer(0)
+    running.answer(0)
     link.resumeProducing()
     link.pauseProducing()
-    sitting.answer(1)
-    assert sitting.fouls() == []
+    running.answer(1)
+    assert running.fouls() == []
 
 
-def test_an_expulsion_says_which_bytes_were_refused(sitting: InMemoryMatch, tmp_path: Path) -> None:
+def test_an_expulsion_says_which_bytes_were_refused(running: InMemoryMatch, tmp_path: Path) -> None:
     """An illegal move stands in the record with the bytes that it came in; a legal one without them."""
-    sitting.answer(0)
-    assert "frame" not in sitting.last_step()["event"]
-    turn = sitting.asked(1)
-    data = sitting.peers[1].connection.send(Move(match="m1", turn=turn.turn, move={"action": "place", "tiles": []}))
-    sitting.peers[1].raw(data)
-    assert sitting.fouls() == [(1, Cause.ILLEGAL_MOVE)]
-    assert sitting.match.fouls[0].evidence == data[4:].hex()
-    expelled = sitting.peers[1].heard()[-1]
+    running.answer(0)
+    assert "frame" not in running.last_step()["event"]
+    turn = running.asked(1)
+    data = running.peers[1].connection.send(Move(match="m1", turn=turn.turn, move={"action": "place", "tiles": []}))
+    running.peers[1].raw(data)
+    assert running.fouls() == [(1, Cause.ILLEGAL_MOVE)]
+    assert running.match.fouls[0].evidence == data[4:].hex()
+    expelled = running.peers[1].heard()[-1]
     assert isinstance(expelled, Expelled)
     assert expelled.evidence == data[4:].hex()
-    assert sitting.end().ranking == ((0,), (1,))
+    assert running.end().ranking == ((0,), (1,))
 
 
 # --- several frames in one piece
@@ -252,14 +252,14 @@ class TickingClock(Clock):
 
 def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
     """Whoever sends its next answer ahead, in the same packet, is judged like everybody; nothing is void."""
-    sitting = InMemoryMatch(tmp_path, clock=TickingClock())
-    for peer in sitting.peers:
+    running = InMemoryMatch(tmp_path, clock=TickingClock())
+    for peer in running.peers:
         peer.heard()
-    sitting.peers[1].say(Ready(match="m1", nonce=NONCE))
-    ready = sitting.peers[0].connection.send(Ready(match="m1", nonce=NONCE))
+    running.peers[1].say(Ready(match="m1", nonce=NONCE))
+    ready = running.peers[0].connection.send(Ready(match="m1", nonce=NONCE))
     move = encode_frame(encode(Move(match="m1", turn=1, move=PASS)), 1000)
-    sitting.peers[0].raw(ready + move)
-    assert sitting.match.turn == 2
-    sitting.answer(1)
-    assert sitting.result[0].void is None
-    sitting.lag.stop()
+    running.peers[0].raw(ready + move)
+    assert running.match.turn == 2
+    running.answer(1)
+    assert running.result[0].void is None
+    running.lag.stop()

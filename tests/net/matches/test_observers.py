@@ -1,38 +1,44 @@
-"""Observers that fail: what they observe goes on, the others are told so, and they are called no more."""
+"""Observers that fail, block or are left behind: what they observe goes on, and the others are told so."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Self
+from threading import Event as ThreadEvent
+from typing import Any
 
 import pytest
 
 from referee.cli.views.live_lines import JsonLines
-from referee.match.commands import Command
-from referee.match.events import Event
-from referee.match.machine import Match
-from referee.net.telemetry import DiagnosticLog, Several, Silence
-from referee.net.tournaments.observers import Observers
+from referee.observers import InThread, MatchStep, Observer, Observers
+from referee.observers.diagnostics import DiagnosticLog
 
-from ..in_memory import Sit
+from ...pages.tournaments import new, spec
+from ..in_memory import OpenMatch
 
-FAULTS = (BrokenPipeError(32, "Broken pipe"), OSError(28, "No space left on device"), KeyError("x"), RuntimeError())
+FAULTS = (
+    BrokenPipeError(32, "Broken pipe"),
+    OSError(28, "No space left on device"),
+    KeyError("x"),
+    RuntimeError(),
+    SystemExit(3),
+    KeyboardInterrupt(),
+)
+WAIT_S = 30.0
+"""For another thread, which takes milliseconds."""
 
 
-class Failing:
-    """Raises at the first step, or whenever it is told something; keeps how often that was, and whether it was left."""
+class Failing(Observer):
+    """Raises at every step, or whenever it is told something; keeps how often that was, and whether it was left."""
 
-    def __init__(self, error: Exception, *, is_deaf: bool = True) -> None:
+    def __init__(self, error: BaseException, *, is_deaf: bool = True) -> None:
         self.error = error
         self.is_deaf = is_deaf
         self.calls = 0
-        self.was_left = False
-
-    def __enter__(self) -> Self:
-        return self
+        self.was_left = ThreadEvent()
 
     def __exit__(self, *_exc: object) -> None:
-        self.was_left = True
+        self.was_left.set()
         raise self.error
 
     def note(self, event: str, /, **facts: Any) -> None:
@@ -40,7 +46,7 @@ class Failing:
         if not self.is_deaf:
             self._fail()
 
-    def step(self, event: Event, commands: tuple[Command, ...], match: Match) -> None:
+    def match_stepped(self, step: MatchStep) -> None:
         """Raise."""
         self._fail()
 
@@ -49,7 +55,7 @@ class Failing:
         raise self.error
 
 
-class Noted(Silence):
+class Noted(Observer):
     """Keeps what is noted, and counts steps."""
 
     def __init__(self) -> None:
@@ -60,34 +66,135 @@ class Noted(Silence):
         """Keep it."""
         self.notes.append((event, facts))
 
-    def step(self, event: Event, commands: tuple[Command, ...], match: Match) -> None:
+    def match_stepped(self, step: MatchStep) -> None:
         """Count it."""
         self.steps += 1
 
 
+class Stuck(Observer):
+    """Blocks at the first thing it is told, until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.is_told, self.may_go = ThreadEvent(), ThreadEvent()
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Block."""
+        self.is_told.set()
+        self.may_go.wait()
+
+
 @pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
-def test_a_match_goes_on_without_an_observer_that_fails(sit: Sit, error: Exception) -> None:
+def test_a_match_goes_on_without_an_observer_that_fails(open_match: OpenMatch, error: BaseException) -> None:
     """The match is played to a result that counts; the observer was called once, and is left at once."""
     failing, noted = Failing(error), Noted()
-    sitting = sit(telemetry=Several(failing, noted))
-    sitting.ready()
-    sitting.answer(0)
-    sitting.answer(1)
-    assert sitting.end().reason
-    assert (failing.calls, failing.was_left) == (1, True)
-    assert noted.steps == sitting.path.read_text().count('"kind":"step"')
+    running = open_match(observers=Observers(failing, noted))
+    running.ready()
+    running.answer(0)
+    running.answer(1)
+    assert running.end().reason
+    assert (failing.calls, failing.was_left.is_set()) == (1, True)
+    assert noted.steps == running.path.read_text().count('"kind":"step"')
     ((event, facts),) = noted.notes
     assert (event, facts["observer"]) == ("observer-failed", "Failing")
     assert facts["error"] == f"{type(error).__name__}: {error}"
     assert "in _fail" in facts["traceback"]
 
 
+@pytest.mark.parametrize("error", FAULTS, ids=lambda error: type(error).__name__)
+def test_a_match_goes_on_without_one_that_fails_in_its_thread(open_match: OpenMatch, error: BaseException) -> None:
+    """So do the observers of packages; what one failed with is noted when it is to be told the next thing, or left."""
+    failing, noted = Failing(error), Noted()
+    with Observers(noted) as observers:
+        observers.add(lambda: failing)
+        running = open_match(observers=observers)
+        assert failing.was_left.wait(WAIT_S)
+        running.ready()
+        running.answer(0)
+        running.answer(1)
+        assert running.end().reason
+    assert failing.calls == 1
+    ((event, facts),) = noted.notes
+    assert (event, facts["observer"]) == ("observer-failed", "Failing")
+    assert "in _fail" in facts["traceback"] or "__exit__" in facts["traceback"]
+
+
+def test_an_observer_that_can_not_be_made_is_noted() -> None:
+    """Its package is at fault, and nobody else has anything of it."""
+
+    class Broken(Noted):
+        """Can't be made."""
+
+        def __init__(self) -> None:
+            raise SystemExit("no")
+
+    noted = Noted()
+    with Observers(noted) as observers:
+        observers.add(Broken)
+        observers.note("listening")
+    assert [event for event, _ in noted.notes] == ["observer-failed", "listening"]
+    assert noted.notes[0][1]["observer"].endswith("Broken")
+
+
+def test_a_match_does_not_wait_for_an_observer_that_blocks(open_match: OpenMatch) -> None:
+    """One that is too far behind is noted, and told nothing more; at the end it is waited for only so long."""
+    stuck, behind, noted = Stuck(), Stuck(), Noted()
+    with Observers(noted, InThread(stuck, most_waiting=3), InThread(behind, linger_s=0.0)) as observers:
+        running = open_match(observers=observers)
+        assert stuck.is_told.wait(WAIT_S)
+        running.ready()
+        running.answer(0)
+        running.answer(1)
+        assert running.end().reason
+        assert [event for event, _ in noted.notes] == ["observer-failed"]
+    assert [facts["error"] for _, facts in noted.notes] == [
+        "ObserverTooSlow: 3 calls wait for it",
+        "ObserverTooSlow: it was not through 0.0 s after the end",
+    ]
+    stuck.may_go.set()
+    behind.may_go.set()
+
+
+def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMatch) -> None:
+    """What is left to be told at the end is waited for, and the tournament that it gets does not change any more."""
+
+    class Slow(Noted):
+        """Is behind."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.events: list[str] = []
+            self.played = -1
+
+        def match_stepped(self, step: MatchStep) -> None:
+            """Take a while, and keep it."""
+            time.sleep(0.001)
+            self.events.append(type(step.event).__name__)
+
+        def tournament_begun(self, tournament: Any, total: int | None) -> None:
+            """Keep how much was played."""
+            time.sleep(0.001)
+            self.played = tournament.played
+
+    slow, tournament = Slow(), new(spec(2, "roundrobin"))
+    with Observers(InThread(slow)) as observers:
+        observers.tell(Observer.tournament_begun, tournament, None)
+        tournament.played = 7
+        running = open_match(observers=observers)
+        running.ready()
+        running.answer(0)
+        running.answer(1)
+    recorded = [json.loads(line) for line in running.path.read_text().splitlines()]
+    assert len(slow.events) == sum(line["kind"] == "step" for line in recorded)
+    assert slow.events[:3] == ["MatchOpened", "ReadyReceived", "ReadyReceived"]
+    assert slow.played == 0
+
+
 def test_observers_that_can_not_even_be_told_of_a_failure() -> None:
     """Each one that fails at hearing that another one failed is dropped, too; who is left hears of all."""
     first, second, noted = Failing(KeyError(1)), Failing(KeyError(2), is_deaf=False), Noted()
-    several = Several(Failing(KeyError(0), is_deaf=False), first, second, noted)
-    several.note("listening")
-    several.note("listening")
+    observers = Observers(Failing(KeyError(0), is_deaf=False), first, second, noted)
+    observers.note("listening")
+    observers.note("listening")
     assert [event for event, _ in noted.notes].count("observer-failed") == 2
     assert [event for event, _ in noted.notes].count("listening") == 2
     assert second.calls == 1
@@ -95,10 +202,9 @@ def test_observers_that_can_not_even_be_told_of_a_failure() -> None:
 
 def test_the_diagnostics_have_the_whole_traceback(tmp_path: Path) -> None:
     """Who runs the referee finds there where an observer failed."""
-    log = DiagnosticLog(tmp_path / "log")
-    several = Several(Failing(KeyError("x" * 1000), is_deaf=False), log)
-    several.note("listening")
-    log.close()
+    failing = Failing(KeyError("x" * 1000), is_deaf=False)
+    with Observers(failing, InThread(DiagnosticLog(tmp_path / "log"))) as observers:
+        observers.note("listening")
     failed, listening = map(json.loads, (tmp_path / "log").read_text().splitlines())
     assert (failed["event"], listening["event"]) == ("observer-failed", "listening")
     assert "x" * 1000 in failed["traceback"]
@@ -107,15 +213,17 @@ def test_the_diagnostics_have_the_whole_traceback(tmp_path: Path) -> None:
 def test_diagnostics_that_can_not_be_written_are_dropped() -> None:
     """A disk that is full costs the lines, and nothing else."""
     noted = Noted()
-    log = DiagnosticLog(Path("/dev/full"))
-    several = Several(log, noted)
-    several.note("listening")
-    log.close()
+    with Observers(DiagnosticLog(Path("/dev/full")), noted) as observers:
+        observers.note("listening")
     assert [event for event, _ in noted.notes] == ["observer-failed", "listening"]
     assert "No space left" in noted.notes[0][1]["error"]
 
 
-@pytest.mark.parametrize("moment", [Observers.refresh, lambda watches: watches.noted("low disk")])
+@pytest.mark.parametrize(
+    "moment",
+    [lambda told: told.tell(Observer.refresh), lambda told: told.tell(Observer.noted, "low disk")],
+    ids=["refresh", "noted"],
+)
 def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Observers], None]) -> None:
     """The others are told everything; the one that failed is left, which may fail as well."""
 
@@ -138,10 +246,10 @@ def test_a_tournament_goes_on_without_a_watcher_that_fails(moment: Callable[[Obs
     written: list[Any] = []
     noted = Noted()
     broken = Broken()
-    with Observers(broken, JsonLines(written.append), note=noted.note) as watches:
-        moment(watches)
+    with Observers(broken, JsonLines(written.append), noted) as observers:
+        moment(observers)
         assert left == [broken]
-        watches.noted("once more")
+        observers.tell(Observer.noted, "once more")
     assert left == [broken]
     assert written[-1] == {"event": "noted", "text": "once more"}
     assert [event for event, _ in noted.notes] == ["observer-failed"]

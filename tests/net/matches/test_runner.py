@@ -15,136 +15,136 @@ from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
 from referee.record.writer import RecordWriter
 
-from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, Sit
+from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, OpenMatch
 from ..wires import kinds
 
 
-def test_a_match_of_passes(sitting: InMemoryMatch) -> None:
+def test_a_match_of_passes(running: InMemoryMatch) -> None:
     """A round of passes ends the game; everybody is told, the seed is revealed, the connections are closed."""
-    sitting.answer(0)
-    sitting.answer(1)
-    for peer in sitting.peers:
+    running.answer(0)
+    running.answer(1)
+    for peer in running.peers:
         end = peer.heard()[-1]
         assert isinstance(end, End)
         assert (SEED.hex(), [NONCE, NONCE], [0, 1]) == (end.seed, end.nonces, end.winners)
         assert not peer.is_open
-    assert sitting.end().winners == (0, 1)
+    assert running.end().winners == (0, 1)
 
 
-def test_the_offer_hides_the_seed(sit: Sit) -> None:
+def test_the_offer_hides_the_seed(open_match: OpenMatch) -> None:
     """An offer has the commitment, and no record of a running match has the seed."""
-    sitting = sit()
-    offer = sitting.peers[1].heard()[0]
+    running = open_match()
+    offer = running.peers[1].heard()[0]
     assert isinstance(offer, Offer)
     assert (chance.commitment(SEED), 1, ["p0", "p1"]) == (offer.commitment, offer.seat, offer.names)
-    assert SEED.hex() not in sitting.path.read_text()
+    assert SEED.hex() not in running.path.read_text()
 
 
-def test_an_answer_has_three_instants(sitting: InMemoryMatch) -> None:
+def test_an_answer_has_three_instants(running: InMemoryMatch) -> None:
     """Request sent, first byte, completion: each is recorded."""
-    turn = sitting.asked(0)
-    data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
-    sitting.run(0.05)
-    sitting.peers[0].raw(data[:1])
-    sitting.run(0.05)
-    sitting.peers[0].raw(data[1:])
-    event = sitting.last_step()["event"]
+    turn = running.asked(0)
+    data = running.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
+    running.run(0.05)
+    running.peers[0].raw(data[:1])
+    running.run(0.05)
+    running.peers[0].raw(data[1:])
+    event = running.last_step()["event"]
     assert (event["sent_ms"], event["first_byte_ms"], event["at_ms"], event["lag_ms"]) == (0.0, 50.0, 100.0, 0.0)
 
 
-def test_silence_is_a_timeout(sitting: InMemoryMatch) -> None:
+def test_silence_is_a_timeout(running: InMemoryMatch) -> None:
     """Who does not answer within the limit is expelled soon after it, told why, and the other plays on."""
-    sitting.run(LIMIT_S)
-    assert sitting.fouls() == []
-    sitting.run(0.02)
-    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
-    expelled = sitting.peers[0].heard()[-1]
+    running.run(LIMIT_S)
+    assert running.fouls() == []
+    running.run(0.02)
+    assert running.fouls() == [(0, Cause.TIMEOUT)]
+    expelled = running.peers[0].heard()[-1]
     assert isinstance(expelled, Expelled)
     assert expelled.foul == "timeout"
-    sitting.answer(1)
-    assert sitting.end().winners == (1,)
+    running.answer(1)
+    assert running.end().winners == (1,)
 
 
-def test_dripping_extends_nothing(sitting: InMemoryMatch) -> None:
+def test_dripping_extends_nothing(running: InMemoryMatch) -> None:
     """Bytes that come one by one buy no time; what came is the evidence."""
-    turn = sitting.asked(0)
-    data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
+    turn = running.asked(0)
+    data = running.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
     for byte in data[:-1]:
-        sitting.peers[0].raw(bytes([byte]))
-        sitting.run(0.01)
-    assert sitting.fouls()[0] == (0, Cause.TIMEOUT)
-    evidence = sitting.match.fouls[0].evidence
+        running.peers[0].raw(bytes([byte]))
+        running.run(0.01)
+    assert running.fouls()[0] == (0, Cause.TIMEOUT)
+    evidence = running.match.fouls[0].evidence
     assert evidence
     assert data.hex().startswith(evidence)
 
 
-def test_what_lies_in_the_socket_at_the_deadline_counts(sitting: InMemoryMatch) -> None:
+def test_what_lies_in_the_socket_at_the_deadline_counts(running: InMemoryMatch) -> None:
     """Bytes that are read on the first look after the deadline were there in time."""
-    turn = sitting.asked(0)
-    peer = sitting.peers[0]
+    turn = running.asked(0)
+    peer = running.peers[0]
     data = peer.connection.send(Move(match="m1", turn=turn.turn, move=PASS))
-    sitting.clock.callLater(LIMIT_S + 0.00001, peer.raw, data)
-    sitting.run(LIMIT_S + 0.02)
-    assert sitting.fouls() == []
-    sitting.answer(1)
-    assert sitting.end().winners == (0, 1)
+    running.clock.callLater(LIMIT_S + 0.00001, peer.raw, data)
+    running.run(LIMIT_S + 0.02)
+    assert running.fouls() == []
+    running.answer(1)
+    assert running.end().winners == (0, 1)
 
 
-def test_an_answer_counts_until_the_deadline_was_looked_at(sitting: InMemoryMatch) -> None:
+def test_an_answer_counts_until_the_deadline_was_looked_at(running: InMemoryMatch) -> None:
     """What is read 1 ms after the deadline, before its timer had its turn, may have come before it: nobody looked."""
-    turn = sitting.asked(0)
-    data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
-    sitting.run(LIMIT_S - BEAT_S / 2)
-    sitting.clock.rightNow += BEAT_S / 2 + 0.001
-    sitting.peers[0].raw(data)
-    assert sitting.fouls() == []
-    assert sitting.last_step()["event"]["lag_ms"] == pytest.approx(1.0, abs=0.01)
+    turn = running.asked(0)
+    data = running.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
+    running.run(LIMIT_S - BEAT_S / 2)
+    running.clock.rightNow += BEAT_S / 2 + 0.001
+    running.peers[0].raw(data)
+    assert running.fouls() == []
+    assert running.last_step()["event"]["lag_ms"] == pytest.approx(1.0, abs=0.01)
 
 
-def test_a_request_does_not_wait_for_the_loop(sitting: InMemoryMatch) -> None:
+def test_a_request_does_not_wait_for_the_loop(running: InMemoryMatch) -> None:
     """It is in the socket before its time runs; what demands no answer may wait."""
-    sitting.answer(0)
-    assert [peer.wire.is_flushed for peer in sitting.peers] == [False, True]
+    running.answer(0)
+    assert [peer.wire.is_flushed for peer in running.peers] == [False, True]
 
 
-def test_a_stall_of_the_referee_is_not_charged(sitting: InMemoryMatch) -> None:
+def test_a_stall_of_the_referee_is_not_charged(running: InMemoryMatch) -> None:
     """An answer that lay unread while the loop was busy is in time, and the record says how long it lay."""
-    turn = sitting.asked(0)
-    data = sitting.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
-    sitting.run(0.15)
-    sitting.clock.rightNow += 0.3
-    sitting.peers[0].raw(data)
-    assert sitting.fouls() == []
-    assert sitting.last_step()["event"]["lag_ms"] == pytest.approx(300.0, abs=BEAT_S * 1000)
+    turn = running.asked(0)
+    data = running.peers[0].connection.send(Move(match="m1", turn=turn.turn, move=PASS))
+    running.run(0.15)
+    running.clock.rightNow += 0.3
+    running.peers[0].raw(data)
+    assert running.fouls() == []
+    assert running.last_step()["event"]["lag_ms"] == pytest.approx(300.0, abs=BEAT_S * 1000)
 
 
-def test_a_stall_does_not_save_who_stays_silent(sitting: InMemoryMatch) -> None:
+def test_a_stall_does_not_save_who_stays_silent(running: InMemoryMatch) -> None:
     """After a stall the socket is looked into; if nothing is there, the limit has passed."""
-    sitting.run(0.15)
-    sitting.clock.advance(0.2)
-    sitting.run(0.02)
-    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
+    running.run(0.15)
+    running.clock.advance(0.2)
+    running.run(0.02)
+    assert running.fouls() == [(0, Cause.TIMEOUT)]
 
 
-def test_a_long_stall_is_no_time_to_judge(sitting: InMemoryMatch) -> None:
+def test_a_long_stall_is_no_time_to_judge(running: InMemoryMatch) -> None:
     """Over the margin, whoever was silent has its limit once more; with no further stall, that one counts."""
-    sitting.run(0.15)
-    sitting.clock.advance(0.3)
-    sitting.run(0.02)
-    assert sitting.fouls() == []
-    assert sitting.last_step()["commands"] == [{"command": "extend-limit", "seat": 0, "limit_ms": LIMIT_S * 1000}]
-    sitting.run(LIMIT_S + 0.02)
-    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
+    running.run(0.15)
+    running.clock.advance(0.3)
+    running.run(0.02)
+    assert running.fouls() == []
+    assert running.last_step()["commands"] == [{"command": "extend-limit", "seat": 0, "limit_ms": LIMIT_S * 1000}]
+    running.run(LIMIT_S + 0.02)
+    assert running.fouls() == [(0, Cause.TIMEOUT)]
 
 
-def test_a_long_stall_is_no_excuse_for_who_storms_the_door(sitting: InMemoryMatch) -> None:
+def test_a_long_stall_is_no_excuse_for_who_storms_the_door(running: InMemoryMatch) -> None:
     """Its limit passes as if the loop had stood still for nobody."""
     for _ in range(2 * STORM):
-        sitting.lag.storms.count(sitting.peers[0].link.origin)
-    sitting.run(0.05)
-    sitting.clock.advance(0.3)
-    assert sitting.fouls() == [(0, Cause.TIMEOUT)]
-    assert "stalled_ms" not in sitting.last_step()["event"]
+        running.lag.storms.count(running.peers[0].link.origin)
+    running.run(0.05)
+    running.clock.advance(0.3)
+    assert running.fouls() == [(0, Cause.TIMEOUT)]
+    assert "stalled_ms" not in running.last_step()["event"]
 
 
 @pytest.mark.parametrize(
@@ -155,126 +155,126 @@ def test_a_long_stall_is_no_excuse_for_who_storms_the_door(sitting: InMemoryMatc
         (b"\0\0\0\x01\x80", Cause.MALFORMED_MESSAGE, "unknown-type"),
     ],
 )
-def test_a_breach_of_the_protocol(sitting: InMemoryMatch, data: bytes, cause: Cause, code: str) -> None:
+def test_a_breach_of_the_protocol(running: InMemoryMatch, data: bytes, cause: Cause, code: str) -> None:
     """A breach expels at once, with its code and its bytes, and the player is told."""
-    sitting.peers[0].heard()
-    sitting.peers[0].raw(data)
-    assert sitting.fouls() == [(0, cause)]
-    assert sitting.match.fouls[0].code == code
-    expelled = sitting.peers[0].heard()[-1]
+    running.peers[0].heard()
+    running.peers[0].raw(data)
+    assert running.fouls() == [(0, cause)]
+    assert running.match.fouls[0].code == code
+    expelled = running.peers[0].heard()[-1]
     assert isinstance(expelled, Expelled)
     assert (str(cause), code) == (expelled.foul, expelled.code)
-    sitting.answer(1)
-    assert sitting.end().ranking == ((1,), (0,))
+    running.answer(1)
+    assert running.end().ranking == ((1,), (0,))
 
 
-def test_an_answer_out_of_turn(sitting: InMemoryMatch) -> None:
+def test_an_answer_out_of_turn(running: InMemoryMatch) -> None:
     """A move that nobody asked for expels its author only, and the open turn goes on."""
     move = Move(match="m1", turn=1, move=PASS)
-    peer = sitting.peers[1]
-    peer.raw(sitting.peers[0].connection.send(move) if kinds(sitting.peers[0].heard()) else b"")
-    assert sitting.fouls() == [(1, Cause.OUT_OF_TURN)]
-    sitting.peers[0].raw(b"")
-    assert sitting.match.open_requests.keys() == {0}
+    peer = running.peers[1]
+    peer.raw(running.peers[0].connection.send(move) if kinds(running.peers[0].heard()) else b"")
+    assert running.fouls() == [(1, Cause.OUT_OF_TURN)]
+    running.peers[0].raw(b"")
+    assert running.match.open_requests.keys() == {0}
 
 
-def test_a_flood(sitting: InMemoryMatch) -> None:
+def test_a_flood(running: InMemoryMatch) -> None:
     """Who pours out what nothing asked for is expelled before it is a message, and the open turn goes on."""
-    sitting.peers[1].raw((60_000).to_bytes(4, "big") + bytes(10_000))
-    assert sitting.fouls() == [(1, Cause.FLOOD)]
-    assert sitting.match.open_requests.keys() == {0}
+    running.peers[1].raw((60_000).to_bytes(4, "big") + bytes(10_000))
+    assert running.fouls() == [(1, Cause.FLOOD)]
+    assert running.match.open_requests.keys() == {0}
 
 
-def test_an_illegal_move(sitting: InMemoryMatch) -> None:
+def test_an_illegal_move(running: InMemoryMatch) -> None:
     """A move against the rules expels with the id of the rule."""
-    sitting.answer(0, {"action": "place", "tiles": []})
-    assert sitting.match.fouls[0].rule == "q.place.some"
-    sitting.answer(1)
-    assert sitting.end().winners == (1,)
+    running.answer(0, {"action": "place", "tiles": []})
+    assert running.match.fouls[0].rule == "q.place.some"
+    running.answer(1)
+    assert running.end().winners == (1,)
 
 
-def test_a_lost_connection(sitting: InMemoryMatch) -> None:
+def test_a_lost_connection(running: InMemoryMatch) -> None:
     """Who leaves is expelled at once, though it is not its turn, and the other goes on."""
-    sitting.peers[1].wire.drop()
-    assert sitting.fouls() == [(1, Cause.DISCONNECTED)]
-    sitting.answer(0)
-    sitting.answer(0) if sitting.match.result is None else None
-    assert sitting.end().winners == (0,)
+    running.peers[1].wire.drop()
+    assert running.fouls() == [(1, Cause.DISCONNECTED)]
+    running.answer(0)
+    running.answer(0) if running.match.result is None else None
+    assert running.end().winners == (0,)
 
 
-def test_a_frame_broken_off_is_malformed(sitting: InMemoryMatch) -> None:
+def test_a_frame_broken_off_is_malformed(running: InMemoryMatch) -> None:
     """A connection that ends in the middle of a frame leaves that frame as evidence."""
-    sitting.peers[0].raw(b"\0\0\0\x20abc")
-    sitting.peers[0].wire.drop()
-    assert [(foul.code, foul.evidence) for foul in sitting.match.fouls] == [("truncated", "00000020616263")]
+    running.peers[0].raw(b"\0\0\0\x20abc")
+    running.peers[0].wire.drop()
+    assert [(foul.code, foul.evidence) for foul in running.match.fouls] == [("truncated", "00000020616263")]
 
 
-def test_everybody_leaves(sitting: InMemoryMatch) -> None:
+def test_everybody_leaves(running: InMemoryMatch) -> None:
     """Without players the game is deserted: nobody wins, and nothing is left running."""
-    for peer in sitting.peers:
+    for peer in running.peers:
         peer.wire.drop()
-    result = sitting.end()
+    result = running.end()
     assert (result.winners, result.reason) == ((), "q.end.deserted")
 
 
-def test_acknowledgements_are_demanded_one_after_the_other(sit: Sit) -> None:
+def test_acknowledgements_are_demanded_one_after_the_other(open_match: OpenMatch) -> None:
     """With `acknowledge`, the second seat hears of the start when the first has confirmed."""
-    sitting = sit(acknowledge=True)
-    sitting.ready()
-    first, second = sitting.peers
+    running = open_match(acknowledge=True)
+    running.ready()
+    first, second = running.peers
     assert kinds(first.heard()) == ["Start"]
     assert kinds(second.heard()) == []
     first.say(Ack(match="m1", ack=1))
     assert kinds(second.heard()) == ["Start"]
-    sitting.run(LIMIT_S + 0.02)
-    assert sitting.fouls() == [(1, Cause.TIMEOUT)]
+    running.run(LIMIT_S + 0.02)
+    assert running.fouls() == [(1, Cause.TIMEOUT)]
 
 
-def test_a_silent_seat_refuses_to_start(sit: Sit) -> None:
+def test_a_silent_seat_refuses_to_start(open_match: OpenMatch) -> None:
     """Who does not accept within the start-up limit is expelled for that, and the others are dealt their tiles."""
-    sitting = sit(start_ms=500.0)
-    assert kinds(sitting.peers[0].heard()) == ["Offer"]
-    sitting.peers[0].say(Ready(match="m1", nonce=NONCE))
-    sitting.run(0.52)
-    assert sitting.fouls() == [(1, Cause.REFUSED_TO_START)]
-    sitting.answer(0)
-    assert sitting.end().ranking == ((0,), (1,))
+    running = open_match(start_ms=500.0)
+    assert kinds(running.peers[0].heard()) == ["Offer"]
+    running.peers[0].say(Ready(match="m1", nonce=NONCE))
+    running.run(0.52)
+    assert running.fouls() == [(1, Cause.REFUSED_TO_START)]
+    running.answer(0)
+    assert running.end().ranking == ((0,), (1,))
 
 
-def test_a_referee_that_stops_voids_the_match(sitting: InMemoryMatch) -> None:
+def test_a_referee_that_stops_voids_the_match(running: InMemoryMatch) -> None:
     """A fault of the referee blames nobody, and everybody is told."""
-    sitting.runner.abort("the organiser stopped the referee")
-    ends: list[Message] = [peer.heard()[-1] for peer in sitting.peers]
+    running.runner.abort("the organiser stopped the referee")
+    ends: list[Message] = [peer.heard()[-1] for peer in running.peers]
     assert [getattr(end, "void", None) for end in ends] == ["the organiser stopped the referee"] * 2
-    assert sitting.result[0].fouls == ()
-    assert audit(sitting.path, lambda _name: QGame()).result is not None
+    assert running.result[0].fouls == ()
+    assert audit(running.path, lambda _name: QGame()).result is not None
 
 
 def test_a_record_that_cannot_be_written_ends_the_match(
-    sitting: InMemoryMatch, monkeypatch: pytest.MonkeyPatch
+    running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is sent that is not recorded: a full disk ends the match with the error."""
     failures: list[Any] = []
-    sitting.runner.done.addErrback(failures.append)
+    running.runner.done.addErrback(failures.append)
 
     def full(*_args: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(RecordWriter, "write_step", full)
-    sitting.answer(0)
+    running.answer(0)
     assert [failure.value.errno for failure in failures] == [28]
-    assert kinds(sitting.peers[1].heard()) == ["Start"]
-    assert not sitting.peers[1].is_open
+    assert kinds(running.peers[1].heard()) == ["Start"]
+    assert not running.peers[1].is_open
 
 
 @pytest.mark.forges
-def test_a_disk_that_is_full_ends_the_match(sitting: InMemoryMatch) -> None:
+def test_a_disk_that_is_full_ends_the_match(running: InMemoryMatch) -> None:
     """Whoever waits for the match is told, and all are let go."""
     failures: list[Any] = []
-    sitting.runner.done.addErrback(failures.append)
+    running.runner.done.addErrback(failures.append)
     full = os.open("/dev/full", os.O_WRONLY)
-    os.dup2(full, sitting.writer._file.fileno())
+    os.dup2(full, running.writer._file.fileno())
     os.close(full)
-    sitting.answer(0)
+    running.answer(0)
     assert [failure.value.errno for failure in failures] == [errno.ENOSPC]
-    assert not sitting.peers[1].is_open
+    assert not running.peers[1].is_open

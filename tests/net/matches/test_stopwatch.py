@@ -32,7 +32,7 @@ class Turns(Clock):
         return super().callLater(max(delay, _AT_ONCE_S), callable, *args, **kw)
 
 
-class AuthorApi:
+class OneRequest:
     """A loop with one player's socket and one open request; a turn runs timers, looks, works for others, and reads.
 
     Args:
@@ -46,9 +46,7 @@ class AuthorApi:
         self._bytes = 0
         lag = LoopLag(self.clock, self.clock.seconds)
         lag.start()
-        self._watch = Stopwatch(
-            self.clock, self.clock.seconds, lag, last_ms=0.0, bytes_of=lambda _: self._bytes, passed=self._pass
-        )
+        self._watch = Stopwatch(self.clock, lag, last_ms=0.0, bytes_of=lambda _: self._bytes, passed=self._pass)
         self._arrives_s = arrives_s
         self._watch.begin(0, LIMIT_S * 1000)
 
@@ -80,7 +78,7 @@ WORKS_S = st.lists(st.floats(0.0005, UNSEEN_S), min_size=1, max_size=8)
 @example(LIMIT_S, [0.003, UNSEEN_S])
 def test_what_reached_the_socket_in_time_is_in_time(arrives_s: float, works_s: list[float]) -> None:
     """No turn of the loop is long enough to be seen as a standstill, and yet none of them is the player's."""
-    api = AuthorApi(arrives_s)
+    api = OneRequest(arrives_s)
     api.run(works_s)
     assert api.answer is not None
     assert api.answer["at_ms"] - api.answer["sent_ms"] - api.answer["lag_ms"] <= LIMIT_S * 1000
@@ -89,7 +87,7 @@ def test_what_reached_the_socket_in_time_is_in_time(arrives_s: float, works_s: l
 @pytest.mark.parametrize("work_s", [0.0001, 0.001, 0.003, UNSEEN_S])
 def test_what_comes_after_the_first_look_is_late(work_s: float) -> None:
     """An answer gains two turns of the loop at most: then the referee has looked, and found nothing."""
-    api = AuthorApi(LIMIT_S + 2 * work_s + 0.0001)
+    api = OneRequest(LIMIT_S + 2 * work_s + 0.0001)
     api.run([work_s])
     assert api.answer is None
     assert api.passed is not None
@@ -97,7 +95,7 @@ def test_what_comes_after_the_first_look_is_late(work_s: float) -> None:
 
 def test_an_answer_in_time_keeps_its_time() -> None:
     """Nothing is taken off where nothing need be."""
-    api = AuthorApi(LIMIT_S / 2)
+    api = OneRequest(LIMIT_S / 2)
     api.run([0.001])
     assert api.answer is not None
     assert api.answer["lag_ms"] == 0.0

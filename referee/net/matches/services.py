@@ -1,0 +1,37 @@
+"""What a match shares with others of its referee: the key, the observers, the sandbox, the beat, connected players."""
+
+from typing import Protocol
+
+from msgspec import Struct, field
+
+from ...launch import Confinement
+from ...observers import Observers
+from ...record.seal import Sealer
+from ..links.lobby import Returns
+from ..links.player_protocol import PlayerLink
+from .lag import LoopLag
+
+
+class Lender(Protocol):
+    """Lends players that stay connected from match to match."""
+
+    playing: dict[str, Returns]
+    """Match -> who takes its players back."""
+
+    def take_again(self, link: PlayerLink) -> None:
+        """Take a player back whose match is over."""
+
+
+class MatchServices(Struct, frozen=True, kw_only=True):
+    """What there is around a match, whatever is played."""
+
+    sealer: Sealer = field(default_factory=Sealer.new)
+    """The key that seals the record; one of its own, forgotten afterwards, if none is given."""
+    observers: Observers = field(default_factory=Observers)
+    """Those who are told what happens; whatever they do, the match goes on."""
+    confinement: Confinement = Confinement()
+    """What launched programs are held to."""
+    lag: LoopLag | None = None
+    """The loop's beat, if several matches share it; None: a beat of the match's own."""
+    lender: Lender | None = None
+    """Who lends players that are connected, and takes them back; None: their connections end with the match."""

@@ -1,0 +1,147 @@
+"""What can be observed of matches and tournaments."""
+
+from types import TracebackType
+from typing import Any, Self
+
+from msgspec import Struct
+
+from ..match import commands as c
+from ..match import events as e
+from ..match.machine import Match
+from ..match.setup import MatchSetup
+from ..tournament.machine import Fixture, Suspension, Tournament
+from ..tournament.match_context import MatchContext, MatchEntry
+
+
+class MatchStep(Struct, frozen=True, kw_only=True):
+    """One step of a match, and how the match stood after it. Nothing of it changes any more."""
+
+    setup: MatchSetup
+    event: e.Event
+    commands: tuple[c.Command, ...]
+    turn: int
+    """Number of the last turn that was asked; 0 before the first."""
+    position: Any
+    """The state of the game; None before the deal. It is what views are made of, and no seat may know all of it."""
+    asked: tuple[int, ...]
+    """The seats that have been asked for a move."""
+    expelled: tuple[int, ...]
+    """The seats that have fouled, in the order of their fouls."""
+
+    @classmethod
+    def of(cls, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> Self:
+        """Return the step that a match has just taken.
+
+        Args:
+            event: what happened.
+            commands: what followed from it.
+            match: as it stands after that.
+        """
+        return cls(
+            setup=match.setup,
+            event=event,
+            commands=commands,
+            turn=match.turn,
+            position=match.state,
+            asked=tuple(seat for seat, request in match.open_requests.items() if request.answer is e.MoveReceived),
+            expelled=tuple(foul.seat for foul in match.fouls),
+        )
+
+
+class Observer:
+    """Base of all observers: is told what happens once it has happened, and overrides what it wants to hear.
+
+    An observer is entered before it is told anything, and left when nothing more is to be told. What it raises, even
+    SystemExit, is noted as `observer-failed`; it is left then and told nothing more, and what it observes goes on.
+
+    Observers of packages run in a thread of their own (InThread): they may take their time, and get a copy of the
+    tournament as it stood. Those of the referee itself are called in the loop's thread, so they return at once.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Let go of whatever was opened; nothing more is told."""
+
+    @property
+    def label(self) -> str:
+        """What this observer is called where its failure is told."""
+        return type(self).__name__
+
+    def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
+        """Take one call of another method; whoever hands calls on to somebody else overrides this alone.
+
+        Args:
+            method: its name.
+            args: by place.
+            facts: by keyword.
+        """
+        getattr(self, method)(*args, **facts)
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Take note of what happened at the edges: connections, programs, standstills, observers that failed.
+
+        Args:
+            event: its name, such as `connection-refused`.
+            facts: plain values.
+        """
+
+    def record_opened(self, match: str, context: MatchContext | None) -> None:
+        """Take note that a match's record was begun, or is gone on with.
+
+        Args:
+            match: the match's name.
+            context: what it is opened for in its tournament; None if it is of none.
+        """
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Take note of a step of a match; called many times a second."""
+
+    def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
+        """Take note that a tournament begins or goes on.
+
+        Args:
+            tournament: it goes on changing; observers look at it, and leave it as it is.
+            total: how many matches it will have, those played before included; None: nobody knows.
+        """
+
+    def match_recalled(self, entry: MatchEntry) -> None:
+        """Take note of a result from before the tournament was stopped; told before it goes on, the oldest first."""
+
+    def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
+        """Take note that a match of a tournament begins.
+
+        Args:
+            name: of the match.
+            table: on which of the tables it is played, from 1.
+            fixture: that is played.
+        """
+
+    def result_taken(self, entry: MatchEntry, suspended: tuple[Suspension, ...] | None) -> None:
+        """Take note of a result and of all that follows from it, in one call; the three below tell it piece by piece.
+
+        Args:
+            entry: what came of the match; it is on record.
+            suspended: who plays no more because of it; None: it does not count, for a player was suspended before.
+        """
+
+    def match_closed(self, entry: MatchEntry) -> None:
+        """Take note of a result that counts, once the tournament has taken it."""
+
+    def match_voided(self, entry: MatchEntry) -> None:
+        """Take note of a match that is void, once the tournament has taken that."""
+
+    def entrant_suspended(self, suspension: Suspension) -> None:
+        """Take note that an entrant plays no more."""
+
+    def noted(self, text: str) -> None:
+        """Take note of anything else that an organiser should know, in one sentence."""
+
+    def refresh(self) -> None:
+        """Show what has changed; called a few times a second, whether anything has or not."""
+
+    def tournament_ended(self, tournament: Tournament) -> None:
+        """Take note that nothing more is played, for the tournament is over or was stopped."""

@@ -1,0 +1,61 @@
+"""The numbers of a running referee, counted for Prometheus."""
+
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from ..match import commands as c
+from ..match import events as e
+from .base import MatchStep, Observer
+
+_SECONDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+class Metrics(Observer):
+    """Counts connections, matches, fouls and answers.
+
+    Args:
+        registry: where the numbers are kept; each referee has its own.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._connections = Counter("referee_connections", "Connections by event", ["event"], registry=registry)
+        self._running = Gauge("referee_matches_running", "Matches that are being played", registry=registry)
+        self._matches = Counter("referee_matches", "Matches that are over", ["game", "end"], registry=registry)
+        self._fouls = Counter("referee_fouls", "Expulsions", ["game", "cause"], registry=registry)
+        self._voided = Counter("referee_verdicts_voided", "Deadlines not judged for a stall", registry=registry)
+        self._answers = Histogram(
+            "referee_answer_seconds", "Time charged for an answer", ["game"], buckets=_SECONDS, registry=registry
+        )
+        self._lag = Histogram(
+            "referee_lag_seconds", "Time of an answer that was the referee's", buckets=_SECONDS, registry=registry
+        )
+        self._stalls = Histogram(
+            "referee_stall_seconds", "Standstills of the loop", buckets=_SECONDS, registry=registry
+        )
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Count a connection's event, or a standstill."""
+        if event.startswith("connection-"):
+            self._connections.labels(event.removeprefix("connection-")).inc()
+        elif event == "loop-stalled":
+            self._stalls.observe(facts["stalled_s"])
+        elif event == "match-paused":
+            self._running.dec()
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Count what a step means."""
+        game, event = step.setup.game, step.event
+        if isinstance(event, e.MatchOpened | e.MatchResumed):
+            self._running.inc()
+        elif isinstance(event, e.Answer):
+            self._answers.labels(game).observe(max(e.used_ms(event), 0.0) / 1000)
+            self._lag.observe(event.lag_ms / 1000)
+        for command in step.commands:
+            if isinstance(command, c.ExpelSeat):
+                self._fouls.labels(game, str(command.foul.cause)).inc()
+            elif isinstance(command, c.ExtendLimit):
+                self._voided.inc()
+            elif isinstance(command, c.CloseMatch):
+                self._running.dec()
+                self._matches.labels(game, "void" if command.result.void else "played").inc()

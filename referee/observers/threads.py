@@ -1,0 +1,100 @@
+"""Runs an observer in a thread of its own, so that however long it takes, the referee's loop does not wait for it."""
+
+import contextlib
+import copy
+from queue import Empty, Full, Queue
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+from ..tournament.machine import Tournament
+from .base import Observer
+
+MOST_WAITING = 10_000
+"""Calls that may wait for an observer: some minutes of a busy tournament."""
+LINGER_S = 5.0
+"""How long an observer may take at the end for what it still has to hear."""
+_Call = tuple[str, tuple[Any, ...], dict[str, Any]]
+
+
+class ObserverTooSlow(Exception):  # a plain word for what happened
+    """An observer that has not kept up with what happens."""
+
+
+class InThread(Observer):
+    """Tells an observer everything in a thread of its own, in order.
+
+    What it fails with is raised when it is to be told the next thing, or at the end.
+
+    Args:
+        observer: entered, told and left in that thread. A tournament is handed to it as a copy.
+        most_waiting: so many calls may wait for it; more is a failure. 0: any number may.
+        linger_s: how long the end waits for it, in seconds; None: as long as it takes.
+    """
+
+    def __init__(
+        self, observer: Observer, *, most_waiting: int = MOST_WAITING, linger_s: float | None = LINGER_S
+    ) -> None:
+        self._observer = observer
+        self._calls: Queue[_Call | None] = Queue(most_waiting)
+        self._linger_s = linger_s
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._work, name=f"observer {observer.label}", daemon=True)
+
+    @property
+    def label(self) -> str:
+        """The observer's own."""
+        return self._observer.label
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._abandon()
+            return
+        if self._error is None:
+            self._put(None)
+        self._thread.join(self._linger_s)
+        if self._thread.is_alive():
+            self._abandon()
+            raise ObserverTooSlow(f"it was not through {self._linger_s} s after the end")
+        if self._error is not None:
+            raise self._error
+
+    def told(self, method: str, args: tuple[Any, ...], facts: dict[str, Any]) -> None:
+        """Let the observer be told, if it wants to hear of that.
+
+        Raises:
+            ObserverTooSlow: too many calls wait for it.
+            BaseException: what it failed with.
+        """
+        if self._error is not None:
+            raise self._error
+        if getattr(type(self._observer), method) is not getattr(Observer, method):
+            own = tuple(copy.deepcopy(value) if isinstance(value, Tournament) else value for value in args)
+            self._put((method, own, facts))
+
+    def _put(self, call: _Call | None) -> None:
+        try:
+            self._calls.put_nowait(call)
+        except Full:
+            raise ObserverTooSlow(f"{self._calls.maxsize} calls wait for it") from None
+
+    def _abandon(self) -> None:
+        """Let it end after what it is at, and wait for nothing."""
+        with contextlib.suppress(Empty):
+            while True:
+                self._calls.get_nowait()
+        self._calls.put_nowait(None)
+
+    def _work(self) -> None:
+        try:
+            with self._observer as observer:
+                while (call := self._calls.get()) is not None:
+                    observer.told(*call)
+        except BaseException as error:  # noqa: BLE001  # told when it is told something next
+            self._error = error
