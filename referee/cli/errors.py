@@ -6,6 +6,7 @@
 import contextlib
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 
 import rich_click as click
@@ -45,6 +46,25 @@ def worded() -> Iterator[None]:
         sys.exit(SIGNALLED + signal.SIGINT)
     except OSError as error:
         raise click.ClickException(printable_lines(_refusal(error))) from None
+
+
+@contextlib.contextmanager
+def own_faults(what: str) -> Iterator[None]:
+    """End with a traceback what is a fault of this program, a game's rules included, and so accuses no record.
+
+    Args:
+        what: failed.
+
+    Raises:
+        SystemExit: there was one.
+    """
+    try:
+        yield
+    except (RefereeError, click.ClickException, click.Abort, OSError):
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever it is, a record that does not hold is told otherwise
+        console.say(f"{printable_lines(''.join(traceback.format_exception(error)))}{what}; please report this")
+        sys.exit(FAULT)
 
 
 def _refusal(error: OSError) -> str:

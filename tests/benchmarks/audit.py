@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from referee import chance
-from referee.cli.commands.audit import Demands, report_on
+from referee.app.audit import Demands, audit_record
 from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
@@ -92,7 +92,7 @@ def _read(path: Path) -> None:
 
 
 def _audit(path: Path) -> None:
-    assert report_on(path, _DEMANDS)["holds"]
+    assert audit_record(path, _DEMANDS).holds
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -2,42 +2,19 @@
 
 import os
 import sys
-import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from msgspec import Struct
 from rich.markup import escape
 
-from ...app.completeness import broken, completeness, show_completeness, show_difference
-from ...app.pool import each
-from ...plugins import PluginError
-from ...record.audit.audit import audit
-from ...record.key_file import BadKey, parse_public
-from ...record.manifest import record_files
-from ...record.reader import RecordError, Redacted
-from ...record.redacted import check_redacted
-from ...text import counted, printable_lines
-from ..common import Count, console, harmless, json_option, out, print_json, registry
-from ..errors import FAILED, FAULT
-
-VERIFIED = ("chain", "seal", "shown fields")
-"""What can be verified of a redacted record."""
-NOT_VERIFIED = ("shuffle", "views", "moves", "times", "verdicts", "scores", "ranking")
-
-
-class Demands(Struct, frozen=True):
-    """What an auditor demands of every record."""
-
-    keys: tuple[str, ...]
-    heads: tuple[str, ...]
-    unsealed: bool
-    """Whether a record without a seal is taken."""
+from ...app.audit import NOT_VERIFIED, VERIFIED, AuditReport, Broken, Demands, RecordReport, SoundRedaction, audit_paths
+from ...record.key_file import parse_public
+from ...text import counted, printable
+from ..common import Count, harmless, json_option, out, print_json
+from ..errors import FAILED, own_faults
+from ..views.progress import progress
 
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
@@ -65,138 +42,65 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     Exit status: 0 all hold, 1 one does not, 2 used wrongly, 3 the auditor itself failed: its traceback is on stderr,
     and that accuses no record.
     """
-    try:
-        demands = Demands(tuple(parse_public(key) for key in keys), **demanded)
-    except BadKey as error:
-        raise click.UsageError(str(error)) from None
-    with _own_faults():
-        reports = _reports(find_records(paths), demands, jobs, as_json=as_json)
-        facts = completeness(paths, demands.keys)
-    failed = sum(not report["holds"] for report in reports)
-    redacted = sum(report.get("state") == "redacted" for report in reports)
-    holds = not failed and all(one["holds"] for one in facts["manifests"] + facts["tournaments"])
-    if as_json:
-        print_json({"records": reports, "broken": failed, "redacted": redacted, **facts, "holds": holds})
-    else:
-        _show_sum(reports, failed, redacted)
-        show_completeness(facts)
-    sys.exit(0 if holds else FAILED)
+    demands = Demands(tuple(map(parse_public, keys)), **demanded)
+    with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
 
-
-@contextmanager
-def _own_faults() -> Iterator[None]:
-    """End with a traceback what is a fault of the auditor, a game's rules included, and accuses no record.
-
-    Raises:
-        SystemExit: there was one.
-    """
-    try:
-        yield
-    except (click.ClickException, click.Abort, OSError):
-        raise
-    except Exception as error:  # noqa: BLE001  # whatever it is, a record that does not hold is told otherwise
-        text = "".join(traceback.format_exception(error))
-        told = f"{printable_lines(text)}the auditor itself failed, which accuses no record; please report this"
-        console.print(told, markup=False, highlight=False, soft_wrap=True)
-        sys.exit(FAULT)
-
-
-def _reports(files: Sequence[Path], demands: Demands, jobs: int, *, as_json: bool) -> list[dict[str, Any]]:
-    """Audit all records, and show what is found of each as soon as it is."""
-    reports = []
-    with closing(each(partial(report_on, demands=demands), files, jobs)) as found:
-        for report in found:
-            reports.append(report)
+        def _seen(report: RecordReport, total: int) -> None:
+            advance(total)
             if not as_json:
                 _show(report)
-    return reports
+
+        report = audit_paths(paths, demands, jobs, _seen)
+    if as_json:
+        print_json(report)
+    else:
+        _show_sum(report)
+        _show_folders(report)
+    sys.exit(0 if report.holds else FAILED)
 
 
-def report_on(path: Path, demands: Demands) -> dict[str, Any]:
-    """Audit one record.
-
-    Returns:
-        What is found, plain: `record`, `holds`, and what holds or the first line that does not.
-    """
-    try:
-        record = audit(path, registry().game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
-    except Redacted:
-        return _report_on_redacted(path, demands)
-    except RecordError as error:
-        return {"record": str(error.path), **broken(error)}
-    except PluginError as error:
-        return {"record": str(path), **broken(RecordError(path, 1, str(error), "none"))}
-    except Exception as error:
-        error.add_note(f"while {path} was audited")
-        raise
-    setup = record.header.setup
-    deal = "position" if setup.position is not None else "fair" if setup.nonces else "fixed"
-    return {
-        "record": str(path),
-        "holds": True,
-        "match": setup.match,
-        "events": len(record.steps),
-        "state": record.state,
-        "deal": deal,
-        "key": None if record.seal is None else record.header.key,
-    }
-
-
-def _report_on_redacted(path: Path, demands: Demands) -> dict[str, Any]:
-    try:
-        redaction = check_redacted(path, demands.keys, demands.heads)
-    except RecordError as error:
-        return {"record": str(error.path), **broken(error)}
-    header = redaction.header
-    return {
-        "record": str(path),
-        "holds": True,
-        "match": header.setup.match,
-        "events": len(redaction.chain.lines) - 3,
-        "state": "redacted",
-        "seat": redaction.seat,
-        "name": header.setup.names[redaction.seat],
-        "verified": VERIFIED,
-        "not_verified": NOT_VERIFIED,
-        "deal": "hidden",
-        "key": header.key,
-    }
-
-
-def find_records(paths: Sequence[Path]) -> list[Path]:
-    """Return the files of records that were named, or that lie below a folder that was.
-
-    Raises:
-        click.UsageError: a path is none, or there is no record below it.
-    """
-    found: list[Path] = []
-    for path in paths:
-        if not path.exists():
-            raise click.UsageError(f"there is no file or folder {path}")
-        inside = record_files(path) if path.is_dir() else [path]
-        if not inside:
-            raise click.UsageError(f"there is no record (*.jsonl) in {path}")
-        found += inside
-    return found
-
-
-def _show(report: dict[str, Any]) -> None:
-    if report["holds"]:
-        facts = f"{counted(report['events'], 'event')}, {report['state']}, {report['deal']} deal"
-        if report["state"] == "redacted":
-            facts += f", as seat {report['seat']}, {harmless(report['name'])}, may see it"
-        text = f"[green]holds[/]   {escape(report['record'])}  {facts}"
-        out.print(text, highlight=False, soft_wrap=True)
+def _show(report: RecordReport) -> None:
+    if isinstance(report, Broken):
+        _show_broken(report, report.record + (f", line {report.line}" if report.line else ""))
         return
-    line = f", line {report['line']}" if report["line"] else ""
-    out.print(f"[red]BROKEN[/]  {escape(report['record'])}{line}", highlight=False, soft_wrap=True)
-    show_difference(report)
+    facts = f"{counted(report.events, 'event')}, {report.state}, {report.deal} deal"
+    if isinstance(report, SoundRedaction):
+        facts += f", as seat {report.seat}, {harmless(report.name)}, may see it"
+    out.print(f"[green]holds[/]   {escape(report.record)}  {facts}", highlight=False, soft_wrap=True)
 
 
-def _show_sum(reports: list[dict[str, Any]], failed: int, redacted: int) -> None:
-    for key, count in Counter(report["key"] for report in reports if report.get("key")).items():
-        out.print(f"{count} sealed by key {key}", highlight=False, soft_wrap=True)
-    out.print(f"{counted(len(reports), 'record')}, {failed} broken" + (f", {redacted} redacted" if redacted else ""))
+def _show_broken(broken: Broken, what: str) -> None:
+    out.print(f"[red]BROKEN[/]  {escape(what)}", highlight=False, soft_wrap=True)
+    out.say(f"  expected {printable(broken.expected)}")
+    out.say(f"  found    {printable(broken.found)}")
+
+
+def _show_sum(report: AuditReport) -> None:
+    sealed = Counter(record.key for record in report.records if not isinstance(record, Broken) and record.key)
+    for key, count in sealed.items():
+        out.say(f"{count} sealed by key {key}")
+    redacted = f", {report.redacted} redacted" if report.redacted else ""
+    out.print(f"{counted(len(report.records), 'record')}, {report.broken} broken{redacted}")
     if redacted:
-        text = f"of redacted records were verified: {', '.join(VERIFIED)}; not: {', '.join(NOT_VERIFIED)}"
-        out.print(text, highlight=False, soft_wrap=True)
+        out.say(f"of redacted records were verified: {', '.join(VERIFIED)}; not: {', '.join(NOT_VERIFIED)}")
+
+
+def _show_folders(report: AuditReport) -> None:
+    """Print what manifests and tournaments tell of records that are missing."""
+    for manifest in report.manifests:
+        what = f"the manifest {manifest.manifest}"
+        if isinstance(manifest, Broken):
+            _show_broken(manifest, what if manifest.record == manifest.manifest else f"{what}: {manifest.record}")
+        else:
+            out.say(f"{what} holds: {counted(manifest.records, 'record')}, none missing, none added")
+    for tournament in report.tournaments:
+        what = f"the tournament {tournament.spec}"
+        if isinstance(tournament, Broken):
+            _show_broken(tournament, what if tournament.record == tournament.spec else f"{what}: {tournament.record}")
+        else:
+            opened = counted(tournament.matches, "match", "matches")
+            out.say(f"{what} holds: {opened} opened, no record missing between them")
+    for unlisted in report.unlisted:
+        records = counted(unlisted.records, "record")
+        text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
+        out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")

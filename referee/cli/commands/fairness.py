@@ -3,17 +3,15 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import rich_click as click
 from rich.table import Table as RichTable
 
-from ...record.fairness import Fairness, Timing, fairness, timings
-from ...record.reader import RecordError, read_record
+from ...app.fairness import FairnessReport, fairness_of
+from ...record.fairness import Fairness, Timing
 from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED
-from .audit import find_records
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
 _OF_WIDE = ("95 %", "99 %", "stills")
@@ -41,49 +39,40 @@ def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
 
     Exit status: 0 reported, 1 a file is no record, 2 used wrongly.
     """
-    reports: list[dict[str, Any]] = []
-    everything: list[Timing] = []
-    broken: list[RecordError] = []
-    for path in find_records(paths):
-        try:
-            found = timings(read_record(path))
-        except RecordError as error:
-            broken.append(error)
-            continue
-        everything += found
-        reports.append({"record": str(path), **msgspec.to_builtins(fairness(found))})
-    total = fairness(everything, len(reports))
+    report = fairness_of(paths)
     if as_json:
-        errors = [str(error) for error in broken]
-        print_json({"records": reports, "all": msgspec.to_builtins(total), "broken": errors})
+        records = [{"record": record, **msgspec.to_builtins(figures)} for record, figures in report.records]
+        print_json({"records": records, "all": report.total, "broken": report.broken})
     else:
-        _show(reports, total, broken)
-    sys.exit(FAILED if broken else 0)
+        _show(report)
+    sys.exit(FAILED if report.broken else 0)
 
 
-def _show(reports: Sequence[dict[str, Any]], total: Fairness, broken: Sequence[RecordError]) -> None:
-    if reports:
-        out.print(_matches(reports, total))
+def _show(report: FairnessReport) -> None:
+    if report.records:
+        out.print(_matches(report))
         out.print(_KEY, highlight=False)
-        out.print(_players(total))
-    for title, found in (("expelled for time", total.late), ("not judged, for the referee stood still", total.voided)):
+        out.print(_players(report.total))
+    cases = (("expelled for time", report.total.late), ("not judged, for the referee stood still", report.total.voided))
+    for title, found in cases:
         if found:
             out.print()
             out.print(_cases(title, found))
-    for error in broken:
+    for error in report.broken:
         out.print(f"no record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
-def _matches(reports: Sequence[dict[str, Any]], total: Fairness) -> RichTable:
+def _matches(report: FairnessReport) -> RichTable:
     table = RichTable(box=None, pad_edge=False, collapse_padding=True)
     shown = [column for column in _COLUMNS if out.width >= _WIDE or column not in _OF_WIDE]
     table.add_column("record", overflow="fold", min_width=10)  # alone in giving way on a narrow terminal
     for column in shown:
         table.add_column(column, justify="right", no_wrap=True)
-    for report in reports:
-        figures = _figures(msgspec.convert(report, Fairness))
-        table.add_row(harmless(Path(report["record"]).stem), *(figures[column] for column in shown))
-    table.add_row(f"all {len(reports)}", *(_figures(total)[column] for column in shown), style="bold")
+    for record, fairness in report.records:
+        figures = _figures(fairness)
+        table.add_row(harmless(Path(record).stem), *(figures[column] for column in shown))
+    total = _figures(report.total)
+    table.add_row(f"all {len(report.records)}", *(total[column] for column in shown), style="bold")
     return table
 
 
@@ -111,8 +100,8 @@ def _cases(title: str, found: Sequence[Timing]) -> RichTable:
     table.add_column("match", overflow="fold")
     for column in ("line", "seat", "player", "used", "limit", "lag", "standstill"):
         table.add_column(column, justify="right")
-    for one in found:
-        times = (one.used_ms, one.limit_ms, one.lag_ms, one.stalled_ms)
-        where = (harmless(one.match), str(one.line), str(one.seat), harmless(one.name))
+    for timing in found:
+        times = (timing.used_ms, timing.limit_ms, timing.lag_ms, timing.stalled_ms)
+        where = (harmless(timing.match), str(timing.line), str(timing.seat), harmless(timing.name))
         table.add_row(*where, *(f"{ms:.1f}" for ms in times))
     return table
