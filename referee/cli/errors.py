@@ -30,6 +30,9 @@ def worded() -> Iterator[None]:
     """
     try:
         yield
+    except click.MissingParameter as error:
+        error.message = printable_lines(error.ctx.command.epilog or "" if error.ctx else "")  # type: ignore[misc]  # as below
+        raise
     except click.ClickException as error:
         error.message = printable_lines(error.message)  # type: ignore[misc]  # there is no other place
         raise

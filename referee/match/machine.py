@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from .. import chance
-from ..games.base import Game, IllegalMove, MalformedMove, Outcome
+from ..games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
 from .fouls import BY_CODE, Cause, Foul
@@ -35,15 +35,15 @@ class Match:
         seed: 32 bytes; must fit the setup's commitment.
 
     Raises:
-        BadSetup: the options, the position or the number of seats are not the game's.
-        ValueError: the seed does not fit the commitment, or the seats are not those of the lot.
+        BadSetup: the options, the position or the number of seats are not the game's, the seed does not fit the
+            commitment, or the seats are not those of the lot.
     """
 
     def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes) -> None:
         if chance.commitment(seed) != setup.commitment:
-            raise ValueError("the seed does not fit the commitment")
+            raise BadSetup("the seed does not fit the commitment")
         if setup.lot and setup.names != chance.seated(seed, setup.names):
-            raise ValueError("the seats are not those that the lot gives")
+            raise BadSetup("the seats are not those that the lot gives")
         self.game = game
         self.setup = setup
         self.seed = seed

@@ -146,7 +146,7 @@ def explain(
 def _said(number: int, line: PlainLine, seat: int) -> list[Said]:
     found = []
     for index, command in enumerate(line.fields["commands"]):
-        if command["command"] not in _SAID or command["seat"] != seat:
+        if command["command"] not in _SAID or command.get("seat") != seat:
             continue
         content = {key: value for key, value in command.items() if key not in ("command", "seat")}
         if "view" in content:
@@ -175,7 +175,9 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     if limit_ms is None:
         return None
     said = (one for one in reversed(conversation) if isinstance(one, Said) and one.content.get("limit_ms"))
-    asked = next(one for one in said if one.command != "extend-limit")
+    asked = next((request for request in said if request.command != "extend-limit"), None)
+    if asked is None:  # whoever wrote the record asked for nothing, and gave it another limit
+        return None
     is_greeted = event["event"] != "seat-vacant" and not str(event.get("detail")).startswith(UNGREETED)
     key = "turn" if asked.command == "ask-move" else "ack"
     number = "" if asked.content.get(key) is None else f" with `{key}` {asked.content[key]}"

@@ -1,19 +1,26 @@
 """A record as one seat may see it: what concerns another seat stays hidden, the chain and the seal still hold.
 
-Knows whose field is whose (veil.py). Refuses to explain anything (explain.py).
+Knows whose field is whose (redaction.py). Refuses to explain anything (explain.py).
 """
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
+from ..match.fouls import Foul
 from .audit.audit import FindGame, audit, open_match
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .redaction import OPEN, places
-from .schema import BadLine, Header, PlainLine, encode_line, header_of
+from .redaction import OPEN, VEILED, places
+from .schema import BadLine, Header, RecordedStep, ResultLine, encode_line, forms, header_of
+
+_TEXT = "0" * 64
+"""Stands for whatever is hidden: a seed, bytes in hex, what somebody said."""
+_HEX = re.compile("(?:[0-9a-f]{2})*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     check_key(path, 1, header.key, keys)
     check_seal(chain)
     check_heads(chain, heads)
+    _check_forms(chain, len(header.setup.names))
     return Redaction(header, _seat_of(chain, header), chain)
 
 
@@ -95,7 +103,7 @@ def _seat_of(chain: Chain, header: Header) -> int:
     """
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
-        owners = _owners(chain.path, number, line)
+        owners = {place.path: place.seat for place in places(line.fields)}
         shown = set(line.opened)
         seats = {seat for seat in seats if shown == {path for path, owner in owners.items() if owner == seat}}
         if not seats:
@@ -104,9 +112,57 @@ def _seat_of(chain: Chain, header: Header) -> int:
     return min(seats)
 
 
-def _owners(path: Path, number: int, line: PlainLine) -> dict[str, int | None]:
-    """Return whose the fields are that such a line hides: a player's move may look like a hidden field."""
-    try:
-        return {place.path: place.seat for place in places(line.fields)}
-    except (KeyError, TypeError, AttributeError, IndexError):
-        raise RecordError(path, number, "a line of a record", "other fields") from None
+def _check_forms(chain: Chain, seats: int) -> None:
+    """Check that the lines behind the header have the form of a record's, as far as they are shown.
+
+    Raises:
+        RecordError: the first one that has not.
+    """
+    kinds = ["header", *["step"] * (len(chain.lines) - 3), "result", "seal"]
+    for number, (line, kind) in enumerate(zip(chain.lines, kinds, strict=False), 1):
+        try:
+            _check_form(line.fields, kind, seats)
+        except (BadLine, msgspec.ValidationError, RecursionError, OverflowError) as error:
+            found = str(error) or type(error).__name__
+            raise RecordError(chain.path, number, f"a line of kind {kind}", found) from None
+
+
+def _check_form(fields: dict[str, Any], kind: str, seats: int) -> None:
+    """Check the form of a line whose seal and header were checked before.
+
+    Raises:
+        BadLine: it is of another kind, or has not the form of that.
+        msgspec.ValidationError: as BadLine.
+    """
+    if fields.get("kind") != kind:
+        raise BadLine(f"kind {fields.get('kind')!r:.40}")
+    if kind == "step":
+        step = msgspec.convert({**fields, "event": _filled(fields.get("event"))}, RecordedStep)
+        forms(step)
+        for command in step.commands:
+            if "foul" in command:
+                _check_foul(command["foul"])
+    elif kind == "result":
+        result = fields.get("result")
+        fouls = result.get("fouls") if isinstance(result, dict) else None
+        if not isinstance(result, dict) or not isinstance(fouls, list):
+            raise BadLine("no result with its fouls")
+        plain = {**fields, "seed": _TEXT, "result": {**result, "fouls": [*map(_filled, fouls)]}}
+        told = msgspec.convert(plain, ResultLine).result
+        if not len(told.scores) == len(told.used_ms) == seats:
+            raise BadLine(f"scores and times of other than {seats} seats")
+
+
+def _check_foul(foul: Any) -> None:
+    if not isinstance(foul, dict) or set(foul) != {*Foul.__struct_fields__}:
+        raise BadLine("a foul that lacks a field, or has one too many")
+    evidence = msgspec.convert(_filled(foul), Foul).evidence
+    if not _HEX.fullmatch(evidence):
+        raise BadLine("evidence that is not in hex")
+
+
+def _filled(holder: Any) -> Any:
+    """Return an object with some text in place of each field that is hidden; anything else as it is."""
+    if not isinstance(holder, dict):
+        return holder
+    return {key: _TEXT if isinstance(value, dict) and VEILED in value else value for key, value in holder.items()}

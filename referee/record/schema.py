@@ -48,7 +48,7 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     setup: MatchSetup
     locked_seed: str
     """The seed, encrypted so that the referee alone can open it, to resume the match."""
-    seed: str | None
+    seed: Hex32 | None
     """The seed in hex if it was fixed beforehand (`--seed`); else it stands in the result only."""
     programs: list[str] | None = None
     """How the players' programs were given, by seat, if the referee started them: enough to resume the match."""

@@ -13,8 +13,8 @@ import pytest
 WAIT_S = 60
 AUDIT = """
 import os, signal, sys
+from referee.app import audit
 from referee.cli import main
-from referee.cli.commands import audit
 
 def work(path, demands):
     if path.name == "fatal":
@@ -23,7 +23,7 @@ def work(path, demands):
     os.open(sys.argv[1], os.O_RDONLY)  # waits for a writer, and is that writer's reader from then on
     signal.pause()
 
-audit.report_on = work
+audit.audit_record = work
 main.main(["audit", *sys.argv[2:], "--jobs", "2"], prog_name="referee")
 """
 

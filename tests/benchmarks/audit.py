@@ -33,7 +33,6 @@ ANSWER_MS = 10.0
 SEATS = 4
 PLAYED = 3
 """Matches over TCP."""
-_DEMANDS = Demands(keys=(), heads=(), unsealed=False)
 _SEALS = 200
 
 
@@ -92,7 +91,7 @@ def _read(path: Path) -> None:
 
 
 def _audit(path: Path) -> None:
-    assert audit_record(path, _DEMANDS).holds
+    assert audit_record(path, Demands()).holds
 
 
 def _timed(work: Callable[[], object]) -> float:

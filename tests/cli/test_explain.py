@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.commands.explain import _row, _standing, explained
+from referee.app.explain import view_of_seat
+from referee.app.explain_text import standing
+from referee.cli.views.explanation import _row
 from referee.cli.views.results import result_table
 from referee.record.explain import Heard, _heard
 from referee.record.reader import read_record
@@ -32,8 +34,8 @@ def test_who_comes_after_a_tie_has_the_rank_of_the_table(seat: int, rank: str) -
     """Two share the first place: the next one is third of three, in words as in the table of the match."""
     result = read_record(TIED).result
     assert result is not None
-    found = explained(TIED, seat)
-    assert _standing(found).startswith(f"rank {rank} of 3")
+    found = view_of_seat(TIED, seat).explained()
+    assert standing(found).startswith(f"rank {rank} of 3")
     table = result_table(found.names, result.result)
     ranks, seats = (list(column.cells) for column in table.columns[:2])
     assert dict(zip(seats, ranks, strict=True))[str(seat)] == rank

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from referee.record import explain as record_explain
 from referee.record.audit import times as time_book
 from referee.record.seal import Sealer
 
@@ -306,10 +307,15 @@ def test_a_redacted_record_is_held_to_more_than_its_chain(logs: Path, tmp_path: 
     assert "is redacted for another seat than 0" in told("explain", str(path), "0", cwd=logs, status=2)
 
 
+@pytest.mark.forges
 def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
-    """A missing record, an unknown seat, an unknown turn, a file in the way and an unfinished record are told apart."""
+    """What is no record, seat or turn, and a file in the way are told apart, with what may be meant."""
     record = str(record_of(logs, "second"))
     (tmp_path / "there").write_text("")
+    assert "in the folder . there is none" in told("explain", ".", cwd=tmp_path, status=2)
+    (tmp_path / "copies").mkdir()
+    for number in range(7):
+        (tmp_path / "copies" / f"m-{number}.jsonl").touch()
     for arguments, complaint, status in (
         (("nowhere",), "there is no record nowhere", 2),
         ((record,), "say which seat: 0 greedy, 1 random", 2),
@@ -317,9 +323,27 @@ def test_mistakes_are_named(logs: Path, tmp_path: Path) -> None:
         ((record, "greedyy"), "there is no seat 'greedyy'", 2),
         ((record, "0", "--turn", "999"), "there is no turn 999", 2),
         ((record, "0", "--redact", "there"), "can't write there: File exists", 1),
-        (("there", "0"), "no finished record", 2),
+        (("there", "0"), "there, line 1: expected a header; found none", 1),
+        ((record, "gredy"), "only 0 greedy, 1 random; did you mean greedy?", 2),
+        (("copies", "0"), "takes one record; in this folder are copies/m-0.jsonl, copies/m-1.jsonl, copies/m-2", 2),
+        (("copies", "0"), "copies/m-4.jsonl and 2 more", 2),
+        (("copies/m-6", "0"), "there is no record copies/m-6; did you mean copies/m-6.jsonl?", 2),
+        (("copies/m-66.jsonl", "0"), "no record copies/m-66.jsonl; did you mean copies/m-6.jsonl?", 2),
+        ((), "Missing argument 'RECORD'. Example: referee explain logs/MATCH.jsonl", 2),
     ):
         assert complaint in told("explain", *arguments, cwd=tmp_path, status=status)
+
+
+def test_a_fault_in_explaining_is_no_fault_of_the_record(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the program's own is told with its traceback and a status of its own, whatever kind it is."""
+    for kind in (AttributeError, KeyError, TypeError, ValueError, StopIteration):
+
+        def fail(*_args: object, kind: type[Exception] = kind) -> None:
+            raise kind("a mistake")
+
+        monkeypatch.setattr(record_explain, "_heard", fail)
+        done = referee("explain", str(record_of(logs, "second")), "0", cwd=logs, status=3)
+        assert done.stdout == ""
 
 
 def test_a_turn_is_shown_in_full(logs: Path) -> None:

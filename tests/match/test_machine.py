@@ -267,7 +267,7 @@ def test_a_bad_setup_is_refused(fields: dict[str, Any], says: str) -> None:
 
 def test_a_seed_that_was_not_committed_to_is_refused() -> None:
     """No match begins with another seed than the one of its commitment."""
-    with pytest.raises(ValueError, match="commitment"):
+    with pytest.raises(BadSetup, match="commitment"):
         Match(QGame(), setup_of(2), chance.seed_from_number(8))
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from referee import chance
+from referee.games.base import BadSetup
 from referee.games.q.game import QGame, State
 from referee.match import commands as c
 from referee.match.fouls import Cause
@@ -179,7 +180,7 @@ def test_seats_by_lot_are_those_that_the_seed_gives() -> None:
     names = chance.seated(SEED, ("a", "b", "c", "d"))
     assert sorted(names) == ["a", "b", "c", "d"]
     assert Match(QGame(), setup_of(4, lot=True, names=names), SEED).setup.names == names
-    with pytest.raises(ValueError, match="lot"):
+    with pytest.raises(BadSetup, match="lot"):
         Match(QGame(), setup_of(4, lot=True, names=names[::-1]), SEED)
 
 

@@ -24,7 +24,7 @@ from ...submissions.store import VersionState
 from ...text import counted, printable
 from ..common import console, harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
-from .explain import show_explanation
+from ..views.explanation import show_explanation
 
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
 """Between two looks for the verdict: the first ones are near each other, then it may take minutes."""

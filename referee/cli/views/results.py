@@ -8,13 +8,14 @@ from pathlib import Path
 
 from rich.table import Table as RichTable
 
+from ...app.explain import view_of_seat
+from ...app.explain_text import expected_and_come, explain_command
 from ...check.remedies import foul_remedy
 from ...match.commands import Result
 from ...match.fouls import Foul
 from ...pages.causes import why
 from ...record.explain import Explanation
 from ...text import printable, printable_lines
-from ..commands.explain import expected_and_come, explain_command_line, explained
 from ..common import harmless, out
 
 _SHOWN_CHARS = 160
@@ -52,7 +53,7 @@ def show_expulsions(result: Result, record: Path) -> None:
         RecordError: the record was changed meanwhile.
     """
     for foul in result.fouls:
-        found = explained(record, foul.seat)
+        found = view_of_seat(record, foul.seat).explained()
         out.print(f"\n[red]{harmless(found.names[foul.seat])} was expelled: {foul.cause}[/]", highlight=False)
         for label, text in _next_steps(foul, found, record):
             out.print(f"  {label:<15} {text}", markup=False, highlight=False, soft_wrap=True)
@@ -72,5 +73,5 @@ def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[
     if found.printed is not None:
         yield "it printed", found.printed.path
     if foul.turn:
-        yield "the view", printable_lines(explain_command_line(record, found, foul.turn))
-    yield "all about it", printable_lines(explain_command_line(record, found))
+        yield "the view", printable_lines(explain_command(record, found, foul.turn))
+    yield "all about it", printable_lines(explain_command(record, found))

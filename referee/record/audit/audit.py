@@ -80,12 +80,13 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     fixed = record.header.seed
     if record.result is not None and fixed is not None and fixed != record.result.seed:
         raise RecordError(record.path, 1, f"the seed of the result, {record.result.seed}", f"seed {fixed}")
+    seed = record.seed
+    if seed is None:
+        return None
+    game = find_game(setup.game)
     try:
-        seed = record.seed
-        if seed is None:
-            return None
-        return Match(find_game(setup.game), setup, seed)
-    except (BadSetup, ValueError) as error:
+        return Match(game, setup, seed)
+    except BadSetup as error:  # whatever else is raised is no fault of the record
         raise RecordError(record.path, 1, f"a setup of {setup.game} and its committed seed", str(error)) from None
 
 

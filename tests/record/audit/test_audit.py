@@ -369,3 +369,19 @@ def test_folding_again_changes_no_story() -> None:
     whole = tell("clean")
     assert cut(whole, len(whole.steps)).steps == whole.steps
     assert fold(Match(QGame(), whole.match.setup, SEED), *(event for event, _ in whole.steps)) == whole.steps[-1][1]
+
+
+@pytest.mark.parametrize("kind", [AttributeError, KeyError, TypeError, ValueError])
+def test_a_fault_of_the_rules_accuses_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    """What goes wrong in a game's own code while a match is set up is raised as it is."""
+    path = tell("clean").write(tmp_path / "m.jsonl")
+
+    def fail(*_args: object) -> None:
+        raise kind("a mistake")
+
+    monkeypatch.setattr(QGame, "parse_options", fail)
+    with pytest.raises(kind, match="a mistake"):
+        audit(path, REGISTRY.game)
+    monkeypatch.undo()

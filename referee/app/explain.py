@@ -1,0 +1,181 @@
+"""Explains a match to the author of one of its players, from nothing that this seat may not know."""
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..errors import BadRequest, RefereeError
+from ..match.commands import Result
+from ..plugins import find_game
+from ..record.explain import Explanation, Heard, Said, explain
+from ..record.manifest import record_files
+from ..record.printed import last_printed
+from ..record.reader import Redacted, read_header, read_record
+from ..record.redacted import check_redacted, redacted_lines
+from ..record.schema import read_line
+from ..text import counted
+
+_SEAT_DIGITS = 2
+_LISTED = 5
+"""Of the records of a folder, so many are named."""
+
+
+class BadExplanation(BadRequest):
+    """There is no such record, seat or turn to be explained; the text says what there is."""
+
+
+class NotRedacted(RefereeError):
+    """A redacted record can't be written; the text says where and why."""
+
+
+class RecordView(Struct, frozen=True, kw_only=True):
+    """A record as one seat may see it."""
+
+    path: Path
+    seat: int
+    lines: Sequence[bytes]
+    """Redacted, without line feeds."""
+    is_whole: bool
+    """Whether the file has more than the seat may see."""
+
+    def explained(self) -> Explanation:
+        """Explain it, with what the seat's program printed if that is there.
+
+        Raises:
+            PluginError: its game is not installed.
+        """
+        lines = [read_line(line) for line in self.lines]
+        setup = lines[0].fields["setup"]
+        printed = last_printed(self.path, self.seat, setup["names"][self.seat])
+        return explain(lines, self.seat, find_game(setup["game"]).rules, printed)
+
+    def write(self, target: Path) -> None:
+        """Write it to a new file, which can be handed out.
+
+        Raises:
+            NotRedacted: there is such a file, or it can't be written.
+        """
+        try:
+            with target.open("xb") as file:
+                file.writelines(line + b"\n" for line in self.lines)
+        except OSError as error:
+            raise NotRedacted(f"can't write {target}: {error.strerror}") from None
+
+
+def view_of(record: Path, seat: str | None) -> RecordView:
+    """Return a record as one seat may see it.
+
+    Args:
+        record: the file; it may be redacted for this seat already.
+        seat: number or name; None: the one that was expelled.
+
+    Raises:
+        BadExplanation: there is no such record or seat, or it is not clear which seat is meant.
+        RecordError: the record does not hold.
+        PluginError: its game is not installed.
+    """
+    _check_is_record(record)
+    try:
+        whole = read_record(record)
+    except Redacted:
+        return _redacted_view(record, seat)
+    result = None if whole.result is None else whole.result.result
+    number = _expelled(whole.header.setup.names, result) if seat is None else find_seat(whole.header.setup.names, seat)
+    return view_of_seat(record, number)
+
+
+def view_of_seat(record: Path, seat: int) -> RecordView:
+    """Return a whole record as one seat may see it.
+
+    Raises:
+        RecordError: it does not hold.
+        PluginError: its game is not installed.
+    """
+    return RecordView(path=record, seat=seat, lines=redacted_lines(record, find_game, seat), is_whole=True)
+
+
+def _redacted_view(record: Path, seat: str | None) -> RecordView:
+    """Return the view of a record that was redacted before."""
+    shown = check_redacted(record).seat
+    if seat is not None and (number := find_seat(read_header(record).setup.names, seat)) != shown:
+        raise BadExplanation(f"{record} is redacted for another seat than {number}: for {shown}")
+    return RecordView(path=record, seat=shown, lines=record.read_bytes().splitlines(), is_whole=False)
+
+
+def find_seat(names: Sequence[str], seat: str) -> int:
+    """Return the number of a seat.
+
+    Args:
+        names: of the players, by seat.
+        seat: number or name.
+
+    Raises:
+        BadExplanation: there is no such seat; the text lists those that there are.
+    """
+    if seat in names:
+        return names.index(seat)
+    if seat.isdecimal() and len(seat) <= _SEAT_DIGITS and int(seat) < len(names):
+        return int(seat)
+    raise BadExplanation(
+        f"there is no seat {seat!r}, only {_seats(names)}{_meant(get_close_matches(seat, names, n=1))}"
+    )
+
+
+def turn_of(found: Explanation, turn: int) -> list[Said | Heard]:
+    """Return all that was said in a turn, from its request to the next one.
+
+    Raises:
+        BadExplanation: the match has no such turn.
+    """
+    turns = found.result["turns"]
+    if turn > turns:
+        raise BadExplanation(f"the match has {counted(turns, 'turn')}, there is no turn {turn}")
+    return [part for part in found.conversation if _number_of_turn(part) == turn]
+
+
+def _number_of_turn(part: Said | Heard) -> object:
+    is_expulsion = isinstance(part, Said) and "foul" in part.content
+    return part.content["foul"]["turn"] if is_expulsion else part.content.get("turn")
+
+
+def _expelled(names: Sequence[str], result: Result | None) -> int:
+    """Return the only seat that was expelled.
+
+    Raises:
+        BadExplanation: none was, or more than one.
+    """
+    fouls = () if result is None else result.fouls
+    if len(fouls) != 1:
+        raise BadExplanation(f"say which seat: {_seats(names)}")
+    return fouls[0].seat
+
+
+def _seats(names: Sequence[str]) -> str:
+    return ", ".join(f"{number} {name}" for number, name in enumerate(names))
+
+
+def _check_is_record(path: Path) -> None:
+    """Check that a path is one file.
+
+    Raises:
+        BadExplanation: it is a folder, or there is none; the text names records that may be meant.
+    """
+    if path.is_file():
+        return
+    if not path.is_dir():
+        there = {file.stem: str(file) for file in record_files(path.parent) if file.parent == path.parent}
+        near = get_close_matches(path.name.removesuffix(".jsonl"), there, n=1)
+        raise BadExplanation(f"there is no record {path}{_meant(there[name] for name in near)}")
+    files = record_files(path)
+    if not files:
+        raise BadExplanation(f"explain takes one record; in the folder {path} there is none (*.jsonl)")
+    listed = ", ".join(map(str, files[:_LISTED]))
+    rest = f" and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
+    raise BadExplanation(f"explain takes one record; in this folder are {listed}{rest}")
+
+
+def _meant(near: Iterable[str]) -> str:
+    """Return a question for what is spelt nearly so; empty if nothing is."""
+    return "".join(f"; did you mean {name}?" for name in near)

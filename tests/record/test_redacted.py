@@ -1,0 +1,111 @@
+"""Redacted records that somebody wrote himself: chain and seal hold, and a line that is none is named all the same."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.games.q.game import QGame
+from referee.plugins import load
+from referee.record import redacted
+from referee.record.explain import explain
+from referee.record.reader import RecordError
+from referee.record.redacted import check_redacted, redacted_lines
+from referee.record.schema import encode_line, read_line
+
+from .forging import FORGERS_KEY, ZEROS, signature_of
+from .records import tell
+
+REGISTRY = load()
+Forge = Callable[[list[dict[str, Any]]], object]
+
+
+def lines_of(folder: Path, name: str, seat: int) -> list[dict[str, Any]]:
+    """Return the lines of a record as one seat may see them."""
+    path = tell(name).write(folder / "whole.jsonl")
+    return [json.loads(line) for line in redacted_lines(path, REGISTRY.game, seat)]
+
+
+def write(path: Path, lines: list[dict[str, Any]]) -> Path:
+    """Chain lines anew, and seal them with the forger's key."""
+    prev, data = ZEROS, b""
+    lines[0]["key"] = FORGERS_KEY
+    for number, line in enumerate(lines):
+        core = {**line, "n": number, "prev": prev}
+        opened = core.pop("open", {})
+        if core["kind"] == "seal":
+            core["signature"] = signature_of(prev)
+        written, prev = encode_line(core, opened)
+        data += written + b"\n"
+    path.write_bytes(data)
+    return path
+
+
+def step_with(lines: list[dict[str, Any]], command: str) -> dict[str, Any]:
+    """Return the first command of a kind."""
+    commands = [found for line in lines for found in line.get("commands", ()) if found["command"] == command]
+    return commands[0]  # type: ignore[no-any-return]  # as it is in JSON
+
+
+FORGED: dict[str, tuple[Forge, str]] = {
+    "an event without its time": (lambda lines: lines[2]["event"].pop("at_ms"), "step"),
+    "an event that is none": (lambda lines: lines[2].update(event=7), "step"),
+    "no event": (lambda lines: lines[2].pop("event"), "step"),
+    "a command that is none": (lambda lines: lines[2].update(commands=[7]), "step"),
+    "a command without a name": (lambda lines: lines[2].update(commands=[{}]), "step"),
+    "commands that are none": (lambda lines: lines[2].update(commands=7), "step"),
+    "a limit that is no number": (lambda lines: step_with(lines, "ask-move").update(limit_ms="x"), "step"),
+    "an expulsion without a foul": (lambda lines: step_with(lines, "expel-seat").pop("foul"), "step"),
+    "a foul that is none": (lambda lines: step_with(lines, "expel-seat").update(foul=7), "step"),
+    "a foul without a rule": (lambda lines: step_with(lines, "expel-seat")["foul"].pop("rule"), "step"),
+    "a foul of no turn": (lambda lines: step_with(lines, "expel-seat")["foul"].update(turn=None), "step"),
+    "a foul where none is told": (lambda lines: step_with(lines, "tell-seat").update(foul=None), "step"),
+    "a line of another kind": (lambda lines: lines[2].update(kind="note"), "step"),
+    "a header in the middle": (lambda lines: lines.insert(2, dict(lines[0])), "step"),
+    "no result": (lambda lines: lines.pop(-2), "result"),
+    "a result that is none": (lambda lines: lines[-2].update(result=7), "result"),
+    "a result without fouls": (lambda lines: lines[-2]["result"].pop("fouls"), "result"),
+    "a result without turns": (lambda lines: lines[-2]["result"].pop("turns"), "result"),
+    "scores of nobody": (lambda lines: lines[-2]["result"].update(scores=[]), "result"),
+    "nothing but an end": (lambda lines: lines.__delitem__(slice(1, -1)), "result"),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("forge", "kind"), FORGED.values(), ids=FORGED)
+def test_a_line_that_is_none_is_named(tmp_path: Path, forge: Forge, kind: str) -> None:
+    """Whatever somebody signed with a key of his own, it is the record that does not hold, and its line is told."""
+    lines = lines_of(tmp_path, "illegal move", 0)
+    check_redacted(write(tmp_path / "m", lines))
+    forge(lines)
+    with pytest.raises(RecordError) as caught:
+        check_redacted(write(tmp_path / "m", lines))
+    assert (caught.value.expected, caught.value.line > 1) == (f"a line of kind {kind}", True)
+
+
+@pytest.mark.forges
+def test_another_limit_for_nothing_is_explained(tmp_path: Path) -> None:
+    """A forger may extend a limit that nobody had; whoever explains that does not stumble over it."""
+    lines = lines_of(tmp_path, "illegal move", 1)
+    lines[1]["commands"] = [{"command": "extend-limit", "seat": 1, "limit_ms": 5.0}]
+    path = write(tmp_path / "m", lines)
+    check_redacted(path)
+    found = explain([read_line(line) for line in path.read_bytes().splitlines()], 1, QGame().rules)
+    assert found.verdict is not None
+
+
+@pytest.mark.parametrize("kind", [AttributeError, KeyError, TypeError, IndexError])
+def test_a_fault_of_the_checkers_accuses_no_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    """What goes wrong while hidden fields are looked for is raised as it is."""
+    path = write(tmp_path / "m", lines_of(tmp_path, "illegal move", 0))
+
+    def fail(_line: object) -> None:
+        raise kind("a mistake")
+
+    monkeypatch.setattr(redacted, "places", fail)
+    with pytest.raises(kind, match="a mistake"):
+        check_redacted(path)
