@@ -104,7 +104,7 @@ def end_remedy(told: str, printed: str | None = None) -> str | None:
     """Return what to do about a program that ended; None if it did not, or with exit status 0.
 
     Args:
-        told: how it ended, in the words of a foul or a step: its exit status or signal, and the reason that it printed.
+        told: how it ended, in the words of a foul or a step: its exit status or signal, and what it printed last.
         printed: as for foul_remedy.
     """
     found = _END.search(told)
@@ -120,7 +120,7 @@ def end_remedy(told: str, printed: str | None = None) -> str | None:
     if not said:
         return f"Mend what made it end with {how}; it printed nothing."
     where = "" if printed is None else f" All that it printed is in {printed}"
-    return f"Mend the error that it printed: {said.rstrip('.')}.{where}"
+    return f"Mend the error that it printed last.{where}"
 
 
 def module_remedy(said: str) -> str | None:

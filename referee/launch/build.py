@@ -29,7 +29,6 @@ from .limits import BUILD_LIMITS
 from .output import Tail
 from .player_spec import Launch, PlayerError, refuse_escapes, telling_whose
 from .program import Confinement
-from .reasons import reason_of_build
 
 BUILD_S = 300.0
 """How long a build may take; a whole workspace in Rust takes a minute or two on two cores."""
@@ -92,7 +91,7 @@ class Builds:
             Whether something was built.
 
         Raises:
-            PlayerError: the build fails or takes too long, and the text has the first error that it printed; or what it
+            PlayerError: the build fails or takes too long, and the text has the end of what it printed; or what it
                 made can't be worked with.
             OSError: the disk can't take what is to be kept.
         """
@@ -123,7 +122,7 @@ class Builds:
             status = self._awaited(job, tail)
             log.write_bytes(tail.content)
             if status is not None:
-                said = f"; it said: {reason_of_build(tail.text)}" if not tail.is_empty else ""
+                said = f"; it said: {tail.last_words}" if not tail.is_empty else ""
                 detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
                 raise PlayerError(f"{detail}{said} (all of it is in {log})")
             refuse_escapes(launch.where, job.folder)

@@ -5,6 +5,7 @@ for the referee, and takes no more than a few pages of the referee's memory and 
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,9 @@ KEPT_BYTES = 65_536
 """Kaggle keeps 10,000 characters a step; a traceback with its story fits into this many times over."""
 SAVE_S = 0.2
 """Between two writes of the file: its author can look on, and a referee that dies takes little with it."""
+LAST_WORDS_CHARS = 300
+"""Of the end of what was printed, where it is told in a sentence: a foul has room for it, and the file has the rest."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _READ_BYTES = 65_536
 """At once: what a pipe holds. In between, the loop looks at everything else."""
 _LAST_READS = 16
@@ -60,9 +64,12 @@ class Tail:
         return note.encode() + bytes(self._kept)
 
     @property
-    def text(self) -> str:
-        """What is kept, as far as it is text."""
-        return self._kept.decode(errors="replace")
+    def last_words(self) -> str:
+        """The end of what came, as one printable line of at most `LAST_WORDS_CHARS` characters."""
+        text = self._kept[-4 * LAST_WORDS_CHARS :].decode(errors="replace")
+        signs = (sign if sign.isprintable() else " " for sign in _COLOURS.sub("", text))
+        line = " ".join("".join(signs).split())
+        return line if len(line) <= LAST_WORDS_CHARS else f"...{line[3 - LAST_WORDS_CHARS :]}"
 
 
 class OutputPipe:

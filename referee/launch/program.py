@@ -21,7 +21,6 @@ from .limits import ProgramLimits, limited
 from .orphans import orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
-from .reasons import reason_of_end
 from .sandbox import HOME, Sandbox
 from .starting import ProcessCommand, if_alive, start
 from .visible_paths import rustup_home
@@ -133,7 +132,7 @@ class Program:
         socket: Path | None = None,
     ) -> None:
         self.status: str | None = None
-        """How it ended: `exit status N` or `signal NAME`, and the reason that it printed; None while it runs."""
+        """How it ended: `exit status N` or `signal NAME`, and what it printed last; None while it runs."""
         self.exited: Deferred[str] = Deferred()
         """Fires with the status."""
         self.gone: Deferred[None] = Deferred()
@@ -198,8 +197,8 @@ class Program:
         parts = [f"signal {signal.Signals(number).name}" if named else f"exit status {code}"]
         if self._group is not None and self._group.ran_out_of_memory:
             parts.append(f"out of memory (limit {self._confinement.limits.memory_mib} MiB)")
-        if reason := reason_of_end(self._output.tail.text):
-            parts.append(reason)
+        if last_words := self._output.tail.last_words:
+            parts.append(last_words)
         return ": ".join(parts)
 
     def _clear(self, give_up: float) -> None:

@@ -65,7 +65,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
 @pytest.mark.parametrize(
     ("cause", "detail", "advice"),
     [
-        (Cause.CRASHED, "exit status 1: KeyError: 'x'", "Mend the error that it printed: KeyError: 'x'. All that it"),
+        (Cause.CRASHED, "exit status 1: KeyError: 'x'", "Mend the error that it printed last. All that it"),
         (Cause.CRASHED, "exit status 3", "Mend what made it end with exit status 3; it printed nothing."),
         (Cause.CRASHED, "signal SIGKILL: out of memory (limit 512 MiB): loading", "Use less memory, or ask the"),
         (Cause.CRASHED, "exit status 1: MemoryError", "Use less memory, or ask the"),
@@ -78,7 +78,7 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
         (
             Cause.REFUSED_TO_START,
             "its program ended: exit status 1: SyntaxError: '(' was never closed; its last words are in x, beside it",
-            "Mend the error that it printed: SyntaxError: '(' was never closed. All that it printed is in out.stderr",
+            "Mend the error that it printed last. All that it printed is in out.stderr",
         ),
         (Cause.REFUSED_TO_START, "no complete answer within 5000.0 ms", "Its hello was read. Answer `offer` with"),
         (Cause.TIMEOUT, "no complete answer within 5000.0 ms", "No byte of an answer came in time"),
@@ -98,9 +98,11 @@ def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) 
     play = referee("play", "q", "house:random", command, "--sandbox", "off", cwd=tmp_path)
     check = referee("check", command, "--sandbox", "off", "--only", "connects", cwd=tmp_path, status=1)
     (printed,) = (tmp_path / "logs").glob("*.stderr")
-    mend = "Mend the error that it printed: KeyError: 'hand'."
+    mend = "Mend the error that it printed last."
     assert f"{mend} All that it printed is in {printed.relative_to(tmp_path)}\n" in play.stdout
     assert f"how to mend it {mend}" in " ".join(check.stdout.split())
+    assert " KeyError: 'hand'\n" in play.stdout
+    assert "KeyError: 'hand'" in check.stdout.partition("it printed")[2]
 
 
 OFF_THE_MAP = """

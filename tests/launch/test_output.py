@@ -4,8 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from referee.launch.output import KEPT_BYTES, SAVE_S, OutputPipe, Tail
+from referee.launch.output import KEPT_BYTES, LAST_WORDS_CHARS, SAVE_S, OutputPipe, Tail
 
 from .loop import Loop
 
@@ -19,6 +21,36 @@ def test_only_the_end_is_kept(size: int) -> None:
         tail.add(whole[start : start + size])
     note = f"[{len(whole) - KEPT_BYTES} bytes before this are left out]\n".encode()
     assert note + whole[-KEPT_BYTES:] == tail.content
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("", ""),
+        ("one\n\ntwo\t3\r\n", "one two 3"),
+        ("\x1b[31mError: \x1b[1mno tile\x1b[0m\n", "Error: no tile"),
+        ("a\u2028b\u202ec\x00", "a b c"),
+        ("x" * LAST_WORDS_CHARS, "x" * LAST_WORDS_CHARS),
+        ("x" * 1000 + "end", "..." + "x" * (LAST_WORDS_CHARS - 6) + "end"),
+    ],
+)
+def test_last_words_are_the_end_in_one_line(printed: str, expected: str) -> None:
+    """Lines are joined; colours and whatever a terminal obeys are gone."""
+    assert last_words(printed) == expected
+
+
+@given(printed=st.text(alphabet="\n\t\x1b[m :at(Error)^1\u202e\u00e4./", max_size=600))
+def test_last_words_are_printable_and_bounded(printed: str) -> None:
+    """Whatever was printed, the part of it that is told moves no cursor and is bounded."""
+    assert last_words(printed).isprintable()
+    assert len(last_words(printed)) <= LAST_WORDS_CHARS
+
+
+def last_words(printed: str) -> str:
+    """Return what is told of a program that has printed a text."""
+    tail = Tail()
+    tail.add(printed.encode())
+    return tail.last_words
 
 
 def test_the_file_is_written_now_and_then(tmp_path: Path) -> None:

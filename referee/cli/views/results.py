@@ -12,7 +12,7 @@ from ...app.explain import view_of_seat
 from ...app.explain_text import expected_and_come, explain_command
 from ...check.remedies import foul_remedy
 from ...match.commands import Result
-from ...match.fouls import Foul
+from ...match.fouls import Cause, Foul
 from ...pages.causes import why
 from ...record.explain import Explanation
 from ...text import printable, printable_lines
@@ -72,6 +72,8 @@ def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[
     yield "in the record", f"line {verdict.line} of {record}"
     if found.printed is not None:
         yield "it printed", found.printed.path
+        if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
+            yield from (("", line) for line in found.printed.lines)
     if foul.turn:
         yield "the view", printable_lines(explain_command(record, found, foul.turn))
     yield "all about it", printable_lines(explain_command(record, found))
