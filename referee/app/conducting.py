@@ -14,7 +14,7 @@ from twisted.internet.defer import CancelledError
 
 from .. import chance
 from ..errors import BadRequest, Interrupted
-from ..launch import Builds, Launch, PlayerError
+from ..launch import BUILDS, Builds, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, url_of
 from ..ledger.observer import LedgerObserver, wall_clock
 from ..net.tournaments.recorder import Recorder
@@ -31,7 +31,7 @@ from ..record.spec_file import SpecFile, read_spec_file, write_spec_file
 from ..tournament.machine import NotOpen, Tournament
 from ..tournament.match_context import MatchEntry
 from ..tournament.spec import REMOTE, TournamentSpec, differences
-from .players import BUILDS, find_player
+from .players import find_player
 from .program_changes import at_end, at_start
 from .running import run_reactor
 from .services import Monitoring, Say, Services, monotonic

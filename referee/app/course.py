@@ -13,13 +13,14 @@ from ..dialects.cs4500.forms import BadForm, position_of
 from ..dialects.cs4500.player_end import PlayerEnd, launch
 from ..errors import BadRequest
 from ..games.base import BadSetup
+from ..launch.confining import SandboxMode
 from ..net.links.lobby import SignUpPolicy
 from ..net.matches.host import MatchHost, MatchReport
 from ..net.matches.settings import TableSettings
 from ..plugins import find_game
 from .playing import host_match
 from .running import run_reactor
-from .services import OFF, RefereeOptions, services
+from .services import RefereeOptions, services
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
 _MILLISECONDS = 1000.0
@@ -94,7 +95,7 @@ def serve_course(
         except BadSetup as error:  # the state was checked: not as many players as it has
             return ServerOutcome(notice=str(error))
 
-    with services(replace(options, sandbox=OFF), logs) as at_hand:  # it starts no programs
+    with services(replace(options, sandbox=SandboxMode.OFF), logs) as at_hand:  # it starts no programs
         played = host_match(find_game("q"), settings, at_hand, _play)
     if isinstance(played, ServerOutcome):
         return played

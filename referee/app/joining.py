@@ -11,10 +11,10 @@ from protocol.address import AddressError, parse_address
 from ..dialects import DIALECTS
 from ..dialects.cs4500.joining import CourseTerms, Joined, join
 from ..errors import BadRequest
-from ..launch import Builds
+from ..launch import BUILDS, Builds
 from ..match.setup import DEFAULT_START_MS
 from ..plugins import find_game
-from .players import BUILDS, find_players
+from .players import find_players
 from .running import run_reactor
 from .services import RefereeOptions, find_confinement, monotonic
 

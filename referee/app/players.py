@@ -11,13 +11,10 @@ from msgspec.structs import replace
 
 from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
-from ..launch import Builds, Launch, PlayerError, PlayerKind, PlayerSpec, parse_player
+from ..launch import BUILDS, Builds, Launch, PlayerError, PlayerKind, PlayerSpec, parse_player
 from ..plugins import Registry, installed
 from ..text import near, nearest
 from .services import Services
-
-BUILDS = ".builds"
-"""Folder beside the records: what players were built from, and what their builds printed."""
 
 
 class UnknownPlayer(PlayerError):

@@ -1,5 +1,6 @@
 """Takes in what authors hand in, and has it checked, until somebody stops it."""
 
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -7,18 +8,21 @@ from typing import Any
 from msgspec import Struct
 from twisted.internet.defer import CancelledError
 
+from ..launch.confining import SandboxMode
 from ..net.links.addresses import address_of, stopped
 from ..observers import Note
 from ..plugins import find_game
 from ..submissions.api import AuthorApi, Authors
-from ..submissions.check_queue import CHECK_S, COMMAND, Checker
+from ..submissions.check_queue import CHECK_S, CheckQueue
 from ..submissions.http import open_service
 from ..submissions.matches import Matches
 from ..submissions.store import MAX_VERSIONS, Store
 from ..text import printable
 from .running import run_reactor
-from .services import AUTO, Monitoring, RefereeOptions, Say, find_confinement, monitoring, monotonic
+from .services import Monitoring, RefereeOptions, Say, find_confinement, monitoring, monotonic
 
+CHECK = (sys.executable, "-m", "referee.check")
+"""Command line of a check, but for its options and the player's folder."""
 LISTEN = "tcp:7780:interface=127.0.0.1"
 
 
@@ -63,8 +67,8 @@ def receive(service: SubmissionService, options: RefereeOptions) -> None:
 
 
 def _check_command(options: RefereeOptions) -> tuple[str, ...]:
-    sandbox = () if options.sandbox == AUTO else ("--sandbox", options.sandbox)
-    return (*COMMAND, *sandbox, "--memory", str(options.memory_mib))
+    sandbox = () if options.sandbox == SandboxMode.AUTO else ("--sandbox", options.sandbox)
+    return (*CHECK, *sandbox, "--memory", str(options.memory_mib))
 
 
 async def _serve(
@@ -78,15 +82,15 @@ async def _serve(
 ) -> None:
     note = _telling(watching.observers.note, say)
     matches = Matches(service.logs, service.folder, find_game, remote_by_name=service.remote_by_name)
-    checker = Checker(reactor, store, _now, note, check, service.check_s)
-    api = AuthorApi(store, checker, matches, monotonic, _now, note)
-    await checker.take_up()
+    checks = CheckQueue(reactor, store, _now, note, check, service.check_s)
+    api = AuthorApi(store, checks, matches, monotonic, _now, note)
+    await checks.recover()
     async with watching.opened(reactor):
         port = await open_service(reactor, service.address, api, authors, note)
         where = address_of(port, service.address).replace("tcp:", "http://").replace("tls:", "https://")
         say(f"the referee takes submissions on {where} into {service.folder}")
         try:
-            await checker.run()
+            await checks.run()
         except CancelledError:
             say("stopped; what was not checked yet is checked when the same command is given again")
         finally:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import stat
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
@@ -12,7 +11,8 @@ from msgspec import Struct
 from prometheus_client import CollectorRegistry
 
 from ..errors import BadRequest
-from ..launch import Confinement, NoSandboxError, ProgramLimits, Sandbox, clear_groups, find_ground, find_sandbox
+from ..launch import Confinement, NoSandboxError, ProgramLimits, confining
+from ..launch.confining import SandboxMode
 from ..net.links.addresses import stopped
 from ..net.matches.services import MatchServices
 from ..net.monitor import open_monitor
@@ -21,10 +21,9 @@ from ..observers.diagnostics import DiagnosticLog
 from ..observers.metrics import Metrics
 from ..plugins import installed
 from ..record.key_file import default_path, load_or_make
+from ..record.record_files import record_names
 from ..record.seal import Sealer
 
-REQUIRED, AUTO, OFF = "required", "auto", "off"
-"""When programs are run in a sandbox: always, where this machine can, or never."""
 Say = Callable[[str], None]
 """Tells whoever runs the referee something, in one sentence."""
 monotonic = time.monotonic
@@ -40,7 +39,7 @@ class RefereeOptions(Struct, frozen=True, kw_only=True):
 
     key: Path | None = None
     """File of the key that seals records; None: where it is kept by default."""
-    sandbox: str = AUTO
+    sandbox: str = SandboxMode.AUTO
     memory_mib: int = ProgramLimits().memory_mib
     """What one program may use."""
     diagnostics: Path | None = None
@@ -152,38 +151,14 @@ def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path
     Raises:
         SandboxMissing: it is required.
     """
-    ground = find_ground()
-    clear_groups(ground)
     own = (logs, options.key or default_path(os.environ), *([options.diagnostics] if options.diagnostics else []))
-    return Confinement(
-        sandbox=_find_sandbox(options.sandbox, options.say),
-        ground=ground,
-        limits=ProgramLimits(memory_mib=options.memory_mib),
-        hidden=tuple(path.absolute() for path in (*own, *written, *_redirected())),
-    )
-
-
-def _redirected() -> Iterator[Path]:
-    """Yield the files that stdout and stderr go to."""
-    for descriptor in (1, 2):
-        with contextlib.suppress(OSError):
-            path = Path("/proc/self/fd", str(descriptor)).readlink()
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and path.is_file():
-                yield path
-
-
-def _find_sandbox(mode: str, say: Say) -> Sandbox | None:
-    if mode == OFF:
-        return None
     try:
-        sandbox = find_sandbox()
+        return confining.find_confinement(
+            options.sandbox,
+            ProgramLimits(memory_mib=options.memory_mib),
+            hidden=(*own, *written),
+            private_names=record_names,
+            warn=options.say,
+        )
     except NoSandboxError as error:
-        if mode == REQUIRED:
-            raise SandboxMissing(f"--sandbox required: {error}") from None
-        say(f"programs run without a sandbox, and can read and write what you can: {error}")
-        return None
-    if sandbox.lacks and mode == REQUIRED:
-        raise SandboxMissing(f"--sandbox required: {sandbox.lacks}")
-    if sandbox.lacks:
-        say(f"programs run in a sandbox that holds less than it should: {sandbox.lacks}")
-    return sandbox
+        raise SandboxMissing(f"--sandbox required: {error}") from None

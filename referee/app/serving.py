@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ..dialects import DIALECTS
 from ..errors import BadRequest
 from ..games.base import Game, seats_text
+from ..launch.confining import SandboxMode
 from ..net.links.lobby import SignUpPolicy
 from ..net.links.tokens import read_tokens
 from ..net.matches.host import MatchReport
@@ -16,7 +17,7 @@ from ..net.matches.settings import TableSettings
 from ..plugins import find_game
 from ..record.resume import reopen
 from .playing import host_match, play_on
-from .services import OFF, RefereeOptions, services
+from .services import RefereeOptions, services
 
 
 class SignUpOptions(Struct, frozen=True, kw_only=True):
@@ -67,7 +68,7 @@ def serve(
     """
     _check(game, sign_ups)
     policy, players = _policy(game, sign_ups)
-    with services(replace(options, sandbox=OFF), settings.folder) as at_hand:  # it starts no programs
+    with services(replace(options, sandbox=SandboxMode.OFF), settings.folder) as at_hand:  # it starts no programs
         if sign_ups.resume is not None:
             resumed = reopen(sign_ups.resume.absolute(), find_game, at_hand.match.sealer)
             if resumed.match.setup.game != game.name:

@@ -1,16 +1,15 @@
-"""What the steps work on: the program that is checked, its games, and what was seen of it so far.
-
-Knows how often it is started, and cleans up behind each start. Refuses to know the steps.
-"""
+"""What the steps work on: the program that is checked, its games, and what was seen of it so far."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..launch import Builds, Confinement, Launch, PlayerError, read_folder
+from msgspec import Struct
+
+from ..launch import BUILDS, Builds, Confinement, Launch, PlayerError, read_folder
 from .findings import Failed, Skipped
 from .loop import Loop
 from .scripted_match import AnyGame
@@ -20,33 +19,34 @@ T = TypeVar("T")
 _TOML = "Mend it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
 
 
+class Subject(Struct, frozen=True, kw_only=True):
+    """The program under check."""
+
+    given: Path | Launch
+    """Its folder, or how else it is started."""
+    only: tuple[str, ...] = ()
+    """The games to check; empty: those it names, or all."""
+    times: Times = Times()
+    """Its limits."""
+
+
 class CheckContext:
     """One program under check.
 
     Args:
-        given: its folder, or how else it is started.
+        subject: the program.
         games: all those there are, by name.
-        only: the games to check; empty: those it names, or all.
-        times: its limits.
         confinement: what it is held to.
-        builds: of players' folders.
+        logs: folder beside whose records builds are kept.
         folder: for sockets and outputs.
     """
 
     def __init__(
-        self,
-        given: Path | Launch,
-        games: dict[str, AnyGame],
-        *,
-        only: Sequence[str],
-        times: Times,
-        confinement: Confinement,
-        builds: Builds,
-        folder: Path,
+        self, subject: Subject, games: dict[str, AnyGame], confinement: Confinement, logs: Path, folder: Path
     ) -> None:
-        self.times = times
+        self.times = subject.times
         self.confinement = confinement
-        self.builds = builds
+        self.builds = Builds(logs.absolute() / BUILDS, confinement)
         self.folder = folder
         self.loop = Loop()
         self.known = games
@@ -57,8 +57,8 @@ class CheckContext:
         self.has_reused = False
         """Whether the last match was not the first of its program."""
         self._kept: Session | None = None
-        self._only = tuple(only)
-        self._given = given
+        self._only = subject.only
+        self._given = subject.given
         self._seen: dict[Callable[[CheckContext], Any], Any] = {}
 
     # --- the program
@@ -101,6 +101,16 @@ class CheckContext:
     def plays(self, name: str) -> bool:
         """Tell whether it is checked with a game."""
         return name in (self._only or self.launch.games or tuple(self.known))
+
+    def game_called(self, name: str) -> AnyGame:
+        """Return the rules of a game.
+
+        Raises:
+            Skipped: the program is not checked with it.
+        """
+        if not self.plays(name):
+            raise Skipped(f"it does not play {name}")
+        return self.known[name]
 
     @property
     def game(self) -> AnyGame:

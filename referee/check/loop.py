@@ -1,67 +1,33 @@
-"""A loop without threads that is run only while something is waited for: timers, and descriptors that can be read.
+"""Waits on Twisted's reactor from plain code: it is run only while something is waited for, one turn after the other.
 
-Knows time and `select`. It is what launched programs need of a reactor. Refuses to know what is read.
+So a step of the check reads from top to bottom, and a real match, which is a coroutine, runs on the same reactor.
 """
 
-import select
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
-_STEP_S = 0.05
-"""Longest sleep: what is waited for may be no descriptor's affair."""
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
-
-class _Timer:
-    """A call that is due later."""
-
-    def __init__(self, loop: "Loop", due_s: float, call: Callable[[], Any]) -> None:
-        self._loop = loop
-        self.due_s = due_s
-        self.call = call
-
-    def active(self) -> bool:
-        """Tell whether it is still to come."""
-        return self in self._loop.timers
-
-    def cancel(self) -> None:
-        """Call it off."""
-        self._loop.timers.remove(self)
-
-    def getTime(self) -> float:
-        """Return when it is due, in monotonic seconds."""
-        return self.due_s
-
-    def reset(self, delay_s: float, /) -> None:
-        """Make it due so long from now."""
-        self.due_s = self._loop.seconds() + delay_s
+T = TypeVar("T")
+_TURN_S = 0.05
+"""Longest turn of the reactor: what is waited for may be no descriptor's affair."""
+_TICK_S = 0.001
+"""The shortest time that the reactor can wait."""
 
 
 class Loop:
-    """Timers and readers."""
+    """The reactor of this process, which nobody else may run."""
 
     def __init__(self) -> None:
-        self.timers: list[_Timer] = []
-        self._readers: list[Any] = []
+        from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
+
+        self.reactor: Any = reactor
 
     def seconds(self) -> float:
         """Return monotonic seconds."""
         return time.monotonic()
-
-    def callLater(self, delay_s: float, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> _Timer:
-        """Call a function after a delay, as far as the loop is run then."""
-        timer = _Timer(self, self.seconds() + delay_s, lambda: function(*args, **kwargs))
-        self.timers.append(timer)
-        return timer
-
-    def addReader(self, reader: Any) -> None:
-        """Call the reader's doRead whenever there is something to read."""
-        self._readers.append(reader)
-
-    def removeReader(self, reader: Any) -> None:
-        """Call it no more."""
-        if reader in self._readers:
-            self._readers.remove(reader)
 
     def wait(self, is_over: Callable[[], bool], limit_s: float) -> bool:
         """Run until something holds.
@@ -78,24 +44,38 @@ class Loop:
             left_s = give_up - self.seconds()
             if left_s <= 0:
                 return False
-            self._look(min(left_s, _STEP_S))
+            self._turn(left_s)
         return True
 
     def pause(self, pause_s: float) -> None:
         """Run for a while."""
         self.wait(lambda: False, pause_s)
 
-    def _look(self, wait_s: float) -> None:
-        """Do once what is due, and read once what is there, waiting a moment for it."""
-        due_s = min((timer.due_s for timer in self.timers), default=self.seconds() + wait_s)
-        wait_s = min(max(due_s - self.seconds(), 0.0), wait_s)
-        for reader in select.select(self._readers, [], [], wait_s)[0]:
-            lost = reader.doRead()
-            if lost is not None:
-                self.removeReader(reader)
-                reader.connectionLost(lost)
-        now_s = self.seconds()
-        for timer in [timer for timer in self.timers if timer.due_s <= now_s]:
-            if timer in self.timers:  # one before it may have called it off
-                self.timers.remove(timer)
-                timer.call()
+    def result(self, main: Coroutine[Deferred[Any], Any, T]) -> T:
+        """Run until a coroutine is done, and return what it returns; an interrupt cancels it first.
+
+        Raises:
+            BaseException: what the coroutine raised, or what has interrupted it.
+        """
+        task, found = Deferred.fromCoroutine(main), list[Any]()
+        task.addBoth(found.append)
+        try:
+            while not found:
+                self._turn(_TURN_S)
+        except BaseException:
+            task.cancel()
+            while not found:
+                self._turn(_TURN_S)
+            raise
+        if isinstance(found[0], Failure):
+            found[0].raiseException()
+        value: T = found[0]
+        return value
+
+    def _turn(self, most_s: float) -> None:
+        """Do what is due and what can be read, waiting a moment for it."""
+        if most_s < _TICK_S:
+            time.sleep(most_s)
+            most_s = 0.0
+        due_s = self.reactor.timeout()
+        self.reactor.iterate(min(most_s, _TURN_S, _TURN_S if due_s is None else due_s))

@@ -67,11 +67,11 @@ class FirstTurn(Struct, frozen=True, kw_only=True):
     """How long the answer took."""
 
 
-def first_words(bench: CheckContext) -> FirstWords:
+def first_words(context: CheckContext) -> FirstWords:
     """Start the program and listen."""
-    with bench.session() as session:
-        connected_s = session.accept(bench.times.start_s)
-        silence, frame = _frame(session, bench.times.start_s, "a hello")
+    with context.session() as session:
+        connected_s = session.accept(context.times.start_s)
+        silence, frame = _frame(session, context.times.start_s, "a hello")
         chatter = None if silence else _chatter(session, "before it was welcomed")
         return FirstWords(
             connected_s=connected_s,
@@ -83,30 +83,30 @@ def first_words(bench: CheckContext) -> FirstWords:
         )
 
 
-def offered(bench: CheckContext) -> Offered:
+def offered(context: CheckContext) -> Offered:
     """Welcome the program and offer it a match."""
-    with bench.session() as session:
+    with context.session() as session:
         session.greet()
-        sitting = ScriptedMatch(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], nonces=True))
-        sitting.open()
-        frame = session.frame(bench.times.start_s, "a ready")
-        return Offered(match=sitting.match.setup.match, asked=session.asked, frame=frame)
+        match = ScriptedMatch(session, ScriptedTerms(game=context.game, seats=context.game.seats[0], nonces=True))
+        match.open()
+        frame = session.frame(context.times.start_s, "a ready")
+        return Offered(match=match.name, asked=session.asked, frame=frame)
 
 
-def first_turn(bench: CheckContext) -> FirstTurn:
+def first_turn(context: CheckContext) -> FirstTurn:
     """Play up to the program's first turn and wait for its answer."""
-    game = bench.game
-    with bench.session() as session:
+    game = context.game
+    with context.session() as session:
         session.greet()
-        sitting = ScriptedMatch(session, ScriptedTerms(game=game, seats=game.seats[0], nonces=True))
-        sitting.open()
-        ready = session.hear(bench.times.start_s, "a ready")
+        match = ScriptedMatch(session, ScriptedTerms(game=game, seats=game.seats[0], nonces=True))
+        match.open()
+        ready = session.hear(context.times.start_s, "a ready")
         assert isinstance(ready, Ready), "the connection lets nothing else come"
-        sitting.take(ready)
+        match.take(ready)
         session.flush(but_last=True)
         chatter = _chatter(session, "after `start`, before its turn")
         began_s = session.loop.seconds()
-        silence, frame = _frame(session, bench.times.move_s, "a move")
+        silence, frame = _frame(session, context.times.move_s, "a move")
         seconds = session.loop.seconds() - began_s
         if not silence:
             session.loop.pause(QUIET_S)
@@ -115,9 +115,9 @@ def first_turn(bench: CheckContext) -> FirstTurn:
             nonce=ready.nonce,
             chatter=chatter,
             silence=silence,
-            match=sitting.match.setup.match,
-            turn=sitting.match.turn,
-            state=sitting.match.state,
+            match=match.name,
+            turn=match.fold.turn,
+            state=match.fold.state,
             asked=session.asked,
             frame=frame,
             behind=bytes(session.wire.received),

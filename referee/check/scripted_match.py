@@ -106,7 +106,7 @@ class ScriptedMatch:
             position=None if terms.state is None else "as the check has it",
         )
         game = terms.game if terms.state is None else _beginning_with(terms.game, terms.state)
-        self.match = Match(game, setup, _SEED)
+        self.fold = Match(game, setup, _SEED)
         self._tokens = [session.resume] * terms.seats
         self._chance = chance.Stream(_SEED)
         self._began_s = session.loop.seconds()
@@ -136,16 +136,16 @@ class ScriptedMatch:
         Raises:
             Failed: the program is expelled.
         """
-        if self.match.phase is Phase.NEW:
+        if self.fold.phase is Phase.NEW:
             self.open()
-        while self.match.result is None and (moves is None or self.moves < moves):
+        while self.fold.result is None and (moves is None or self.moves < moves):
             self._wait_for_answer()
 
     def deal(self) -> None:
         """Play up to the program's first request for a move, and leave that open."""
-        if self.match.phase is Phase.NEW:
+        if self.fold.phase is Phase.NEW:
             self.open()
-        while self._awaited is not e.MoveReceived and self.match.result is None:
+        while self._awaited is not e.MoveReceived and self.fold.result is None:
             self._wait_for_answer()
         self._session.flush()
 
@@ -168,14 +168,14 @@ class ScriptedMatch:
     def void(self) -> None:
         """End the match, wherever it stands; what was not sent yet is left unsaid."""
         self._session.keep(0)
-        if self.match.result is None:
+        if self.fold.result is None:
             self._feed(e.RefereeFailed(at_ms=self._now_ms(), detail=END_OF_CHECK))
         self._session.flush()
 
     def expel(self) -> None:
         """Expel the program, though it is not to blame."""
         detail = "the check of the player wants to see what it does when it is expelled"
-        foul = Foul(seat=self._seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.match.turn, detail=detail)
+        foul = Foul(seat=self._seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.fold.turn, detail=detail)
         self._say(c.ExpelSeat(seat=self._seat, foul=foul))
         self._session.flush()
 
@@ -193,7 +193,7 @@ class ScriptedMatch:
 
     @property
     def _awaited(self) -> type[e.Answer] | None:
-        request = self.match.open_requests.get(self._seat)
+        request = self.fold.open_requests.get(self._seat)
         return None if request is None else request.answer
 
     def _now_ms(self) -> float:
@@ -205,7 +205,7 @@ class ScriptedMatch:
         while self._events:
             first = self._events.pop(0)
             self._last_ms = first.at_ms
-            for command in self.match.handle(first):
+            for command in self.fold.handle(first):
                 self._carry_out(command)
 
     def _carry_out(self, command: c.Command) -> None:
@@ -222,7 +222,7 @@ class ScriptedMatch:
 
     def _say(self, command: c.SeatCommand) -> None:
         head = hashlib.sha256(b"there is no record").hexdigest()
-        message = message_of(command, self.match, self._tokens, head)
+        message = message_of(command, self.fold, self._tokens, head)
         if getattr(message, "ack", None) is not None:
             self._demanded = type_of(message)
         self._session.say(message)
@@ -235,7 +235,7 @@ class ScriptedMatch:
 
     def _wait_for_answer(self) -> None:
         """Wait for what the program was asked."""
-        request = self.match.open_requests.get(self._seat)
+        request = self.fold.open_requests.get(self._seat)
         assert request is not None, "the other seats answer at once"
         session = self._session
         session.flush()
@@ -278,7 +278,7 @@ class ScriptedMatch:
                 return None
 
     def _chosen(self) -> Any:
-        legal = self.match.game.legal_moves(self.match.state)
+        legal = self.fold.game.legal_moves(self.fold.state)
         return msgspec.to_builtins(legal[self._chance.below(len(legal))])
 
 

@@ -15,7 +15,7 @@ from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
 
-from ..launch import SOCKET, Confinement, Launch, Program
+from ..launch import Confinement, FileAccess, Invitation, Launch, Program
 from ..launch.program import CLEAR_S, GRACE_S, PATIENCE_S
 from ..text import counted
 from .findings import Failed
@@ -92,21 +92,12 @@ class Session:
         self._wire: Wire | None = None
         self._printed = b""
         self._outbox: list[bytes] = []
-        self._is_boxed = confinement.sandbox is not None
-        self._listener, address = listening(folder / "socket" if self._is_boxed else None, SOCKET)
-        environment = {"REFEREE_ADDRESS": address, "REFEREE_TOKEN": self.token, "REFEREE_NAME": launch.name}
-        if is_launched:
-            environment["REFEREE_PLAYER_SEED"] = "5e" * 32
+        path = None if confinement.sandbox is None else folder / "socket"
+        self._listener, address = listening(path)
+        invitation = Invitation(address=address, token=self.token, seed="5e" * 32 if is_launched else "")
+        access = FileAccess(hidden=(folder,), socket=path)
         try:
-            self.program = Program(
-                launch,
-                environment,
-                folder / "output",
-                loop,
-                confinement,
-                hidden=[folder],
-                socket=folder / "socket" if self._is_boxed else None,
-            )
+            self.program = Program(launch, invitation, folder / "output", loop.reactor, confinement, access)
         except BaseException:
             self._listener.close()
             raise
@@ -231,7 +222,7 @@ class Session:
             raise self._late(limit_s, what, began_s)
         if not wire.has_frame:
             raise self._gone(what)
-        self.peak_bytes = max(self.peak_bytes, used_memory_bytes(self._mark))
+        self.peak_bytes = max(self.peak_bytes, used_memory_bytes(self.program.mark))
         return wire.take()
 
     def hear(self, limit_s: float, what: str) -> Message:
@@ -288,9 +279,9 @@ class Session:
             raise self._gone(f"silence {when}, the connection open")
 
     def _late(self, limit_s: float, what: str, began_s: float) -> Failed:
-        wire, used_s, due_s = self.wire, used_cpu_s(self._mark), self.loop.seconds()
+        wire, used_s, due_s = self.wire, used_cpu_s(self.program.mark), self.loop.seconds()
         self.loop.wait(lambda: wire.has_frame or wire.is_ended, min(limit_s, _LATE_S))  # its author wants to know
-        used_later_s = used_cpu_s(self._mark) - used_s
+        used_later_s = used_cpu_s(self.program.mark) - used_s
         is_busy = used_later_s > _SPINS * (self.loop.seconds() - due_s)
         if wire.has_frame:
             happened = f"its answer came after {self.loop.seconds() - began_s:.2f} s; the limit was {limit_s:g} s"
@@ -323,10 +314,6 @@ class Session:
         is_open = self._wire is not None and not self._wire.is_ended and not self._wire.received
         return is_open and self.connection.state is ConnectionState.IDLE
 
-    @property
-    def _mark(self) -> str:
-        return f"REFEREE_TOKEN={self.token}"
-
     def hang_up(self) -> None:
         """Close the connection, as a referee does that is through with a player."""
         self._listener.close()
@@ -356,9 +343,9 @@ class Session:
         """
         began_s = self.loop.seconds()
         if not self.loop.wait(lambda: self.program.status is not None, PATIENCE_S):
-            before_s = used_cpu_s(self._mark)
+            before_s = used_cpu_s(self.program.mark)
             self.loop.pause(_WATCHED_S)
-            spins = used_cpu_s(self._mark) - before_s > _SPINS * _WATCHED_S
+            spins = used_cpu_s(self.program.mark) - before_s > _SPINS * _WATCHED_S
             raise Failed(
                 f"it still runs {PATIENCE_S:g} s {when}, and {'spins: it uses a whole core' if spins else 'waits'}",
                 expected=f"the program ends by itself within {PATIENCE_S:g} s {when}",

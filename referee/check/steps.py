@@ -1,8 +1,8 @@
-"""The table of all steps, in their order, and how they are run. Knows no single step."""
+"""The table of all steps, in their order, and how they are run."""
 
 from collections.abc import Collection, Iterator, Sequence
 
-from . import steps_ends, steps_games, steps_start, steps_wire
+from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext
 from .findings import Failed, Finding, Skipped, StepVerdict, StepWatch
 from .step import CheckStep
@@ -14,21 +14,23 @@ def all_steps(games: Sequence[str]) -> tuple[CheckStep, ...]:
     Args:
         games: the names of all games there are, whether the program plays them or not.
     """
+    names = tuple(games)
     return (
         *steps_start.STEPS,
         *steps_ends.OF_MATCHES,
-        *steps_games.steps(tuple(games)),
+        *steps_games.steps(names),
         *steps_wire.STEPS,
         *steps_ends.OF_CONNECTIONS,
+        *real_matches.steps(names),
     )
 
 
-def walk(steps: Sequence[CheckStep], bench: CheckContext, only: Collection[int] = ()) -> Iterator[Finding]:
+def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int] = ()) -> Iterator[Finding]:
     """Run the steps one after the other.
 
     Args:
         steps: all of them.
-        bench: what they work on.
+        context: what they work on.
         only: numbers of the steps to run; empty: all.
 
     Yields:
@@ -39,38 +41,27 @@ def walk(steps: Sequence[CheckStep], bench: CheckContext, only: Collection[int] 
         if only and number not in only:
             continue
         watch = StepWatch(number, step.key, step.title)
-        found = _found(step, bench, watch) if barred is None else watch.skipped(barred)
-        if is_bar(found, steps) and not only:
-            barred = behind(found)
+        found = _found(step, context, watch) if barred is None else watch.skipped(barred)
+        if step.is_basic and found.verdict is StepVerdict.FAILED and not only:
+            barred = Skipped(f"step {number} failed: mend that first")
         yield found
 
 
-def is_bar(found: Finding, steps: Sequence[CheckStep]) -> bool:
-    """Tell whether nothing behind a step makes sense any more."""
-    is_basic = found.number <= len(steps) and steps[found.number - 1].is_basic
-    return is_basic and found.verdict is StepVerdict.FAILED
-
-
-def behind(found: Finding) -> Skipped:
-    """Return why the steps behind one that failed are skipped."""
-    return Skipped(f"step {found.number} failed: mend that first")
-
-
-def _found(step: CheckStep, bench: CheckContext, watch: StepWatch) -> Finding:
-    bench.has_reused = False
+def _found(step: CheckStep, context: CheckContext, watch: StepWatch) -> Finding:
+    context.has_reused = False
     try:
-        return watch.passed(_run(step, bench))
+        return watch.passed(_run(step, context))
     except Skipped as skipped:
         return watch.skipped(skipped)
     except Failed as failure:
         return watch.failed(failure)
 
 
-def _run(step: CheckStep, bench: CheckContext) -> str:
+def _run(step: CheckStep, context: CheckContext) -> str:
     """Run a step; if it fails in a program that had played before, what counts is whether a new one passes."""
     try:
-        return step.run(bench)
+        return step.run(context)
     except Failed:
-        if not bench.has_reused:
+        if not context.has_reused:
             raise
-        return step.run(bench)
+        return step.run(context)

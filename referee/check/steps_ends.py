@@ -13,69 +13,69 @@ _BACK_S = 3.0
 _ENDED = "after the referee closed the connection"
 
 
-def _seated(bench: CheckContext, session: Session) -> ScriptedMatch:
-    return ScriptedMatch(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0]))
+def _seated(context: CheckContext, session: Session) -> ScriptedMatch:
+    return ScriptedMatch(session, ScriptedTerms(game=context.game, seats=context.game.seats[0]))
 
 
-def _greeted(bench: CheckContext, session: Session) -> ScriptedMatch:
+def _greeted(context: CheckContext, session: Session) -> ScriptedMatch:
     """Take the program in and play up to its turn, which stays open."""
     session.greet()
-    sitting = _seated(bench, session)
-    sitting.deal()
-    return sitting
+    match = _seated(context, session)
+    match.deal()
+    return match
 
 
 # --- of a match
 
 
-def _early_end(bench: CheckContext) -> str:
+def _early_end(context: CheckContext) -> str:
     """End a match before the first turn, then see whether the program takes another."""
-    with bench.welcomed() as session:
-        first = _seated(bench, session)
+    with context.welcomed() as session:
+        first = _seated(context, session)
         first.start()
         first.void()
-        second = _seated(bench, session)
+        second = _seated(context, session)
         second.play(1)
         second.void()
         return ""
 
 
-def _crossed(bench: CheckContext) -> str:
+def _crossed(context: CheckContext) -> str:
     """End a match right behind a turn: the answer crosses the end on its way, and is nobody's fault."""
-    with bench.welcomed() as session:
-        first = _seated(bench, session)
+    with context.welcomed() as session:
+        first = _seated(context, session)
         first.deal()
         first.void()
-        second = _seated(bench, session)
+        second = _seated(context, session)
         second.play(1)
         second.void()
         return ""
 
 
-def _two_matches(bench: CheckContext) -> str:
-    with bench.welcomed() as session:
+def _two_matches(context: CheckContext) -> str:
+    with context.welcomed() as session:
         for _ in range(2):
-            sitting = _seated(bench, session)
-            sitting.play(2)
-            sitting.void()
-    bench.keeps = True  # from here on: to start it anew for every match would only take time
+            match = _seated(context, session)
+            match.play(2)
+            match.void()
+    context.keeps = True  # from here on: to start it anew for every match would only take time
     return ""
 
 
-def _leaves(bench: CheckContext) -> str:
-    with bench.session() as session:
+def _leaves(context: CheckContext) -> str:
+    with context.session() as session:
         session.greet()
-        sitting = _seated(bench, session)
-        sitting.play(1)
-        sitting.void()
+        match = _seated(context, session)
+        match.play(1)
+        match.void()
         session.hang_up()
         return session.expect_exit(_ENDED)
 
 
-def _expelled(bench: CheckContext) -> str:
-    with bench.session() as session:
-        sitting = _greeted(bench, session)
-        sitting.expel()
+def _expelled(context: CheckContext) -> str:
+    with context.session() as session:
+        match = _greeted(context, session)
+        match.expel()
         session.hang_up()
         return session.expect_exit("after it was expelled, and the connection closed")
 
@@ -83,43 +83,43 @@ def _expelled(bench: CheckContext) -> str:
 # --- of a connection
 
 
-def _refused(bench: CheckContext) -> str:
-    with bench.session() as session:
-        session.accept(bench.times.start_s)
-        session.hear(bench.times.start_s, "a hello")
+def _refused(context: CheckContext) -> str:
+    with context.session() as session:
+        session.accept(context.times.start_s)
+        session.hear(context.times.start_s, "a hello")
         session.say(Refused(code="closed", reason="sign-up is over: the check wants to see what the program does"))
         session.hang_up()
         return session.expect_exit("after it was refused, and the connection closed")
 
 
-def _no_match(bench: CheckContext) -> str:
-    with bench.session() as session:
+def _no_match(context: CheckContext) -> str:
+    with context.session() as session:
         session.greet()
         session.hang_up()
         return session.expect_exit(f"{_ENDED} without a match")
 
 
-def _lost(bench: CheckContext) -> str:
-    with bench.session() as session:
-        _greeted(bench, session)
+def _lost(context: CheckContext) -> str:
+    with context.session() as session:
+        _greeted(context, session)
         session.hang_up()
         return session.expect_exit("after its connection broke in its turn")
 
 
-def _torn(bench: CheckContext) -> str:
+def _torn(context: CheckContext) -> str:
     """Close in the middle of a frame."""
-    with bench.session() as session:
+    with context.session() as session:
         session.greet()
-        sitting = _seated(bench, session)
-        sitting.play(1)
+        match = _seated(context, session)
+        match.play(1)
         session.tear()
         return session.expect_exit("after its connection broke within a frame")
 
 
-def _paused(bench: CheckContext) -> str:
-    with bench.session() as session:
-        sitting = _greeted(bench, session)
-        sitting.pause()
+def _paused(context: CheckContext) -> str:
+    with context.session() as session:
+        match = _greeted(context, session)
+        match.pause()
         session.hang_up()
         return session.expect_exit("after the referee paused the match, and closed the connection")
 
@@ -127,32 +127,32 @@ def _paused(bench: CheckContext) -> str:
 # --- back into a match
 
 
-def _started_again(bench: CheckContext) -> str:
+def _started_again(context: CheckContext) -> str:
     """Take a program that was started again with its referee into the middle of a match."""
-    with bench.session() as session:
+    with context.session() as session:
         session.greet()
-        sitting = _seated(bench, session)
-        sitting.play_unseen(2)
-        sitting.take_back()
-        sitting.play(2)
+        match = _seated(context, session)
+        match.play_unseen(2)
+        match.take_back()
+        match.play(2)
         return ""
 
 
-def _started_again_early(bench: CheckContext) -> str:
+def _started_again_early(context: CheckContext) -> str:
     """Take it back while others are still to say ready: there is no view yet."""
-    with bench.session() as session:
+    with context.session() as session:
         session.greet()
-        sitting = _seated(bench, session)
-        sitting.play_unseen(None)
-        sitting.take_back()
-        sitting.play(1)
+        match = _seated(context, session)
+        match.play_unseen(None)
+        match.take_back()
+        match.play(1)
         return ""
 
 
-def _comes_back(bench: CheckContext) -> str:
+def _comes_back(context: CheckContext) -> str:
     """Break the connection of a program that nobody has launched: if it comes back, it must do that right."""
-    with bench.session(is_launched=False) as session:
-        sitting = _greeted(bench, session)
+    with context.session(is_launched=False) as session:
+        match = _greeted(context, session)
         session.drop()
         try:
             session.accept(_BACK_S)
@@ -165,8 +165,8 @@ def _comes_back(bench: CheckContext) -> str:
                 expected="`resume` of the offer in `token` of the hello",
                 remedy="Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
             )
-        sitting.take_back()
-        sitting.play(2)
+        match.take_back()
+        match.play(2)
         return ""
 
 

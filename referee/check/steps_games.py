@@ -22,57 +22,50 @@ _BANK_S = 4.0
 _INCREMENT_S = 0.1
 
 
-def _game(bench: CheckContext, name: str) -> AnyGame:
-    """Return the rules of a game that the program plays."""
-    if not bench.plays(name):
-        raise Skipped(f"it does not play {name}")
-    return bench.known[name]
-
-
-def _played(bench: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
+def _played(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
     """Play so many moves, or to the end."""
-    with bench.welcomed() as session:
-        sitting = ScriptedMatch(session, terms)
-        sitting.play(moves)
-        sitting.void()
-        return f"{counted(sitting.moves, 'move')}, the slowest {sitting.slowest_s:.2f} s"
+    with context.welcomed() as session:
+        match = ScriptedMatch(session, terms)
+        match.play(moves)
+        match.void()
+        return f"{counted(match.moves, 'move')}, the slowest {match.slowest_s:.2f} s"
 
 
-def _opening(name: str, bench: CheckContext) -> str:
-    game = _game(bench, name)
+def _opening(name: str, context: CheckContext) -> str:
+    game = context.game_called(name)
     try:
-        return _played(bench, ScriptedTerms(game=game, seats=game.seats[0]), _OPENING_MOVES)
+        return _played(context, ScriptedTerms(game=game, seats=game.seats[0]), _OPENING_MOVES)
     except Failed as failure:
-        if not bench.says_its_games:
+        if not context.says_its_games:
             failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
         raise
 
 
-def _ending(name: str, bench: CheckContext) -> str:
-    game = _game(bench, name)
-    return _played(bench, _beginning(game, near_end(game)), None)
+def _ending(name: str, context: CheckContext) -> str:
+    game = context.game_called(name)
+    return _played(context, _beginning(game, near_end(game)), None)
 
 
-def _large(name: str, bench: CheckContext) -> str:
-    game = _game(bench, name)
-    return _played(bench, _beginning(game, largest(game)), 1)
+def _large(name: str, context: CheckContext) -> str:
+    game = context.game_called(name)
+    return _played(context, _beginning(game, largest(game)), 1)
 
 
-def _most_seats(name: str, bench: CheckContext) -> str:
-    game = _game(bench, name)
+def _most_seats(name: str, context: CheckContext) -> str:
+    game = context.game_called(name)
     if len(game.seats) == 1:
         raise Skipped(f"{name} has {seats_text(game.seats)} seats, always")
     seats = game.seats[-1]
-    note = _played(bench, ScriptedTerms(game=game, seats=seats, seat=seats - 1), 2)
+    note = _played(context, ScriptedTerms(game=game, seats=seats, seat=seats - 1), 2)
     return f"{seats} seats, {note}"
 
 
-def _leaver(name: str, bench: CheckContext) -> str:
-    game = _game(bench, name)
+def _leaver(name: str, context: CheckContext) -> str:
+    game = context.game_called(name)
     seats = next((seats for seats in game.seats if seats > 2), None)
     if seats is None:
         raise Skipped(f"{name} has {seats_text(game.seats)} seats: when another is expelled, the match is over")
-    return _played(bench, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
+    return _played(context, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
 
 
 def _beginning(game: AnyGame, prepared: Prepared) -> ScriptedTerms:
@@ -81,18 +74,18 @@ def _beginning(game: AnyGame, prepared: Prepared) -> ScriptedTerms:
     )
 
 
-def _first(bench: CheckContext, **changes: Any) -> ScriptedTerms:
+def _first(context: CheckContext, **changes: Any) -> ScriptedTerms:
     """Return the terms of a match of the program's first game."""
-    game = bench.game
+    game = context.game
     return ScriptedTerms(game=game, seats=game.seats[0], options=SHORT_OPTIONS.get(game.name, {}), **changes)
 
 
-def _tight(bench: CheckContext) -> str:
-    return _played(bench, _first(bench, per_move_s=_TIGHT_S), _TIGHT_MOVES)
+def _tight(context: CheckContext) -> str:
+    return _played(context, _first(context, per_move_s=_TIGHT_S), _TIGHT_MOVES)
 
 
-def _bank(bench: CheckContext) -> str:
-    return _played(bench, _first(bench, bank_s=_BANK_S, increment_s=_INCREMENT_S), _TIGHT_MOVES)
+def _bank(context: CheckContext) -> str:
+    return _played(context, _first(context, bank_s=_BANK_S, increment_s=_INCREMENT_S), _TIGHT_MOVES)
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:

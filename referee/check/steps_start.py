@@ -33,53 +33,53 @@ _MANY_S = 10.0
 """A start that takes longer is told: a tournament starts programs many times."""
 
 
-def _links(bench: CheckContext) -> str:
+def _links(context: CheckContext) -> str:
     try:
-        refuse_escapes(bench.player_folder)
+        refuse_escapes(context.player_folder)
     except PlayerError as error:
         advice = "Put a copy in place of the link: the folder alone is what a tournament gets."
         raise unready(error, "a folder that holds all that the program needs", advice) from None
     return ""
 
 
-def _toml(bench: CheckContext) -> str:
-    _ = bench.player_folder
-    _ = bench.launch
+def _toml(context: CheckContext) -> str:
+    _ = context.player_folder
+    _ = context.launch
     return ""
 
 
-def _named(bench: CheckContext) -> str:
-    _ = bench.player_folder
-    launch = bench.launch
+def _named(context: CheckContext) -> str:
+    _ = context.player_folder
+    launch = context.launch
     if not re.match(NAME_PATTERN, launch.name):
         raise Failed(
             f"its name is {launch.name!r}",
             expected=f"a name of {NAME_FORM}",
             remedy="Change `name` in player.toml.",
         )
-    unknown = [name for name in launch.games if name not in bench.known]
+    unknown = [name for name in launch.games if name not in context.known]
     if unknown:
         raise Failed(
             f"`games` names {', '.join(unknown)}",
-            expected=f"some of {', '.join(bench.known)}",
+            expected=f"some of {', '.join(context.known)}",
             remedy="Change `games` in player.toml; without it, the program is taken to play all of them.",
         )
     return f"{launch.name} plays {', '.join(launch.games) or 'every game'}"
 
 
-def _build(bench: CheckContext) -> str:
-    _ = bench.player_folder
+def _build(context: CheckContext) -> str:
+    _ = context.player_folder
     try:
-        is_new = bench.builds.build(bench.launch)
+        is_new = context.builds.build(context.launch)
     except PlayerError as error:
         advice = "Run the command of `build` in the folder yourself; the file that is named has all that it printed."
         raise unready(error, "a build that ends with exit status 0", advice) from None
-    return "built" if is_new else "nothing to build" if not bench.launch.build else "built before"
+    return "built" if is_new else "nothing to build" if not context.launch.build else "built before"
 
 
-def _command(bench: CheckContext) -> str:
+def _command(context: CheckContext) -> str:
     try:
-        return resolved(bench.launch)[0]
+        return resolved(context.launch)[0]
     except PlayerError as error:
         raise Failed(
             str(error),
@@ -91,13 +91,13 @@ def _command(bench: CheckContext) -> str:
 # --- hello
 
 
-def _connects(bench: CheckContext) -> str:
-    seconds = bench.seen(first_words).connected_s
+def _connects(context: CheckContext) -> str:
+    seconds = context.seen(first_words).connected_s
     return f"after {seconds:.2f} s" + ("; that is long" if seconds > _MANY_S else "")
 
 
-def _prefix(bench: CheckContext) -> str:
-    words = bench.seen(first_words)
+def _prefix(context: CheckContext) -> str:
+    words = context.seen(first_words)
     length = int.from_bytes(words.frame[:PREFIX_BYTES], "big")
     if words.silence is None and 0 < length <= MAX_FRAME_FROM_PLAYER_BYTES:
         return counted(length, "byte")
@@ -108,10 +108,10 @@ def _prefix(bench: CheckContext) -> str:
     raise Failed(happened, expected=expected, remedy=prefix_remedy(words.frame), received=words.frame)
 
 
-def _body(bench: CheckContext) -> str:
-    value = _plain(bench.seen(first_words))
+def _body(context: CheckContext) -> str:
+    value = _plain(context.seen(first_words))
     if not isinstance(value, dict):
-        raise _breach(RemoteProtocolError("not-a-map", f"a {type(value).__name__}"), bench.seen(first_words).frame)  # type: ignore[arg-type]
+        raise _breach(RemoteProtocolError("not-a-map", f"a {type(value).__name__}"), context.seen(first_words).frame)  # type: ignore[arg-type]
     return ""
 
 
@@ -122,9 +122,9 @@ def _plain(words: FirstWords) -> Any:
         raise _breach(error, words.frame) from None
 
 
-def _hello(bench: CheckContext) -> str:
+def _hello(context: CheckContext) -> str:
     """Judge the keys; their values have steps of their own."""
-    words = bench.seen(first_words)
+    words = context.seen(first_words)
     value = _plain(words)
     known = {"type", *Hello.__struct_fields__}
     needed = known - {"token"}
@@ -142,22 +142,24 @@ def _hello(bench: CheckContext) -> str:
     return ""
 
 
-def _version(bench: CheckContext) -> str:
-    return _value(bench, "version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1")
+def _version(context: CheckContext) -> str:
+    return _value(context, "version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1")
 
 
-def _name(bench: CheckContext) -> str:
+def _name(context: CheckContext) -> str:
     expected = f"{NAME_FORM}; best those in the environment variable REFEREE_NAME"
-    return _value(bench, "name", lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)), expected)
+    return _value(
+        context, "name", lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)), expected
+    )
 
 
-def _token(bench: CheckContext) -> str:
+def _token(context: CheckContext) -> str:
     expected = "what stands in the environment variable REFEREE_TOKEN: it reserves the seat"
-    return _value(bench, "token", lambda token, words: token == words.token, expected)
+    return _value(context, "token", lambda token, words: token == words.token, expected)
 
 
-def _value(bench: CheckContext, key: str, is_right: Callable[[Any, FirstWords], bool], expected: str) -> str:
-    words = bench.seen(first_words)
+def _value(context: CheckContext, key: str, is_right: Callable[[Any, FirstWords], bool], expected: str) -> str:
+    words = context.seen(first_words)
     value = _plain(words).get(key)
     if not is_right(value, words):
         advice = f"Put it into the hello as {key}."
@@ -165,8 +167,8 @@ def _value(bench: CheckContext, key: str, is_right: Callable[[Any, FirstWords], 
     return "" if key == "token" else str(value)
 
 
-def _waits(bench: CheckContext) -> str:
-    chatter = bench.seen(first_words).chatter
+def _waits(context: CheckContext) -> str:
+    chatter = context.seen(first_words).chatter
     if chatter is not None:
         raise chatter
     return ""
@@ -175,9 +177,9 @@ def _waits(bench: CheckContext) -> str:
 # --- ready
 
 
-def _ready(bench: CheckContext) -> str:
+def _ready(context: CheckContext) -> str:
     """Judge all but the nonce."""
-    seen = bench.seen(offered)
+    seen = context.seen(offered)
     try:
         value = unpack(seen.frame[PREFIX_BYTES:])
         kind = value.get("type") if isinstance(value, dict) else None
@@ -197,8 +199,8 @@ def _ready(bench: CheckContext) -> str:
     return ""
 
 
-def _nonce(bench: CheckContext) -> str:
-    seen = bench.seen(offered)
+def _nonce(context: CheckContext) -> str:
+    seen = context.seen(offered)
     nonce = unpack(seen.frame[PREFIX_BYTES:]).get("nonce")
     if not (isinstance(nonce, str) and re.match(NONCE_PATTERN, nonce)):
         raise Failed(
@@ -211,14 +213,14 @@ def _nonce(bench: CheckContext) -> str:
     return ""
 
 
-def _new_nonce(bench: CheckContext) -> str:
-    first, second = unpack(bench.seen(offered).frame[PREFIX_BYTES:])["nonce"], bench.seen(first_turn).nonce
+def _new_nonce(context: CheckContext) -> str:
+    first, second = unpack(context.seen(offered).frame[PREFIX_BYTES:])["nonce"], context.seen(first_turn).nonce
     if first == second:
         raise Failed(
             f"two matches got the same nonce, {first}",
             expected="a new one for each match, that nobody can guess",
             remedy="Do not derive the nonce from a fixed seed or from REFEREE_PLAYER_SEED: the referee knows both.",
-            received=bench.seen(offered).frame,
+            received=context.seen(offered).frame,
         )
     return ""
 
@@ -226,22 +228,22 @@ def _new_nonce(bench: CheckContext) -> str:
 # --- the first turn
 
 
-def _quiet(bench: CheckContext) -> str:
-    chatter = bench.seen(first_turn).chatter
+def _quiet(context: CheckContext) -> str:
+    chatter = context.seen(first_turn).chatter
     if chatter is not None:
         raise chatter
     return ""
 
 
-def _answers(bench: CheckContext) -> str:
-    seen = bench.seen(first_turn)
+def _answers(context: CheckContext) -> str:
+    seen = context.seen(first_turn)
     if seen.silence is not None:
         raise seen.silence
     return f"after {seen.seconds:.2f} s, in {seen.game.name}"
 
 
-def _move_form(bench: CheckContext) -> str:
-    _move(bench.seen(first_turn))
+def _move_form(context: CheckContext) -> str:
+    _move(context.seen(first_turn))
     return ""
 
 
@@ -261,24 +263,24 @@ def _wrong(seen: FirstTurn, happened: str, expected: str, advice: str) -> Failed
     return Failed(happened, expected=expected, remedy=advice, received=seen.frame, asked=seen.asked)
 
 
-def _move_match(bench: CheckContext) -> str:
-    seen = bench.seen(first_turn)
+def _move_match(context: CheckContext) -> str:
+    seen = context.seen(first_turn)
     match = _move(seen).match
     if match != seen.match:
         raise _wrong(seen, f"match is {match!r}", f"{seen.match!r}, as in the turn", OF_CODE["wrong-match"])
     return ""
 
 
-def _move_number(bench: CheckContext) -> str:
-    seen = bench.seen(first_turn)
+def _move_number(context: CheckContext) -> str:
+    seen = context.seen(first_turn)
     number = _move(seen).turn
     if number != seen.turn:
         raise _wrong(seen, f"turn is {number}", f"{seen.turn}, as in the turn", remedy("out-of-turn", None))
     return ""
 
 
-def _move_shape(bench: CheckContext) -> str:
-    seen = bench.seen(first_turn)
+def _move_shape(context: CheckContext) -> str:
+    seen = context.seen(first_turn)
     try:
         seen.game.parse_move(_move(seen).move)
     except MalformedMove as error:
@@ -287,8 +289,8 @@ def _move_shape(bench: CheckContext) -> str:
     return ""
 
 
-def _move_rules(bench: CheckContext) -> str:
-    seen = bench.seen(first_turn)
+def _move_rules(context: CheckContext) -> str:
+    seen = context.seen(first_turn)
     try:
         seen.game.play(seen.state, seen.game.parse_move(_move(seen).move))
     except IllegalMove as error:
@@ -298,8 +300,8 @@ def _move_rules(bench: CheckContext) -> str:
     return ""
 
 
-def _move_once(bench: CheckContext) -> str:
-    seen = bench.seen(first_turn)
+def _move_once(context: CheckContext) -> str:
+    seen = context.seen(first_turn)
     if seen.behind:
         raise Failed(
             f"after its move it sent {counted(len(seen.behind), 'byte')} more",

@@ -25,45 +25,45 @@ _TOLD = 12_000
 """Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 
 
-def _terms(bench: CheckContext) -> ScriptedTerms:
-    return ScriptedTerms(game=bench.game, seats=bench.game.seats[0])
+def _terms(context: CheckContext) -> ScriptedTerms:
+    return ScriptedTerms(game=context.game, seats=context.game.seats[0])
 
 
 # --- confirmations
 
 
-def _ack_start(bench: CheckContext) -> str:
-    with bench.welcomed() as session:
-        terms = ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True)
-        sitting = ScriptedMatch(session, terms)
-        sitting.deal()
-        sitting.void()
+def _ack_start(context: CheckContext) -> str:
+    with context.welcomed() as session:
+        terms = ScriptedTerms(game=context.game, seats=context.game.seats[0], acknowledge=True)
+        match = ScriptedMatch(session, terms)
+        match.deal()
+        match.void()
         return ""
 
 
-def _ack_told(bench: CheckContext) -> str:
-    with bench.welcomed() as session:
-        sitting = ScriptedMatch(session, ScriptedTerms(game=bench.game, seats=bench.game.seats[0], acknowledge=True))
+def _ack_told(context: CheckContext) -> str:
+    with context.welcomed() as session:
+        match = ScriptedMatch(session, ScriptedTerms(game=context.game, seats=context.game.seats[0], acknowledge=True))
         for moves in range(1, _MOVES_THAT_DRAW + 1):
-            sitting.play(moves)
-            sitting.deal()
-            if "told" in sitting.acks:
-                sitting.void()
+            match.play(moves)
+            match.deal()
+            if "told" in match.acks:
+                match.void()
                 return f"after {counted(moves, 'move')}"
         raise Skipped("nothing was handed to it, so nothing had to be confirmed")
 
 
-def _ack_end(bench: CheckContext) -> str:
-    prepared = near_end(bench.game)
+def _ack_end(context: CheckContext) -> str:
+    prepared = near_end(context.game)
     terms = ScriptedTerms(
-        game=bench.game,
+        game=context.game,
         seats=prepared.seats,
         seat=prepared.seat,
         options=prepared.options,
         state=prepared.state,
         acknowledge=True,
     )
-    with bench.welcomed() as session:
+    with context.welcomed() as session:
         ScriptedMatch(session, terms).play()
         return ""
 
@@ -71,62 +71,62 @@ def _ack_end(bench: CheckContext) -> str:
 # --- bytes
 
 
-def _delivered(delivery: Delivery, bench: CheckContext) -> str:
-    with bench.session() as session:
+def _delivered(delivery: Delivery, context: CheckContext) -> str:
+    with context.session() as session:
         session.delivery = delivery
         session.greet()
-        sitting = ScriptedMatch(session, _terms(bench))
-        sitting.play(_MOVES)
-        sitting.void()
+        match = ScriptedMatch(session, _terms(context))
+        match.play(_MOVES)
+        match.void()
         return ""
 
 
-def _encoded(rewrite: Callable[[bytes], bytes], bench: CheckContext) -> str:
-    with bench.session() as session:
+def _encoded(rewrite: Callable[[bytes], bytes], context: CheckContext) -> str:
+    with context.session() as session:
         session.rewrite = rewrite
         session.greet()
-        sitting = ScriptedMatch(session, _terms(bench))
-        sitting.play(_MOVES)
-        sitting.void()
+        match = ScriptedMatch(session, _terms(context))
+        match.play(_MOVES)
+        match.void()
         return ""
 
 
-def _reads(bench: CheckContext) -> str:
+def _reads(context: CheckContext) -> str:
     """Tell much before the next turn; then it has to answer that."""
-    with bench.welcomed() as session:
-        sitting = ScriptedMatch(session, _terms(bench))
-        sitting.play(1)
-        told = Told(match=sitting.match.setup.match, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
+    with context.welcomed() as session:
+        match = ScriptedMatch(session, _terms(context))
+        match.play(1)
+        told = Told(match=match.name, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
         session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
-        sitting.play(2)
-        sitting.void()
+        match.play(2)
+        match.void()
         return f"{_TOLD} messages"
 
 
 # --- what it uses
 
 
-def _prints(bench: CheckContext) -> str:
-    with bench.session() as session:
+def _prints(context: CheckContext) -> str:
+    with context.session() as session:
         session.greet()
-        sitting = ScriptedMatch(session, _terms(bench))
-        sitting.play(_MOVES)
-        sitting.void()
+        match = ScriptedMatch(session, _terms(context))
+        match.play(_MOVES)
+        match.void()
         session.close()
     printed = len(session.printed)
     if printed > KEPT_BYTES:
         raise Failed(
-            f"it printed more than {KEPT_BYTES} bytes in {counted(sitting.moves, 'move')}",
+            f"it printed more than {KEPT_BYTES} bytes in {counted(match.moves, 'move')}",
             expected=f"no more than the {KEPT_BYTES} bytes that are kept",
             remedy="Print less: of more than that only the end is kept, and how it began is lost.",
         )
-    return f"{counted(printed, 'byte')} in {counted(sitting.moves, 'move')}"
+    return f"{counted(printed, 'byte')} in {counted(match.moves, 'move')}"
 
 
-def _memory(bench: CheckContext) -> str:
-    if not bench.peak_bytes:
-        _delivered(Delivery.WHOLE, bench)
-    peak_mib, limit_mib = bench.peak_bytes // MIB, bench.confinement.limits.memory_mib
+def _memory(context: CheckContext) -> str:
+    if not context.peak_bytes:
+        _delivered(Delivery.WHOLE, context)
+    peak_mib, limit_mib = context.peak_bytes // MIB, context.confinement.limits.memory_mib
     if peak_mib > limit_mib:
         raise Failed(
             f"its processes used {peak_mib} MiB",

@@ -1,12 +1,11 @@
-"""The referee's end of one connection: bytes out in whatever packets a step wants, bytes in with their instants.
-
-Knows sockets and frames. Refuses to know messages: what stands in a frame is judged elsewhere.
-"""
+"""The referee's end of one connection: frames out in whatever packets a step wants, frames in."""
 
 import os
 import socket
 from enum import Enum
 from pathlib import Path
+
+from twisted.python.failure import Failure
 
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
@@ -35,7 +34,7 @@ class NotReadingError(Exception):
 
 
 class Wire:
-    """One connection; a reader of the loop.
+    """One connection; one of Twisted's readers.
 
     Args:
         sock: connected.
@@ -49,8 +48,6 @@ class Wire:
         self.received = bytearray()
         """What no frame has used up yet."""
         self.total_bytes = 0
-        self.first_byte_s: float | None = None
-        """Instant at which the first of them came."""
         self.is_ended = False
         """Whether the other end has closed."""
         self.asked: list[bytes] = []
@@ -58,14 +55,18 @@ class Wire:
         self._is_answered = False
         self.last = b""
         """The frame that was taken last."""
-        loop.addReader(self)
+        loop.reactor.addReader(self)
 
     def fileno(self) -> int:
-        """Return what to wait for; called by the loop."""
+        """Return what to wait for; called by the reactor."""
         return self._sock.fileno()
 
+    def logPrefix(self) -> str:
+        """Return a name; called by the reactor."""
+        return "connection of a check"
+
     def doRead(self) -> Exception | None:
-        """Read what is there; called by the loop.
+        """Read what is there; called by the reactor.
 
         Returns:
             An error once the other end has closed; None before.
@@ -78,14 +79,12 @@ class Wire:
             return error
         if not data:
             return EOFError()
-        if not self.received:
-            self.first_byte_s = self._loop.seconds()
         self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
         self.total_bytes += len(data)
         return None
 
-    def connectionLost(self, reason: Exception) -> None:
-        """Take note that the other end has closed; called by the loop."""
+    def connectionLost(self, reason: Failure) -> None:
+        """Take note that the other end has closed; called by the reactor."""
         self.is_ended = True
 
     @property
@@ -102,7 +101,6 @@ class Wire:
         size = PREFIX_BYTES + length if self.has_frame and length <= MAX_FRAME_FROM_PLAYER_BYTES else len(self.received)
         self.last, self._is_answered = bytes(self.received[:size]), True
         del self.received[:size]
-        self.first_byte_s = self._loop.seconds() if self.received else None
         return self.last
 
     def send(self, frames: list[bytes], delivery: Delivery, limit_s: float) -> None:
@@ -140,19 +138,18 @@ class Wire:
 
     def close(self) -> None:
         """Close the connection, as far as it is still open."""
-        self._loop.removeReader(self)
+        self._loop.reactor.removeReader(self)
         self._sock.close()
 
 
-def listening(path: Path | None, inside: str) -> tuple[socket.socket, str]:
+def listening(path: Path | None) -> tuple[socket.socket, str]:
     """Listen for one program.
 
     Args:
         path: of the socket, for a program in a sandbox; None: any port of this machine.
-        inside: how the program in a sandbox is shown that path.
 
     Returns:
-        The socket, and the address that the program is told.
+        The socket, and its address.
     """
     if path is None:
         sock = socket.create_server(("127.0.0.1", 0))
@@ -161,7 +158,7 @@ def listening(path: Path | None, inside: str) -> tuple[socket.socket, str]:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         sock.bind(os.fspath(path))
         sock.listen()
-        address = f"unix:{inside}"
+        address = f"unix:{path}"
     sock.setblocking(False)
     return sock, address
 

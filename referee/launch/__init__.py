@@ -1,7 +1,8 @@
 """Launched programs: how a player is given, what its program is held to, how it starts and ends."""
 
-from .build import Builds, content_hash
+from .build import BUILDS, Builds, content_hash
 from .control_groups import Ground, clear_groups, find_ground
+from .file_view import FileAccess
 from .limits import MEMORY_MIB, ProgramLimits
 from .player_spec import (
     Launch,
@@ -15,16 +16,18 @@ from .player_spec import (
     read_folder,
     resolved,
 )
-from .program import Confinement, Program
-from .sandbox import SOCKET, NoSandboxError, Sandbox, find_sandbox
+from .program import Confinement, Invitation, Program
+from .sandbox import NoSandboxError, Sandbox, find_sandbox
 from .starting import ProcessCommand, start
 
 __all__ = [
+    "BUILDS",
     "MEMORY_MIB",
-    "SOCKET",
     "Builds",
     "Confinement",
+    "FileAccess",
     "Ground",
+    "Invitation",
     "Launch",
     "NoSandboxError",
     "PlayerError",

@@ -23,13 +23,15 @@ import msgspec
 
 from ..files.copies import LeftOut, carry_over, copied, marks
 from ..files.tree import TreeNode, is_of_the_machine, walk
-from ..record.record_files import besides_records, record_folders
 from .build_folder import BuildFolder, Job
+from .file_view import private_folders
 from .limits import BUILD_LIMITS
 from .output import Tail
 from .player_spec import Launch, PlayerError, refuse_escapes, telling_whose
 from .program import Confinement
 
+BUILDS = ".builds"
+"""Folder beside the records: what players were built from, and what their builds printed."""
 BUILD_S = 300.0
 """How long a build may take; a whole workspace in Rust takes a minute or two on two cores."""
 _NOT_CONTENT = {"__pycache__", ".git"}
@@ -130,13 +132,13 @@ class Builds:
                 carry_over(job.folder, launch.where, before, left_out=left_out)
 
     def _private_to(self, launch: Launch) -> LeftOut:
-        """Return what tells which parts of a folder are none of its player's: records and keys that lie in it."""
+        """Return what tells which parts of a folder are none of its player's: what is hidden or private in it."""
         where = launch.where.resolve()
         hidden = {path.resolve() for path in self._confinement.hidden}
         private = {path for path in hidden if path.is_relative_to(where)}
-        for folder in record_folders(where, hidden):
-            others = besides_records(folder, ())
-            private |= {path for path in folder.iterdir() if path.name not in others}
+        private_names = self._confinement.private_names
+        for folder in private_folders(where, hidden, private_names):
+            private |= {folder / name for name in private_names(folder)}
         inside = {str(path.relative_to(where)) for path in private}
         return lambda node: node.path in inside
 

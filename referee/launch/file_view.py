@@ -1,27 +1,48 @@
 """What one program is shown of the file system: its own files and what it runs from, without records and keys.
 
-Knows how players are given, and what the referee keeps to itself. Refuses to know how anything is shown or hidden
-(sandbox.py).
-
-A folder in which records lie is covered as a whole, however many there are and will be. In a folder that the program
-needs itself, such as the one that the referee was started in, each entry is shown by itself but for records and other
-files of the referee: what is written there later is not to be seen.
+How that is shown and hidden is for sandbox.py to say. What records look like is for the caller: a function tells the
+names of what is private in a folder. A folder with private files is covered as a whole, however many there are and will
+be. In a folder that the program needs itself, such as the one that the referee was started in, each entry is shown by
+itself but for what is private and for other files of the referee: what is written there later is not to be seen.
 """
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from ..record.record_files import besides_records, record_folders
 from .player_spec import Launch, PlayerError
 from .visible_paths import is_shared, is_within, named, own_runtime, runtimes
 
+MAX_DEPTH = 2
+"""Folders below a program's own in which private files are looked for: those of --logs and of a tournament."""
 MAX_COVERED = 20
-"""Folders with records in one folder that are covered one by one; of more, that folder is covered or sifted itself."""
+"""Folders with private files in one folder that are covered one by one; of more, that folder itself is."""
 MAX_SIFTED = 200
 """Entries of a folder that are shown one by one: that takes 0.1 s, and the time grows with their square."""
+
+
+PrivateNames = Callable[[Path], Collection[str]]
+"""Returns the names of what no program may read in a folder, wherever that is: of records, for instance."""
+
+
+def nothing_private(_folder: Path) -> Collection[str]:
+    """Return no names: nothing in any folder is private but what is hidden by its path."""
+    return ()
+
+
+class FileAccess(Struct, frozen=True, kw_only=True):
+    """What one program may not read, and where it finds the referee."""
+
+    hidden: tuple[Path, ...] = ()
+    """Folders and files that it must never read; those that it is not shown anyway do no harm."""
+    private_names: PrivateNames = nothing_private
+    others: tuple[Path, ...] = ()
+    """Folders of other players, hidden as well unless the program runs in them or its command line names them."""
+    socket: Path | None = None
+    """The referee's, for a program in a sandbox."""
 
 
 class Workspace(Struct, frozen=True, kw_only=True):
@@ -52,48 +73,71 @@ class FileView(Struct, frozen=True, kw_only=True):
     """What is in the place of the working directory; None: that itself, to read."""
 
 
-def view_of(
-    launch: Launch, argv: Sequence[str], *, hidden: Sequence[Path], others: Sequence[Path], socket: Path | None
-) -> FileView:
+def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
     """Return what a program is to be shown.
 
     Args:
         launch: how it is started.
         argv: its command line, the program by its whole path.
-        hidden: folders and files that it must never read; those that it is not shown anyway do no harm.
-        others: folders of other players, hidden as well unless the program runs in them or its command line names them.
-        socket: the referee's.
+        access: what it may not read.
 
     Raises:
         PlayerError: it would have to read what must stay hidden.
     """
     where = launch.where
     own = [] if launch.is_house else _own_files(launch, argv)
-    for path in hidden:
+    for path in access.hidden:
         if where in own and where.resolve().is_relative_to(path.resolve()):
             detail = f"{launch.name} runs in {where}, and {path} must stay hidden from it"
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
-    theirs = [folder for folder in others if not any(path.is_relative_to(folder) for path in own)]
-    covered = {path.resolve() for path in (*hidden, *theirs)}
-    records = {folder for path in own for folder in record_folders(path.resolve(), covered)}
+    theirs = [folder for folder in access.others if not any(path.is_relative_to(folder) for path in own)]
+    covered = {path.resolve() for path in (*access.hidden, *theirs)}
+    private = {folder for path in own for folder in private_folders(path.resolve(), covered, access.private_names)}
     places = [path.resolve() for path in own]
-    away, sifted = _covered_and_sifted(records, places)
+    away, sifted = _covered_and_sifted(private, places)
     sifted |= {folder for folder in _to_be_written(covered) if is_within(folder, places) and folder not in away}
     shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
     return FileView(
         where=where,
         shown=tuple(sorted(path for path in shown if not is_within(path.resolve(), covered))),
-        hidden=(*hidden, *theirs, *_outermost(away, sifted)),
-        sifted={folder: _sifted(folder, covered | away, launch.name) for folder in sorted(sifted)},
-        socket=socket,
+        hidden=(*access.hidden, *theirs, *_outermost(away, sifted)),
+        sifted={folder: _sifted(folder, covered | away, launch.name, access) for folder in sorted(sifted)},
+        socket=access.socket,
     )
 
 
-def _covered_and_sifted(records: Iterable[Path], own: Sequence[Path]) -> tuple[set[Path], set[Path]]:
-    """Tell folders in which records lie, at whatever depth, into those that the program can do without and the rest."""
+def private_folders(
+    folder: Path, left_out: Container[Path], private_names: PrivateNames, depth: int = MAX_DEPTH
+) -> Iterator[Path]:
+    """Yield the folders with private files: a folder, and those just below it.
+
+    Args:
+        folder: where to look.
+        left_out: folders not to look into, besides those whose name begins with a dot.
+        private_names: tells what is private.
+        depth: how many folders deep to look.
+    """
+    if folder in left_out:
+        return
+    if private_names(folder):
+        yield folder
+    for entry in _entries(folder) if depth else ():
+        if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            yield from private_folders(Path(entry.path), left_out, private_names, depth - 1)
+
+
+def _entries(folder: Path) -> list["os.DirEntry[str]"]:
+    try:
+        return sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+def _covered_and_sifted(private: Iterable[Path], own: Sequence[Path]) -> tuple[set[Path], set[Path]]:
+    """Tell folders with private files, at whatever depth, into those that the program can do without and the rest."""
     away: set[Path] = set()
     sifted: set[Path] = set()
-    new = set(records)
+    new = set(private)
     while new:
         needed = {folder for folder in new if any(path.is_relative_to(folder) for path in own)}
         sifted |= needed
@@ -115,13 +159,15 @@ def _to_be_written(hidden: Iterable[Path]) -> Iterator[Path]:
             yield next(folder for folder in path.parents if folder.is_dir())
 
 
-def _sifted(folder: Path, hidden: Iterable[Path], name: str) -> tuple[str, ...]:
+def _sifted(folder: Path, hidden: Iterable[Path], name: str, access: FileAccess) -> tuple[str, ...]:
     """Return what is shown of a folder in which records or the referee's files lie.
 
     Raises:
         PlayerError: it is too much; each of it is shown by itself, so that nothing else ever is.
     """
-    names = besides_records(folder, {path.name for path in hidden if path.parent == folder})
+    entries = _entries(folder)  # before it is asked what is private: what comes to be meanwhile is not shown
+    left_out = {*access.private_names(folder), *(path.name for path in hidden if path.parent == folder)}
+    names = tuple(entry.name for entry in entries if entry.name not in left_out)
     if len(names) > MAX_SIFTED:
         detail = f"{name}: {folder} holds records or other files of the referee, and {len(names)} entries besides"
         raise PlayerError(f"{detail}; put the program into a folder of its own")

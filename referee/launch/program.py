@@ -1,7 +1,7 @@
 """Starts a player program within its bounds and ends it, with everything it started.
 
-Knows processes; refuses to know matches. A program runs in a session of its own and, where the machine allows it, in a
-sandbox and in control groups; it finds the referee's address and its own token in its environment.
+A program runs in a session of its own and, where the machine allows it, in a sandbox and in control groups; it finds
+the referee's address and its own token in its environment.
 """
 
 import contextlib
@@ -11,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from ..clock import Timer
 from .control_groups import Ground, Group
 from .exit_watch import POLL_S, when_ended
-from .file_view import FileView, view_of
+from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
 from .limits import ProgramLimits, limited
 from .orphans import orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
-from .sandbox import HOME, Sandbox
+from .sandbox import HOME, SOCKET, Sandbox
 from .starting import ProcessCommand, if_alive, start
 from .visible_paths import rustup_home
 
@@ -31,7 +32,9 @@ GRACE_S = 0.5
 """Between asking a process group to end and killing it."""
 CLEAR_S = 5.0
 """How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
+CHECK_VARIABLE = "REFEREE_CHECK"
+"""Marks the processes of a check that is one of many, and what they leave behind."""
+_PASSED_ON = (CHECK_VARIABLE, "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
 """Of the referee's own environment, what a program needs to run at all; secrets stay here."""
 _OUTSIDE = ("HOME", "TMPDIR")
 """Of these, what names places that a sandbox does not have."""
@@ -49,6 +52,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
     limits: ProgramLimits = ProgramLimits()
     hidden: tuple[Path, ...] = ()
     """Files and folders that no program may read, whatever else it is shown: records and keys."""
+    private_names: PrivateNames = nothing_private
+    """Tells what no program may read wherever it lies: records of other runs."""
 
     @property
     def controllers(self) -> frozenset[str]:
@@ -102,18 +107,38 @@ class Confinement(Struct, frozen=True, kw_only=True):
             raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
 
 
+class Invitation(Struct, frozen=True, kw_only=True):
+    """How a launched program finds its referee and proves that it is the one."""
+
+    address: str
+    """As a player writes it; of a program that is given a socket, that is its address in its place."""
+    token: str
+    """No other program's is the same."""
+    seed: str = ""
+    """For a player that draws lots, in hex; empty: it has none."""
+
+    def environment(self, name: str, socket: Path | None) -> dict[str, str]:
+        """Return the variables that tell a program.
+
+        Args:
+            name: the player's.
+            socket: that the program is given; None: it has none.
+        """
+        address = self.address if socket is None else f"unix:{SOCKET}"
+        found = {"REFEREE_ADDRESS": address, "REFEREE_TOKEN": self.token, "REFEREE_NAME": name}
+        return found | ({"REFEREE_PLAYER_SEED": self.seed} if self.seed else {})
+
+
 class Program:
     """One running program and everything it starts.
 
     Args:
         launch: what to start.
-        environment: added to the few variables that are passed on; no other program's `REFEREE_TOKEN` is the same.
+        invitation: what it is told of the referee.
         output: file that takes the end of its stdout and stderr.
         reactor: Twisted's.
-        confinement: what it is held to.
-        hidden: what it may not read, besides what no program may.
-        others: folders of other players.
-        socket: the referee's, for a program in a sandbox.
+        confinement: what it is held to, as every program is.
+        access: what it may not read, besides what no program may, and its socket.
 
     Raises:
         PlayerError: it can't be started.
@@ -122,14 +147,11 @@ class Program:
     def __init__(
         self,
         launch: Launch,
-        environment: Mapping[str, str],
+        invitation: Invitation,
         output: Path,
         reactor: Reactor,
         confinement: Confinement = Confinement(),  # noqa: B008  # frozen
-        *,
-        hidden: Sequence[Path] = (),
-        others: Sequence[Path] = (),
-        socket: Path | None = None,
+        access: FileAccess = FileAccess(),  # noqa: B008  # frozen
     ) -> None:
         self.status: str | None = None
         """How it ended: `exit status N` or `signal NAME`, and what it printed last; None while it runs."""
@@ -141,12 +163,15 @@ class Program:
         """Is there if it printed anything."""
         self._reactor = reactor
         self._confinement = confinement
-        self._mark = f"REFEREE_TOKEN={environment['REFEREE_TOKEN']}" if "REFEREE_TOKEN" in environment else None
+        self.mark = f"REFEREE_TOKEN={invitation.token}"
+        """What all its processes have in their environment, and no other process has."""
         self._push: Timer | None = None
         argv = resolved(launch)
+        hidden = (*confinement.hidden, *access.hidden)
+        whole = replace(access, hidden=hidden, private_names=confinement.private_names)
 
         def _view() -> FileView:
-            return view_of(launch, argv, hidden=[*confinement.hidden, *hidden], others=others, socket=socket)
+            return view_of(launch, argv, whole)
 
         self._group = confinement.group()
         self._output = OutputPipe(reactor, output)
@@ -156,7 +181,7 @@ class Program:
                 undoing.callback(self._group.remove)
             try:
                 with starting(launch), confinement.command(argv, _view, self._group) as command:
-                    env = confinement.environment(environment)
+                    env = confinement.environment(invitation.environment(launch.name, access.socket))
                     self._process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd)
             except OSError as error:
                 raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
@@ -213,7 +238,7 @@ class Program:
     def _orphans(self) -> list[int]:
         """Return what has left the process group, where neither sandbox nor control group holds it."""
         is_held = self._group is not None or self._confinement.sandbox is not None
-        return [] if is_held or self._mark is None else orphans(self._mark)
+        return [] if is_held else orphans(self.mark)
 
     def _kill(self) -> None:
         self._signal(signal.SIGKILL)

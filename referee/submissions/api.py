@@ -19,7 +19,7 @@ from ..net.links.tokens import BadTokens, read_tokens
 from ..observers import Note
 from ..record.reader import RecordError
 from .archive import BadArchive
-from .check_queue import Checker
+from .check_queue import CheckQueue
 from .matches import Matches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
 
@@ -104,7 +104,7 @@ class AuthorApi:
 
     Args:
         store: of the versions.
-        checker: takes new versions.
+        checks: the queue that takes new versions.
         matches: of all authors.
         clock: monotonic seconds.
         now: ISO 8601 in UTC.
@@ -114,14 +114,14 @@ class AuthorApi:
     def __init__(
         self,
         store: Store,
-        checker: Checker,
+        checks: CheckQueue,
         matches: Matches,
         clock: Callable[[], float],
         now: Callable[[], str],
         note: Note,
     ) -> None:
         self._store = store
-        self._checker = checker
+        self._checks = checks
         self._matches = matches
         self._now = now
         self._note = note
@@ -166,7 +166,7 @@ class AuthorApi:
         except VersionRefused as error:
             return refusal(HTTPStatus.CONFLICT, str(error), error.remedy)
         if is_new:
-            self._checker.add(author, version.number)
+            self._checks.add(author, version.number)
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
         return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
 
@@ -187,7 +187,7 @@ class AuthorApi:
 
     def _shown(self, author: str, version: HandedInVersion) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.to_builtins(version)
-        if self._checker.current == (author, version.number) and version.state is VersionState.WAITING:
+        if self._checks.current == (author, version.number) and version.state is VersionState.WAITING:
             plain["state"] = str(VersionState.CHECKING)
         return plain
 

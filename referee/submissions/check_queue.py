@@ -1,19 +1,17 @@
-"""Checks what authors hand in, one version at a time, each by a process of its own. Refuses to know what is checked.
+"""The queue of versions to check: one at a time, each by a process of its own.
 
 A check ends with everything that it started: when it is done, over its time, or when the service stops. Versions whose
 check was cut off, by a kill of this process too, are checked again.
 """
 
 import contextlib
-import json
+import hashlib
 import os
-import re
 import signal
 import subprocess
-import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +20,14 @@ from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
-from ..files.removal import remove
+from ..files.scratch import scratch
 from ..files.tree import BadTree, is_of_the_machine
 from ..launch.orphans import orphans
+from ..launch.program import CHECK_VARIABLE
 from ..launch.starting import ProcessCommand, if_alive, start
 from ..observers import Note
-from .store import MAX_ATTEMPTS, CheckOutcome, Store, StoreError
+from .store import MAX_ATTEMPTS, PLAYER, CheckOutcome, Store, StoreError
 
-COMMAND = (sys.executable, "-m", "referee", "check")
-"""A player's folder and --json are added."""
 CHECK_S = 600.0
 """A build may take half of it; the check of a good player takes a minute."""
 POLL_S = 0.05
@@ -41,15 +38,16 @@ RETRY_S = 30.0
 _GONE_S = 5.0
 _MAX_REPORT_BYTES = 1 << 20
 _MAX_FAILED_STEPS = 20
-_LAST_WORDS_CHARS = 300
-_PREFIX = "referee-check-"
-_FOLDERS = re.compile(r"/(?:[^\s/:'\"]+/)+")
-"""Of an absolute path, all but the last part: where things are on this machine is nothing for authors."""
+_LAST_WORDS_BYTES = 400
 _VERDICTS = (0, 1)
 """Exit status of a check: passed, failed. Anything else says that it could not be made."""
 
 
-class Checker:
+class CheckFailed(Exception):
+    """A check that could not be made; the text is for the organiser."""
+
+
+class CheckQueue:
     """The queue of versions to check.
 
     Args:
@@ -57,8 +55,8 @@ class Checker:
         store: of the versions.
         now: ISO 8601 in UTC.
         note: takes note of what happens.
-        command: command line of a check.
-        limit_s: how long one may take.
+        command: command line of a check; a player's folder is added, and the report is expected on stdout as JSON.
+        limit_s: how long one may take, in seconds.
     """
 
     def __init__(
@@ -67,7 +65,7 @@ class Checker:
         store: Store,
         now: Callable[[], str],
         note: Note,
-        command: Sequence[str] = COMMAND,
+        command: Sequence[str],
         limit_s: float = CHECK_S,
     ) -> None:
         self._reactor = reactor
@@ -76,18 +74,20 @@ class Checker:
         self._note = note
         self._command = tuple(command)
         self._limit_s = limit_s
+        self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
+        """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
         self._queue: deque[tuple[str, int]] = deque()
         self._idle: Deferred[None] | None = None
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
 
-    async def take_up(self) -> None:
-        """End and clear away what a service that was killed had begun, and queue what waits: before anything else.
+    async def recover(self) -> None:
+        """End what a service that was killed had begun, and queue what waits: before anything else.
 
         Raises:
             StoreError: the versions can't be read.
         """
-        await deferToThread(self._end_leftover)
+        await deferToThread(self._end_leftovers)
         for author, number in self._store.recover():
             self.add(author, number)
 
@@ -135,80 +135,87 @@ class Checker:
 
     async def _tried(self, author: str, number: int) -> CheckOutcome:
         """Check a version; what comes up meanwhile is its verdict, too, unless it is this machine's trouble."""
-        try:
-            work = await deferToThread(self._store.begin, author, number)
+        with ExitStack() as held:
             try:
-                return await self._verdict(work)
+                folder = held.enter_context(scratch("check"))
+                await deferToThread(self._store.begin, author, number, folder / PLAYER)
+                return await self._verdict(folder)
             except CancelledError:
                 self._store.put_off(author, number)
                 raise
-        except CancelledError:
-            raise
-        except Exception as error:
-            if isinstance(error, StoreError) or is_of_the_machine(error):
-                raise
-            self._note("check-failed", author=author, version=number, error=_told(error))
-            return CheckOutcome(passed=False, trouble=_trouble(error))
+            except Exception as error:
+                if isinstance(error, StoreError) or is_of_the_machine(error):
+                    raise
+                self._note("check-failed", author=author, version=number, error=_told(error))
+                return CheckOutcome(passed=False, trouble=_trouble(error))
+            finally:
+                await deferToThread(held.close)
 
-    async def _verdict(self, work: Path) -> CheckOutcome:
-        """Run the check of a folder, and return what came of it."""
-        scratch = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._leftover.write_text(str(scratch))
-        try:
-            status = await self._ended(_started([*self._command, str(work), "--json"], scratch), scratch)
-            return _judged(status, self._limit_s, scratch, work)
-        finally:
-            await deferToThread(_cleared, scratch)
-            self._leftover.unlink(missing_ok=True)
+    async def _verdict(self, folder: Path) -> CheckOutcome:
+        """Check the player in a folder, which has the output beside it, and return what came of it."""
+        status = await self._ended(self._started(folder))
+        if status is None:
+            remedy = "`referee check` on your own machine shows where it hangs"
+            return CheckOutcome(passed=False, trouble=f"the check was not done after {self._limit_s:g} s; {remedy}")
+        report = _report(folder)
+        if status not in _VERDICTS or report is None:
+            words = (folder / "err").read_bytes()[-_LAST_WORDS_BYTES:].decode(errors="replace").split()
+            raise CheckFailed(f"exit status {status}", " ".join(words))
+        return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
 
-    async def _ended(self, process: "subprocess.Popen[bytes]", scratch: Path) -> int | None:
+    def _started(self, folder: Path) -> "subprocess.Popen[bytes]":
+        """Start a check, which ends with this service, and whose files lie in the folder."""
+        name, _, value = self._mark.partition("=")
+        env = {**os.environ, "TMPDIR": str(folder), name: value}
+        env.pop("REFEREE_TOKEN", None)
+        with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+            command = ProcessCommand(tuple(if_alive([*self._command, PLAYER])))
+            return start(command, cwd=folder, env=env, output=out, errors=err)
+
+    async def _ended(self, process: "subprocess.Popen[bytes]") -> int | None:
         """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
-        give_up = self._reactor.seconds() + self._limit_s
         try:
-            while process.poll() is None and self._reactor.seconds() < give_up:
-                await deferLater(self._reactor, POLL_S)
-            return process.returncode
+            if await self._comes_true(lambda: process.poll() is not None, self._limit_s):
+                return process.returncode
+            return None
         finally:
-            await self._swept(process, scratch)
+            await self._swept(process)
 
-    async def _swept(self, process: "subprocess.Popen[bytes]", scratch: Path) -> None:
+    async def _swept(self, process: "subprocess.Popen[bytes]") -> None:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        patience = self._reactor.seconds() + GRACE_S
-        while process.poll() is None and self._reactor.seconds() < patience:
-            await deferLater(self._reactor, POLL_S)
+        await self._comes_true(lambda: process.poll() is not None, GRACE_S)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        give_up = self._reactor.seconds() + _GONE_S
-        while (process.poll() is None or _kill_orphans(scratch)) and self._reactor.seconds() < give_up:
+        await self._comes_true(lambda: process.poll() is not None and not self._kill_orphans(), _GONE_S)
+
+    async def _comes_true(self, holds: Callable[[], bool], limit_s: float) -> bool:
+        """Wait until something holds; tell whether it does."""
+        give_up = self._reactor.seconds() + limit_s
+        while not (is_true := holds()) and self._reactor.seconds() < give_up:
             await deferLater(self._reactor, POLL_S)
+        return is_true
 
-    # --- after a kill
+    def _end_leftovers(self) -> None:
+        """End what a service that was killed has left running, then remove its files."""
+        while self._kill_orphans():
+            pass
+        with scratch("check"):
+            pass
 
-    @property
-    def _leftover(self) -> Path:
-        """File that says where the check that runs has its files: by them its processes are told."""
-        return self._store.root / ".versions" / ".check"
-
-    def _end_leftover(self) -> None:
-        """End what a service that was killed had begun."""
-        with contextlib.suppress(FileNotFoundError):
-            scratch = Path(self._leftover.read_text())
-            if scratch.is_absolute() and scratch.name.startswith(_PREFIX):
-                while _kill_orphans(scratch):
-                    pass
-                _cleared(scratch)
-            self._leftover.unlink()
-
-
-def _cleared(scratch: Path) -> None:
-    """Remove what a check has left; programs without a sandbox may have written to it."""
-    with contextlib.suppress(OSError):
-        remove(scratch)
+    def _kill_orphans(self) -> bool:
+        """Kill every process of a check; return whether there were any."""
+        pids = orphans(self._mark)
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        return bool(pids)
 
 
 def _told(error: Exception) -> str:
     """Return an error as the organiser is told it."""
+    if isinstance(error, CheckFailed):
+        return ": ".join(error.args)
     return str(error) if isinstance(error, OSError | StoreError | BadTree) else f"{type(error).__name__}: {error}"
 
 
@@ -216,63 +223,21 @@ def _trouble(error: Exception) -> str:
     """Return an error as an author is told it: without a path of this machine."""
     if isinstance(error, BadTree):
         return f"the check could not be made: {error}"
-    what = error.strerror if isinstance(error, OSError) else type(error).__name__
+    if isinstance(error, CheckFailed):
+        what = error.args[0]
+    else:
+        what = error.strerror if isinstance(error, OSError) else type(error).__name__
     return f"the check could not be made ({what}): tell the organiser"
 
 
-def _started(command: Sequence[str], scratch: Path) -> "subprocess.Popen[bytes]":
-    """Start a check, which ends with this service."""
-    with (scratch / "out").open("wb") as out, (scratch / "err").open("wb") as err:
-        whole = ProcessCommand(tuple(if_alive(command)))
-        return start(whole, cwd=scratch, env=_environment(scratch), output=out, errors=err)
-
-
-def _environment(scratch: Path) -> dict[str, str]:
-    """Return the environment of a check: its TMPDIR is what every process of it has, sandboxed ones aside."""
-    passed_on = {key: value for key, value in os.environ.items() if key != "REFEREE_TOKEN"}
-    return {**passed_on, "TMPDIR": str(scratch)}
-
-
-def _kill_orphans(scratch: Path) -> bool:
-    """Kill every process of a check; return whether there were any."""
-    pids = orphans(f"TMPDIR={scratch}")
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    return bool(pids)
-
-
-def _judged(status: int | None, limit_s: float, scratch: Path, work: Path) -> CheckOutcome:
-    """Return the verdict that a check's status and output say."""
-    if status is None:
-        text = f"the check was not done after {limit_s:g} s; `referee check` on your own machine shows where it hangs"
-        return CheckOutcome(passed=False, trouble=text)
-    report = _report(scratch / "out", {str(work): "player", str(scratch): "tmp"})
-    if status not in _VERDICTS or report is None:
-        words = (scratch / "err").read_bytes()[-4 * _LAST_WORDS_CHARS :].decode(errors="replace").split()
-        said = _FOLDERS.sub("", " ".join(words).replace(str(work), "player"))[-_LAST_WORDS_CHARS:]
-        text = (
-            f"the check could not be made (exit status {status}): tell the organiser{f'; it said: {said}' * bool(said)}"
-        )
-        return CheckOutcome(passed=False, trouble=text)
-    return CheckOutcome(passed=status == 0, report=report, failed_steps=_failed_steps(report))
-
-
-def _report(path: Path, names: dict[str, str]) -> dict[str, Any] | None:
-    """Return the object in a check's last line, without this machine's paths; None if there is none.
-
-    Args:
-        path: what the check printed.
-        names: path of this machine -> what stands for it.
-    """
-    with path.open("rb") as file:
+def _report(folder: Path) -> dict[str, Any] | None:
+    """Return the object in a check's last line, paths relative to the check's folder; None if there is none."""
+    place = msgspec.json.encode(f"{folder}/")[1:-1]
+    with (folder / "out").open("rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - _MAX_REPORT_BYTES, 0))
         lines = file.read().strip().splitlines() or [b""]
-    text = lines[-1].decode(errors="replace")
-    for real, name in names.items():
-        text = text.replace(json.dumps(real)[1:-1], name)
     try:
-        return msgspec.json.decode(text, type=dict[str, Any])
+        return msgspec.json.decode(lines[-1].replace(place, b""), type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
         return None
 

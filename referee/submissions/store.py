@@ -34,7 +34,7 @@ MAX_JSON_BYTES = 1024 * MIB
 """Of one author, packed and unpacked together: a hundred authors fill a common disk at worst, not one of them."""
 MAX_ATTEMPTS = 3
 """Checks of one version that were cut off: it may be what takes the machine down."""
-_ARCHIVE, PLAYER, _ENTRY, _REPORT, _WORK = "archive.tar.gz", "player", "version.json", "report.json", "work"
+_ARCHIVE, PLAYER, _ENTRY, _REPORT = "archive.tar.gz", "player", "version.json", "report.json"
 _PARTIAL = ".partial-"
 _DIGITS = 4
 
@@ -140,10 +140,8 @@ class Store:
         for folder in sorted(path for path in self._versions.iterdir() if path.is_dir()):
             for partial in folder.glob(f"{_PARTIAL}*"):
                 _clear(partial)
-            for version in self.versions(folder.name):
-                self.clear(folder.name, version.number)
-                if version.state is VersionState.WAITING:
-                    waiting.append((version.handed_in, folder.name, version.number))
+            versions = (version for version in self.versions(folder.name) if version.state is VersionState.WAITING)
+            waiting += [(version.handed_in, folder.name, version.number) for version in versions]
             self._set_link(folder.name)
         return [(author, number) for _, author, number in sorted(waiting)]
 
@@ -229,11 +227,13 @@ class Store:
 
     # --- checking
 
-    def begin(self, author: str, number: int) -> Path:
-        """Note that a check begins.
+    def begin(self, author: str, number: int, place: Path) -> None:
+        """Note that a check begins, and copy the player's folder for it to build and run in.
 
-        Returns:
-            A copy of the player's folder for the check to build and run in.
+        Args:
+            author: whose.
+            number: of the version.
+            place: where the copy is to be.
 
         Raises:
             BadTree: what was unpacked can't be worked with any more.
@@ -241,16 +241,12 @@ class Store:
         """
         version = self._read(author, number)
         self._write(author, replace(version, attempts=version.attempts + 1))
-        self.clear(author, number)
-        folder = self._folder(author, number)
-        copy_folder(folder / PLAYER, folder / _WORK)
-        return folder / _WORK
+        copy_folder(self._folder(author, number) / PLAYER, place)
 
     def put_off(self, author: str, number: int) -> None:
         """Note that a check was stopped for no fault of the version's; it waits for the next one."""
         version = self._read(author, number)
         self._write(author, replace(version, attempts=max(version.attempts - 1, 0)))
-        self.clear(author, number)
 
     def conclude(self, author: str, number: int, verdict: CheckOutcome, now: str) -> None:
         """Note a verdict; a version that passed is the present one from now on.
@@ -276,7 +272,6 @@ class Store:
             attempts=0,
         )
         self._write(author, done)
-        self.clear(author, number)
         self._set_link(author)
 
     def report(self, author: str, number: int) -> Any:
@@ -285,10 +280,6 @@ class Store:
             return msgspec.json.decode((self._folder(author, number) / _REPORT).read_bytes())
         except (OSError, msgspec.DecodeError):
             return None
-
-    def clear(self, author: str, number: int) -> None:
-        """Remove what a check has made."""
-        _clear(self._folder(author, number) / _WORK)
 
     # --- on the disk
 

@@ -1,11 +1,14 @@
 """The parts of the check that need no program: how bytes are shown, cut and encoded, and where matches begin."""
 
 import socket
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgpack
 import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
 
 from protocol import Code
 from protocol.frames import encode_frame
@@ -97,12 +100,23 @@ def test_the_other_order_leaves_out_what_may_be_missing() -> None:
     assert "ack" in msgpack.unpackb(reordered(msgpack.packb({"type": "start", "ack": 1})))
 
 
+@contextmanager
+def connected() -> Iterator[tuple[Wire, socket.socket, Loop]]:
+    """Connect the two ends of a wire: the check's, and a program's."""
+    ours, theirs = socket.socketpair()
+    loop = Loop()
+    wire = Wire(ours, loop)
+    try:
+        with theirs:
+            yield wire, theirs, loop
+    finally:
+        wire.close()
+
+
 @pytest.mark.parametrize("delivery", Delivery)
 def test_every_delivery_brings_the_same_bytes(delivery: Delivery) -> None:
     """However the frames are cut, they arrive whole and in order."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        wire = Wire(ours, Loop())
+    with connected() as (wire, theirs, _):
         wire.send(FRAMES, delivery, 5)
         assert theirs.recv(10_000) == b"".join(FRAMES)
         assert wire.asked == FRAMES
@@ -110,17 +124,13 @@ def test_every_delivery_brings_the_same_bytes(delivery: Delivery) -> None:
 
 def test_what_nobody_reads_is_noticed() -> None:
     """The wait for a reader ends at the limit."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs, pytest.raises(NotReadingError, match="bytes are left unread"):
-        Wire(ours, Loop()).send([bytes(10_000_000)], Delivery.WHOLE, 0.05)
+    with connected() as (wire, _, _), pytest.raises(NotReadingError, match="bytes are left unread"):
+        wire.send([bytes(10_000_000)], Delivery.WHOLE, 0.05)
 
 
 def test_frames_are_taken_one_by_one() -> None:
     """Two frames in one packet are two; what is beyond the limit is taken as it is, and the end is noticed."""
-    ours, theirs = socket.socketpair()
-    loop = Loop()
-    with ours, theirs:
-        wire = Wire(ours, loop)
+    with connected() as (wire, theirs, loop):
         theirs.sendall(FRAMES[0] + FRAMES[1] + b"HTTP/1.1")
         theirs.close()
         assert loop.wait(lambda: wire.is_ended, 5)
@@ -130,31 +140,47 @@ def test_frames_are_taken_one_by_one() -> None:
 
 def test_a_flood_fills_no_memory() -> None:
     """Of what nothing has taken, a megabyte is kept."""
-    ours, theirs = socket.socketpair()
-    loop = Loop()
-    with ours, theirs:
+    with connected() as (wire, theirs, _):
         theirs.setblocking(False)
-        wire = Wire(ours, loop)
         while wire.total_bytes < 3 << 20:
             theirs.send(bytes(60_000))
-            loop.wait(lambda: False, 0)
             wire.doRead()
         assert len(wire.received) == 1 << 20
 
 
-def test_the_loop_calls_what_is_due_and_no_more() -> None:
-    """Timers fire in time, can be called off and put off, and a wait ends as soon as its condition holds."""
+def test_a_wait_ends_as_soon_as_its_condition_holds() -> None:
+    """What is due meanwhile is done; a condition that never holds is given up at the limit."""
     loop, called = Loop(), list[str]()
-    loop.callLater(0.01, called.append, "first")
-    off = loop.callLater(0.01, called.append, "never")
-    late = loop.callLater(0.0, called.append, "late")
-    off.cancel()
-    late.reset(1000)
-    assert late.getTime() > time.monotonic() + 900
+    loop.reactor.callLater(0.01, called.append, "due")
     assert loop.wait(lambda: bool(called), 5)
-    assert called == ["first"]
-    assert [off.active(), late.active()] == [False, True]
     assert not loop.wait(lambda: False, 0.01)
+
+
+def test_a_coroutine_runs_to_its_end() -> None:
+    """Plain code gets what it returns or raises; an interrupt gives it the time to tidy up."""
+    loop, tidied = Loop(), list[str]()
+
+    async def _slow(what: str) -> str:
+        try:
+            await deferLater(loop.reactor, 0.01)
+            if what == "fails":
+                raise ValueError(what)
+            if what == "is interrupted":
+                loop.reactor.timeout = _interrupt
+                await Deferred()
+            return what
+        finally:
+            tidied.append(what)
+
+    def _interrupt() -> None:
+        del loop.reactor.timeout
+        raise KeyboardInterrupt
+
+    assert loop.result(_slow("ends")) == "ends"
+    for what, error in (("fails", ValueError), ("is interrupted", KeyboardInterrupt)):
+        with pytest.raises(error):
+            loop.result(_slow(what))
+    assert tidied == ["ends", "fails", "is interrupted"]
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.launch import (
+    Invitation,
     Launch,
     PlayerError,
     PlayerKind,
@@ -32,11 +33,12 @@ from .loop import Loop
 class Running:
     """A program under a test's clock; `said` and `ended` let real time pass until something holds."""
 
-    def __init__(self, folder: Path, script: str, **environment: str) -> None:
+    def __init__(self, folder: Path, script: str, token: str = "") -> None:
         self.clock = Loop()
         self.output = folder / "output"
         launch = Launch(name="p", argv=(sys.executable, "-u", "-c", script))
-        self.program = Program(launch, environment, self.output, self.clock)
+        invitation = Invitation(address="", token=token or f"of {folder}")
+        self.program = Program(launch, invitation, self.output, self.clock)
         self.status = fired(self.program.exited)
 
     def said(self, text: str) -> None:
@@ -82,7 +84,7 @@ def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypa
     """What the referee hands over is there; other variables of the referee are not."""
     monkeypatch.setenv("REFEREE_DATABASE_PASSWORD", "hunter2")
     script = "import os; print(os.environ['REFEREE_TOKEN'], os.environ.get('REFEREE_DATABASE_PASSWORD'))"
-    running = Running(tmp_path, script, REFEREE_TOKEN="t0ken")
+    running = Running(tmp_path, script, "t0ken")
     running.ended()
     assert running.output.read_text() == "t0ken None\n"
 
@@ -119,7 +121,7 @@ def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> No
         "    time.sleep(1000)\n"
         "os.wait()\n"
     )
-    running = Running(tmp_path, script, REFEREE_TOKEN=f"of {tmp_path}")
+    running = Running(tmp_path, script)
     running.said("here")
     child = int(running.program._output.tail.content.split()[1])
     gone = fired(running.program.end())
@@ -146,7 +148,7 @@ def test_a_program_that_cannot_be_started(tmp_path: Path) -> None:
     """The error names the command and the reason."""
     launch = Launch(name="p", argv=("no-such-program-anywhere",))
     with pytest.raises(PlayerError, match="no-such-program-anywhere: No such file"):
-        Program(launch, {}, tmp_path / "output", Loop())
+        Program(launch, Invitation(address="", token="none"), tmp_path / "output", Loop())
 
 
 def test_a_silent_program_leaves_no_file(tmp_path: Path) -> None:

@@ -18,18 +18,23 @@ from referee.launch import (
     find_sandbox,
     house_launch,
 )
-from referee.launch.file_view import MAX_COVERED, MAX_SIFTED, view_of
+from referee.launch.file_view import MAX_COVERED, MAX_SIFTED, FileAccess, FileView, private_folders, view_of
 from referee.launch.player_spec import resolved
 from referee.launch.sandbox import HOME
 from referee.launch.starting import ProcessCommand
 from referee.launch.visible_paths import is_shared, named, own_runtime, runtimes
-from referee.record.record_files import record_folders
+from referee.record.record_files import record_names
+
+
+def seen(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> FileView:
+    """Return what a program is shown where records are private."""
+    return view_of(launch, resolved(launch), FileAccess(hidden=hidden, private_names=record_names, others=others))
 
 
 def said_inside(launch: Launch, hidden: tuple[Path, ...] = (), others: tuple[Path, ...] = ()) -> str:
     """Run a program in a sandbox, and return what it printed."""
     argv = resolved(launch)
-    view = view_of(launch, argv, hidden=hidden, others=others, socket=None)
+    view = seen(launch, hidden, others)
     environment = {"PATH": os.environ["PATH"], "HOME": HOME}
     with find_sandbox().around(argv, view, ProgramLimits()) as command:
         done = subprocess.run(
@@ -100,7 +105,7 @@ def test_what_is_hidden_is_not_to_be_read(folder: Path) -> None:
 def started_inside(launch: Launch, hidden: tuple[Path, ...] = ()) -> "Iterator[subprocess.Popen[str]]":
     """Start a program in a sandbox, and wait until it says that it is up."""
     argv = resolved(launch)
-    view = view_of(launch, argv, hidden=hidden, others=(), socket=None)
+    view = seen(launch, hidden)
     pipe = subprocess.PIPE
     with (
         find_sandbox().around(argv, view, ProgramLimits()) as command,
@@ -131,7 +136,7 @@ def test_any_number_of_records_is_hidden_at_once(folder: Path) -> None:
             for where in (folder, folder / "logs" / "cup"):
                 (where / f"{number}.jsonl").write_text('{"n":0,')
         (folder / "2.jsonl").unlink(missing_ok=True)
-        view = view_of(launch, argv, hidden=(), others=(), socket=None)
+        view = seen(launch)
         with find_sandbox().around(argv, view, ProgramLimits()) as command:
             counts.append(len(options_of(command)))
         with started_inside(launch) as inside:
@@ -163,7 +168,7 @@ def test_any_number_of_folders_with_records_is_hidden_at_once(folder: Path, wher
     launch = command_launch("sh -c 'ls; cat lib/help.txt; cat logs/cup1/1.jsonl cup1/1.jsonl'", "p")
     absent = [f"cat: {name}: No such file or directory" for name in ("logs/cup1/1.jsonl", "cup1/1.jsonl")]
     assert said_inside(launch).splitlines() == ["lib", "logs", "words", *absent]
-    view = view_of(launch, resolved(launch), hidden=(), others=(), socket=None)
+    view = seen(launch)
     assert len(view.hidden) == (1 if where == "logs" else 0)
 
 
@@ -175,7 +180,7 @@ def test_a_crowded_folder_with_records_is_refused(folder: Path) -> None:
         (folder / f"{number}.txt").touch()
     launch = command_launch("cat 1.txt", "p")
     with pytest.raises(PlayerError, match="put the program into a folder of its own"):
-        view_of(launch, resolved(launch), hidden=(), others=(), socket=None)
+        seen(launch)
 
 
 def test_files_of_the_referee_are_hidden(folder: Path) -> None:
@@ -204,7 +209,7 @@ def test_the_command_line_inside_tells_nothing(folder: Path) -> None:
 
 def test_a_house_player_sees_none_of_it(folder: Path) -> None:
     """It is shown what this installation consists of, and not the folder that the referee runs in."""
-    view = view_of(house_launch("dag"), resolved(house_launch("dag")), hidden=(folder,), others=(), socket=None)
+    view = seen(house_launch("dag"), (folder,))
     assert set(own_runtime()) <= set(view.shown)
     assert folder not in view.shown
 
@@ -214,7 +219,7 @@ def test_records_where_players_run_are_refused(folder: Path) -> None:
     launch = command_launch("cat mine.txt", "p")
     for hidden in (folder, folder.parent):
         with pytest.raises(PlayerError, match="keep records and players apart"):
-            view_of(launch, resolved(launch), hidden=(hidden,), others=(), socket=None)
+            seen(launch, (hidden,))
 
 
 def test_of_a_home_only_what_is_named_is_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +230,7 @@ def test_of_a_home_only_what_is_named_is_shown(folder: Path, monkeypatch: pytest
     launch = command_launch("sh -c 'cat player.py; ls' sh player.py", "p")
     assert said_inside(launch) == "print('here')\nplayer.py\n"
     with pytest.raises(PlayerError, match="no folder of the player's own"):
-        view_of(Launch(name="p", argv=("true",), folder=folder), ["/bin/true"], hidden=(), others=(), socket=None)
+        seen(Launch(name="p", argv=("true",), folder=folder))
 
 
 @pytest.mark.parametrize(
@@ -280,7 +285,7 @@ def test_records_are_looked_for_near_by(tmp_path: Path) -> None:
     """Two folders deep, not in hidden folders, and not in those that are hidden anyway."""
     for name in ("a.jsonl", "b/a.jsonl", "b/c/a.jsonl", "b/c/d/a.jsonl", ".git/a.jsonl", "logs/a.jsonl"):
         script(tmp_path / name, '{"n":0,')
-    found = {str(path.relative_to(tmp_path)) for path in record_folders(tmp_path, {tmp_path / "logs"})}
+    found = {str(path.relative_to(tmp_path)) for path in private_folders(tmp_path, {tmp_path / "logs"}, record_names)}
     assert found == {".", "b", "b/c"}
 
 

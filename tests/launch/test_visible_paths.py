@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch.file_view import view_of
+from referee.launch.file_view import FileAccess, view_of
 from referee.launch.player_spec import PlayerError, read_folder, resolved
 from referee.launch.visible_paths import runtimes
 
@@ -62,7 +62,7 @@ def player(folder: Path, run: str) -> Path:
 def shown_to(folder: Path) -> tuple[Path, ...]:
     """Return what a player's program is shown."""
     launch = read_folder(folder)
-    return view_of(launch, resolved(launch), hidden=(), others=(), socket=None).shown
+    return view_of(launch, resolved(launch), FileAccess()).shown
 
 
 @pytest.mark.parametrize("run", ["{}", "../bin/secret", "./script", "./bin/secret"])

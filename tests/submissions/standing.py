@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 from referee.app.receiving import SubmissionService, receive
-from referee.app.services import OFF, RefereeOptions
+from referee.app.services import RefereeOptions
 from referee.cli.common import console
+from referee.launch.confining import SandboxMode
 
 CHECK = str(Path(__file__).with_name("standin_check.py"))
 
@@ -26,7 +27,7 @@ def main() -> None:
         check_s=float(limit_s),
         remote_by_name=bool(by_name),
     )
-    receive(service, RefereeOptions(sandbox=OFF, say=console.say))
+    receive(service, RefereeOptions(sandbox=SandboxMode.OFF, say=console.say))
 
 
 if __name__ == "__main__":

@@ -60,13 +60,13 @@ def test_the_latest_version_that_passed_plays(store: Store) -> None:
     assert read_folder(store.root / "ada").name == "mine"
 
 
-def test_a_check_works_on_a_copy(store: Store) -> None:
-    """What a build makes is gone after the check; what plays is what was handed in."""
+def test_a_check_works_on_a_copy(store: Store, tmp_path: Path) -> None:
+    """What a build makes is nothing of the version's; what plays is what was handed in."""
     store.hand_in("ada", archive(), NOW)
-    (store.begin("ada", 1) / "built").touch()
+    store.begin("ada", 1, tmp_path / "player")
+    (tmp_path / "player" / "built").touch()
     store.conclude("ada", 1, PASSED, NOW)
     assert sorted(path.name for path in (store.root / "ada").iterdir()) == ["does", "note", "player.toml"]
-    assert not (store.root / ".versions/ada/0001/work").exists()
 
 
 def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,12 +87,12 @@ def test_what_is_not_taken(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     assert store.hand_in("bob", archive(note="e"), NOW)[0].number == 1
 
 
-def test_a_kill_loses_nothing(store: Store) -> None:
+def test_a_kill_loses_nothing(store: Store, tmp_path: Path) -> None:
     """What was half taken in is cleared away, what waits is checked in its order, and a lost link is set again."""
     taken(store, "a", PASSED)
     store.hand_in("bob", archive(note="b"), "2026-05-04T04:00:00+00:00")
     store.hand_in("ada", archive(note="c"), "2026-05-04T05:00:00+00:00")
-    work = store.begin("bob", 1)
+    store.begin("bob", 1, tmp_path / "player")
     kept = store.root / ".versions" / "ada"
     (kept / ".partial-x" / "player").mkdir(parents=True)
     (kept / ".partial-link").symlink_to("nowhere")
@@ -100,7 +100,6 @@ def test_a_kill_loses_nothing(store: Store) -> None:
     store.close()
     again = Store(store.root)
     assert again.recover() == [("bob", 1), ("ada", 2)]
-    assert not work.exists()
     assert sorted(path.name for path in kept.iterdir()) == ["0001", "0002"]
     assert note(again) == "a"
     assert [one.attempts for one in again.versions("bob")] == [1]

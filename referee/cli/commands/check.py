@@ -3,31 +3,25 @@
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import rich_click as click
 from click import get_current_context
 from click.core import ParameterSource
-from msgspec.structs import replace
 from rich.padding import Padding
 from rich.table import Column
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ...app.players import BUILDS
-from ...app.running import run_reactor
 from ...app.services import RefereeOptions, find_confinement
-from ...check import real_matches as real
-from ...check.context import CheckContext
-from ...check.findings import Finding, Shown, Skipped, StepVerdict, StepWatch, Trouble
+from ...check.checking import CheckRequest, report, run_check
+from ...check.findings import Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
-from ...check.steps import all_steps, behind, is_bar, walk
-from ...files.scratch import scratch
-from ...launch import Builds, Launch, PlayerError, command_launch, house_launch, no_folder
-from ...plugins import PluginError, Registry
+from ...check.step import CheckStep
+from ...check.steps import all_steps
 from ...text import counted, printable_lines
-from ..common import find_game, harmless, json_option, out, print_json, registry
+from ..common import harmless, json_option, out, print_json, registry
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
 from ..options.match import Seconds
@@ -99,41 +93,32 @@ def check(
     Exit status: 0 it passes, 1 a step failed, 2 used wrongly.
     """
     known = registry()
-    names = tuple(known.games)
-    titles = [(step.key, step.title) for step in all_steps(names)] + list(real.titles(names))
     if is_list:
-        _list(titles, as_json=as_json)
+        _list(all_steps(tuple(known.games)), as_json=as_json)
         return
     if player is None:
         raise click.UsageError("say which PLAYER, e.g. `referee check my_player/`; --list shows the steps")
-    for name in games:
-        find_game(name)
-    numbers = _numbers(only, [key for key, _ in titles])
-    given = _given(player, known)
     times = Times(start_s=start_s, move_s=move_s)
+    request = CheckRequest(player=player, games=games, only=only, times=times, logs=logs)
     confinement = find_confinement(running, logs)
-    with scratch("check") as folder:
-        bench = CheckContext(
-            given,
-            known.games,
-            only=games,
-            times=times,
-            confinement=confinement,
-            builds=Builds(logs.absolute() / BUILDS, confinement),
-            folder=folder,
-        )
-        telling = _Telling(is_quiet=as_json, with_sent=with_sent)
-        try:
-            _run(bench, names, numbers, telling)
-        finally:
-            bench.close()
-            telling.show_skipped()
-    _conclude(called or player, telling, as_json=as_json)
-    sys.exit(FAILED if telling.failed else FINE)
+    view = _CheckView(is_quiet=as_json, with_sent=with_sent)
+    try:
+        findings = run_check(request, known, confinement, view.tell)
+    finally:
+        view.show_skipped()
+    if as_json:
+        print_json(report(called or player, findings))
+    else:
+        _conclude(called or player, findings)
+    sys.exit(FAILED if _failed(findings) else FINE)
 
 
-class _Telling:
-    """Shows findings as they come, and keeps them. Steps in a row that are skipped for one reason take one line.
+def _failed(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.verdict is StepVerdict.FAILED]
+
+
+class _CheckView:
+    """Shows findings as they come. Steps in a row that are skipped for one reason take one line.
 
     What was explained once is not explained again: of a failure for the same cause, the first step is named.
 
@@ -143,7 +128,6 @@ class _Telling:
     """
 
     def __init__(self, *, is_quiet: bool, with_sent: bool) -> None:
-        self.findings: list[Finding] = []
         self._is_quiet = is_quiet
         self._with_sent = with_sent
         self._explained: dict[str, int] = {}
@@ -151,14 +135,8 @@ class _Telling:
         self._skipped: list[Finding] = []
         """Not shown yet."""
 
-    @property
-    def failed(self) -> list[Finding]:
-        """The steps that failed so far."""
-        return [finding for finding in self.findings if finding.verdict is StepVerdict.FAILED]
-
     def tell(self, finding: Finding) -> None:
-        """Keep a finding, and show it."""
-        self.findings.append(finding)
+        """Show a finding."""
         if self._is_quiet:
             return
         is_skipped = finding.verdict is StepVerdict.SKIPPED
@@ -191,65 +169,17 @@ class _Telling:
             self._skipped = []
 
 
-def _run(bench: CheckContext, names: Sequence[str], numbers: Collection[int], telling: _Telling) -> None:
-    """Run the steps, those at a real table last: they need the reactor."""
-    steps = all_steps(names)
-    bar = None
-    for finding in walk(steps, bench, numbers):
-        telling.tell(finding)
-        bar = behind(finding) if is_bar(finding, steps) and not numbers else bar
-    real_ones = [
-        (number, name) for number, name in enumerate(names, len(steps) + 1) if not numbers or number in numbers
-    ]
-    bench.close()  # nobody would look after it while the reactor runs
-    if bar is None and real_ones:
-        run_reactor(lambda reactor: real.matches(reactor, bench, real_ones, telling.tell))
-        return
-    for number, name in real_ones:
-        ((key, title),) = real.titles((name,))
-        telling.tell(StepWatch(number, key, title).skipped(bar or Skipped("")))
-
-
-def _numbers(only: Sequence[str], keys: Sequence[str]) -> set[int]:
-    """Return the numbers of the steps that are named by number or by name."""
-    numbers = set()
-    for text in only:
-        if text in keys:
-            numbers.add(keys.index(text) + 1)
-        elif text.isascii() and text.isdecimal() and 0 < int(text) <= len(keys):
-            numbers.add(int(text))
-        else:
-            raise click.UsageError(f"there is no step {text!r}: they go from 1 to {len(keys)}; --list shows them")
-    return numbers
-
-
-def _given(player: str, known: Registry) -> Path | Launch:
-    """Return what is checked; whether a folder is right is for the steps to say."""
-    kind, sign, rest = player.partition(":")
-    try:
-        if sign and kind == "house":
-            return replace(house_launch(rest), games=known.player(rest).games)
-        if sign and kind == "cmd":
-            return command_launch(rest, "player")
-    except (PlayerError, PluginError) as error:
-        raise click.UsageError(str(error)) from None
-    if not Path(player).is_dir():
-        forms = "" if Path(player).exists() else "; a player is a folder, cmd:'COMMAND' or house:NAME"
-        raise click.UsageError(no_folder(Path(player)) + forms)
-    return Path(player)
-
-
 # --- what is shown
 
 
-def _list(titles: Sequence[tuple[str, str]], *, as_json: bool) -> None:
+def _list(steps: Sequence[CheckStep], *, as_json: bool) -> None:
+    rows = [{"number": number, "key": step.key, "title": step.title} for number, step in enumerate(steps, 1)]
     if as_json:
-        steps = [{"number": number, "key": key, "title": title} for number, (key, title) in enumerate(titles, 1)]
-        print_json({"steps": steps})
+        print_json({"steps": rows})
         return
     table = RichTable(show_header=False, show_edge=False, box=None)
-    for number, (key, title) in enumerate(titles, 1):
-        table.add_row(str(number), key, title)
+    for row in rows:
+        table.add_row(*map(str, row.values()))
     out.print(table)
 
 
@@ -287,18 +217,14 @@ def _bytes(title: str, shown: Shown | None) -> list[tuple[str, str]]:
     return [(title, f"{counted(shown.length, 'byte')}: {hex_}{more}"), ("  which reads", decoded)]
 
 
-def _conclude(player: str, telling: _Telling, *, as_json: bool) -> None:
-    counts = Counter(finding.verdict for finding in telling.findings)
-    if as_json:
-        numbers = {str(verdict): counts[verdict] for verdict in StepVerdict}
-        print_json({"player": player, "passes": not telling.failed, **numbers, "steps": telling.findings})
-        return
+def _conclude(player: str, findings: Sequence[Finding]) -> None:
+    counts = Counter(finding.verdict for finding in findings)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in StepVerdict)
     out.print(f"\n{told}", highlight=False)
-    if telling.failed:
-        causes = {finding.trouble.cause for finding in telling.failed if finding.trouble is not None}
+    if failed := _failed(findings):
+        causes = {finding.trouble.cause for finding in failed if finding.trouble is not None}
         out.print(f"The failures have {counted(len(causes), 'cause')}.", highlight=False)
-        first = telling.failed[0].number
+        first = failed[0].number
         again = shlex.join(("referee", "check", player, *_given_options(get_current_context()), "--only", str(first)))
         out.print(f"To try step {first} again:  {again}", markup=False, highlight=False, soft_wrap=True)
 
@@ -315,5 +241,5 @@ def _given_options(context: click.Context) -> Iterator[str]:
         if option.is_flag:
             yield option.opts[0]
         else:
-            for one in value if option.multiple else (value,):
-                yield from (option.opts[0], f"{one:g}" if isinstance(one, float) else str(one))
+            for word in value if option.multiple else (value,):
+                yield from (option.opts[0], f"{word:g}" if isinstance(word, float) else str(word))

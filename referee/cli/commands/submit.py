@@ -1,6 +1,6 @@
 """`referee submit`: hand a program in, and see what came of it and of its matches. Knows the author's side alone."""
 
-import subprocess
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from ...launch import no_folder
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.printed import LAST_LINES, Printed
 from ...submissions.archive import MIB, BadArchive, pack, unpack
-from ...submissions.check_queue import COMMAND
 from ...submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ...submissions.folder import gather, write
 from ...submissions.store import VersionState
@@ -25,6 +24,7 @@ from ...text import counted, printable
 from ..common import console, harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..views.explanation import show_explanation
+from .check import check
 
 FIRST_LOOK_S, LAST_LOOK_S = 0.25, 5.0
 """Between two looks for the verdict: the first ones are near each other, then it may take minutes."""
@@ -139,9 +139,13 @@ def _passes_here(archive: bytes, folder: Path, *, as_json: bool) -> bool:
     with scratch("submit") as place:
         copy = place / "player"
         write(unpack(archive), copy)
-        command = [*COMMAND, str(copy), "--called", str(folder), "--logs", str(place / "logs")]
-        stdout = sys.stderr if as_json else None  # stdout has the one object alone
-        return subprocess.run(command, check=False, stdout=stdout).returncode == FINE  # noqa: S603  # our own command
+        command = [str(copy), "--called", str(folder), "--logs", str(place / "logs")]
+        with contextlib.redirect_stdout(sys.stderr if as_json else sys.stdout):  # stdout has the one object alone
+            try:
+                check.main(command, prog_name="referee check", standalone_mode=False)
+            except SystemExit as end:
+                return end.code == FINE
+        return True
 
 
 def _awaited(service: SubmissionsClient, number: int, pause: Callable[[float], None] = time.sleep) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from typing import Any
 
 import rich_click as click
 
-from ...app.services import AUTO, OFF, REQUIRED, RefereeOptions
+from ...app.services import RefereeOptions
 from ...launch import MEMORY_MIB, ProgramLimits
+from ...launch.confining import SandboxMode
 from ..common import console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
@@ -18,8 +19,8 @@ _KEY = click.option(
 )
 _SANDBOX = click.option(
     "--sandbox",
-    type=click.Choice((REQUIRED, AUTO, OFF)),
-    default=AUTO,
+    type=click.Choice([mode.value for mode in SandboxMode]),
+    default=SandboxMode.AUTO.value,
     show_default=True,
     help="Run programs in a sandbox: always, where this machine can (see `referee doctor`), or never.",
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 from twisted.internet.defer import Deferred, TimeoutError  # noqa: A004  # Twisted's own name for it
 
 from protocol import RemoteProtocolError
@@ -20,7 +21,7 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 
 from ...files.scratch import scratch
 from ...games.base import Game, MalformedMove
-from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
+from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
 from ...net.links.addresses import address_of, endpoint_of, listen, stopped
 from ...net.links.patience import Patience
 from ...net.links.player_protocol import LinkFactory, PlayerLink
@@ -205,15 +206,11 @@ async def join(
     with _socket(confinement) as socket, lag.beating():
         endpoint = LOCAL if socket is None else endpoint_of(socket)
         port = await listen(reactor, endpoint, LinkFactory(door, reactor, now))
-        environment = {
-            "REFEREE_ADDRESS": address_of(port, endpoint) if socket is None else f"unix:{SOCKET}",
-            "REFEREE_TOKEN": token,
-            "REFEREE_NAME": terms.name,
-            "REFEREE_PLAYER_SEED": secrets.token_hex(32),
-        }
-        hidden = [] if socket is None else [socket.parent]
+        address = "" if socket is not None else address_of(port, endpoint)
+        invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
+        access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket)
         try:
-            program = Program(launch, environment, output, reactor, confinement, hidden=hidden, socket=socket)
+            program = Program(replace(launch, name=terms.name), invitation, output, reactor, confinement, access)
             program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
             try:
                 return await _play(reactor, game, terms, door, where)

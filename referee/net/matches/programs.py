@@ -10,7 +10,7 @@ from twisted.internet.defer import CancelledError, Deferred
 
 from ... import chance
 from ...files.scratch import scratch
-from ...launch import SOCKET, Confinement, Launch, PlayerError, Program
+from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
 from ...match.machine import Match
 from ...observers import Note
 from ...record.printed import output_path
@@ -94,25 +94,17 @@ class MatchPrograms:
 
     def _start_one(self, seat: int, address: str, socket: Path | None) -> Program:
         launch, match = self._launches[seat], self._match.setup.match
-        environment = {
-            "REFEREE_ADDRESS": address if socket is None else f"unix:{SOCKET}",
-            "REFEREE_TOKEN": self._tokens[seat],
-            "REFEREE_NAME": launch.name,
-            "REFEREE_PLAYER_SEED": chance.player_seed(self._match.seed, seat).hex(),
-        }
+        seed = chance.player_seed(self._match.seed, seat).hex()
+        invitation = Invitation(address=address, token=self._tokens[seat], seed=seed)
+        access = FileAccess(
+            hidden=(self._records,) if socket is None else (self._records, socket.parent),
+            others=tuple(other.where for other in self._launches.values() if other.folder is not None),
+            socket=socket,
+        )
         self._records.mkdir(parents=True, exist_ok=True)
         output = output_path(self._records, match, seat, launch.name)
         self._note("program-started", match=match, seat=seat, name=launch.name)
-        return Program(
-            launch,
-            environment,
-            output,
-            self._reactor,
-            self._confinement,
-            hidden=[self._records] if socket is None else [self._records, socket.parent],
-            others=[other.where for other in self._launches.values() if other.folder is not None],
-            socket=socket,
-        )
+        return Program(launch, invitation, output, self._reactor, self._confinement, access)
 
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""

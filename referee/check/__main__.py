@@ -1,0 +1,53 @@
+"""`python -m referee.check FOLDER`: check one program in a process of its own, and print the report as JSON.
+
+For who checks programs of others, as the queue of submissions does. Exit status: 0 it passes, 1 a step failed, 2 the
+check could not be made.
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from ..errors import RefereeError
+from ..launch import ProgramLimits
+from ..launch.confining import SandboxMode, find_confinement
+from ..plugins import load
+from ..record.key_file import default_path
+from ..record.record_files import record_names
+from .checking import CheckRequest, report, run_check
+
+
+def main() -> int:
+    """Check what the command line names; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m referee.check")
+    parser.add_argument("player")
+    parser.add_argument("--sandbox", choices=list(SandboxMode), default=SandboxMode.AUTO)
+    parser.add_argument("--memory", type=int, default=ProgramLimits().memory_mib, metavar="MIB")
+    asked = parser.parse_args()
+    request = CheckRequest(player=asked.player)
+    try:
+        confinement = find_confinement(
+            asked.sandbox,
+            ProgramLimits(memory_mib=asked.memory),
+            hidden=(request.logs, default_path(os.environ)),
+            private_names=record_names,
+            warn=_say,
+        )
+        findings = run_check(request, load(), confinement, lambda finding: None)
+    except RefereeError as error:
+        _say(str(error))
+        return 2
+    found = report(Path(asked.player).name, findings)
+    sys.stdout.write(msgspec.json.encode(found).decode() + "\n")
+    return 0 if found["passes"] else 1
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""One check from its beginning to its end: what was asked for, the steps that are run, and the report."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..errors import BadRequest, RefereeError
+from ..files.scratch import scratch
+from ..launch import Confinement, Launch, PlayerKind, no_folder, parse_player
+from ..plugins import Registry
+from .context import CheckContext, Subject
+from .findings import Finding, StepVerdict
+from .session import Times
+from .step import CheckStep
+from .steps import all_steps, walk
+
+
+class CheckRequest(Struct, frozen=True, kw_only=True):
+    """What is to be checked, and how."""
+
+    player: str
+    """`house:NAME`, `cmd:COMMAND` or a folder."""
+    games: tuple[str, ...] = ()
+    """Names of the games to check with; empty: those that the program names, or all."""
+    only: tuple[str, ...] = ()
+    """Steps to run, by number or name; empty: all."""
+    times: Times = Times()
+    logs: Path = Path("logs")
+    """Folder beside whose records builds are kept."""
+
+
+def run_check(
+    request: CheckRequest, registry: Registry, confinement: Confinement, tell: Callable[[Finding], None]
+) -> list[Finding]:
+    """Check a player program.
+
+    Args:
+        request: which one, and how.
+        registry: the plugins.
+        confinement: what the program is held to.
+        tell: called with what each step found, as soon as it is known.
+
+    Returns:
+        All findings.
+
+    Raises:
+        BadRequest: there is no such player, game or step.
+        OSError: the disk can't take what is to be kept.
+    """
+    games = registry.games
+    steps = all_steps(tuple(games))
+    numbers = _numbers(request.only, steps)
+    unknown = [name for name in request.games if name not in games]
+    if unknown:
+        raise BadRequest(f"there is no game {unknown[0]!r}; there are: {', '.join(games)}")
+    subject = Subject(given=_given(request.player, registry), only=request.games, times=request.times)
+    findings = []
+    with scratch("check") as folder:
+        context = CheckContext(subject, games, confinement, request.logs, folder)
+        try:
+            for finding in walk(steps, context, numbers):
+                findings.append(finding)
+                tell(finding)
+        finally:
+            context.close()
+    return findings
+
+
+def report(player: str, findings: Sequence[Finding]) -> dict[str, Any]:
+    """Return what a check found, as one object of JSON."""
+    counts = Counter(finding.verdict for finding in findings)
+    numbers = {str(verdict): counts[verdict] for verdict in StepVerdict}
+    return {"player": player, "passes": not counts[StepVerdict.FAILED], **numbers, "steps": list(findings)}
+
+
+def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
+    """Return the numbers of the steps that are named by number or by name."""
+    keys = [step.key for step in steps]
+    numbers = set()
+    for text in only:
+        if text in keys:
+            numbers.add(keys.index(text) + 1)
+        elif text.isascii() and text.isdecimal() and 0 < int(text) <= len(keys):
+            numbers.add(int(text))
+        else:
+            raise BadRequest(f"there is no step {text!r}: they go from 1 to {len(keys)}; --list shows them")
+    return numbers
+
+
+def _given(player: str, registry: Registry) -> Path | Launch:
+    """Return what is checked; whether a folder is right is for the steps to say."""
+    spec = parse_player(player)
+    if spec.kind is PlayerKind.FOLDER:
+        folder = Path(spec.value)
+        if not folder.is_dir():
+            forms = "" if folder.exists() else "; a player is a folder, cmd:'COMMAND' or house:NAME"
+            raise BadRequest(no_folder(folder) + forms)
+        return folder
+    try:
+        games = registry.player(spec.value).games if spec.kind is PlayerKind.HOUSE else ()
+        return replace(spec.launch(), games=games)
+    except RefereeError as error:
+        raise BadRequest(str(error)) from None
