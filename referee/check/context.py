@@ -46,7 +46,7 @@ class CheckContext:
     ) -> None:
         self.times = subject.times
         self.confinement = confinement
-        self.builds = Builds(logs.absolute() / BUILDS, confinement)
+        self.builds = Builds(logs / BUILDS, confinement)
         self.folder = folder
         self.loop = Loop()
         self.known = games

@@ -111,15 +111,15 @@ class Builds:
         return True
 
     def _stamp(self, launch: Launch) -> str:
-        return f"{shlex.join(launch.build)}\n{content_hash(launch.where)}\n"
+        return f"{shlex.join(launch.build)}\n{content_hash(launch.place)}\n"
 
     def _run(self, launch: Launch, log: Path, private: Path) -> None:
         tail = Tail()
         is_boxed = self._confinement.sandbox is not None
         left_out = self._private_to(launch)
-        with BuildFolder(confinement=self._confinement, private=private).job(launch) as job:
-            with telling_whose(launch.where), _taking(launch.where, "copied", is_disk=not is_boxed):
-                copied(launch.where, job.folder, left_out=left_out, owner=job.owner)
+        with BuildFolder(confinement=self._confinement, private=private.absolute()).job(launch) as job:
+            with telling_whose(launch.place), _taking(launch.place, "copied", is_disk=not is_boxed):
+                copied(launch.place, job.folder, left_out=left_out, owner=job.owner)
             before = marks(job.folder)
             status = self._awaited(job, tail)
             log.write_bytes(tail.content)
@@ -127,9 +127,9 @@ class Builds:
                 said = f"; it said: {tail.last_words}" if not tail.is_empty else ""
                 detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
                 raise PlayerError(f"{detail}{said} (all of it is in {log})")
-            refuse_escapes(launch.where, job.folder)
-            with telling_whose(launch.where), _taking(launch.where, "given what its build made"):
-                carry_over(job.folder, launch.where, before, left_out=left_out)
+            refuse_escapes(launch.place, job.folder)
+            with telling_whose(launch.place), _taking(launch.place, "given what its build made"):
+                carry_over(job.folder, launch.place, before, left_out=left_out)
 
     def _private_to(self, launch: Launch) -> LeftOut:
         """Return what tells which parts of a folder are none of its player's: what is hidden or private in it."""

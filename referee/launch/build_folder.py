@@ -105,7 +105,7 @@ class BuildFolder(Struct, frozen=True, kw_only=True):
         handed_on = (telling,) if users is None else (telling, users)
         process, gate = self._started(launch, [*drop, *argv], group, held, view, handed_on)
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
-        with telling_whose(launch.where):
+        with telling_whose(launch.place):
             folder = open_folder(f"{root}{launch.where}")
         held.callback(os.close, folder)
         if owner is not None:

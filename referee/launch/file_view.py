@@ -88,7 +88,7 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
     own = [] if launch.is_house else _own_files(launch, argv)
     for path in access.hidden:
         if where in own and where.resolve().is_relative_to(path.resolve()):
-            detail = f"{launch.name} runs in {where}, and {path} must stay hidden from it"
+            detail = f"{launch.name} runs in {launch.place}, and {path} must stay hidden from it"
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
     theirs = [folder for folder in access.others if not any(path.is_relative_to(folder) for path in own)]
     covered = {path.resolve() for path in (*access.hidden, *theirs)}
@@ -181,5 +181,5 @@ def _own_files(launch: Launch, argv: Sequence[str]) -> list[Path]:
     if launch.folder is None:
         return [*own, *named(argv[1:], where)]
     if not own:
-        raise PlayerError(f"{launch.name}: {where} is no folder of the player's own; put its files into one")
+        raise PlayerError(f"{launch.name}: {launch.place} is no folder of the player's own; put its files into one")
     return own

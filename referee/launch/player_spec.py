@@ -74,6 +74,11 @@ class Launch(Struct, frozen=True, kw_only=True):
         """The working directory, absolute."""
         return Path.cwd() if self.folder is None else self.folder.absolute()
 
+    @property
+    def place(self) -> Path:
+        """The working directory as it was given, for texts: absolute paths are the organiser's affair."""
+        return self.folder or Path.cwd()
+
 
 class PlayerKind(StrEnum):
     """In which form a player is given."""
