@@ -1,5 +1,5 @@
-"""Walks a player program through the protocol, step by step, for its author. Refuses to know the command line.
+"""Leads a player program through the protocol, step by step, for its author.
 
 A step is a small function; `steps` has their table. Most talk to the program over a plain socket (`session`), with the
-fold of a real match behind it (`sitting`); the last ones play at a real table (`real`).
+fold of a real match behind it (`scripted_match`); the last ones are matches as the referee plays them (`real_matches`).
 """

@@ -1,4 +1,4 @@
-"""Other encodings of a message, which the wire allows as well. Knows msgpack's forms; refuses to know messages."""
+"""Other encodings of a message, which the wire allows as well."""
 
 import struct
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a step can find. Knows the words for it, and how bytes are shown; refuses to know any step."""
+"""What a step can find, and how bytes are shown."""
 
 import hashlib
 import json

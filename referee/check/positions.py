@@ -1,4 +1,4 @@
-"""Where matches of the check begin: near their end, and where there is most to see. Knows how to come there quickly.
+"""Where matches of the check begin: near their end, and where there is most to see.
 
 By chance, but by the same one every time. Of Q, whose matches are long, the positions are built instead.
 """

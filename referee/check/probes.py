@@ -1,6 +1,6 @@
 """Looks at the program that several steps judge: its first words, its answer to an offer, its first turn.
 
-Knows what to wait for. Refuses to judge: what came, or did not, is handed to the steps as it is.
+What came, or did not, is handed to the steps as it is.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the processes of one launched program use. Knows Linux's /proc, and the mark that they inherit."""
+"""What the processes of one launched program use."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What to do about a foul or a breach of the wire, a sentence for each. Knows the lists; refuses to know any player."""
+"""What to do about a foul or a breach of the wire, a sentence for each."""
 
 import re
 

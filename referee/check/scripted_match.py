@@ -1,7 +1,6 @@
 """One match of which the program plays one seat, and this module the others: any legal moves, by chance.
 
-Knows the fold, and turns what a session hears into its events. The fold judges, as in every match; what it expels the
-program for is raised as Failed. Refuses to know how the program was started.
+The fold judges, as in every match; what it expels the program for is raised as Failed.
 """
 
 import hashlib

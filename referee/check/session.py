@@ -1,6 +1,6 @@
-"""One start of the player program, and the conversation with it up to a match. Knows processes, frames and instants.
+"""One start of the player program, and the conversation with it up to a match.
 
-Refuses to know games. Whatever the program does wrong here is raised as Failed, with what was expected of it.
+Whatever the program does wrong here is raised as Failed, with what was expected of it.
 """
 
 import secrets

@@ -1,4 +1,4 @@
-"""What a step is. Knows no single one, and not how they are run."""
+"""What a step of the check is."""
 
 from collections.abc import Callable
 

@@ -1,6 +1,6 @@
 """The steps in each game: beginning, end, largest view, most seats, a player that leaves; and those of the clocks.
 
-Every game there is gets the same steps, those of plugins too. Knows no game.
+Every game there is gets the same steps, those of plugins too.
 """
 
 from functools import partial

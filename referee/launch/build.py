@@ -1,4 +1,4 @@
-"""Builds a player's folder, once for each content of it. Knows command lines and content; refuses to know languages.
+"""Builds a player's folder, once for each content of it.
 
 A build runs within bounds of its own, on a private copy of the folder and without a network; what it made or changed is
 put into the folder when it has ended well. What it was built from is told by a hash over the folder as the build left

@@ -1,8 +1,7 @@
 """Where a build works: in a copy of the folder that nobody else can reach, and that is gone with it.
 
 In a sandbox the copy is in memory, and as large as what the build may write; where the referee is root, the build runs
-as a user without rights, whom a user namespace maps. Without a sandbox it is a private folder on the disk. Refuses to
-know what is copied (build.py).
+as a user without rights, whom a user namespace maps. Without a sandbox it is a private folder on the disk.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""What this machine can enforce on launched programs, and what not: each found out by trying, with how to get it.
-
-Knows this machine. Refuses to change it, and refuses to know how findings are shown.
-"""
+"""What this machine can enforce on launched programs, and what not: each found out by trying, with how to get it."""
 
 import os
 import resource

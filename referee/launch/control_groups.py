@@ -1,8 +1,7 @@
 """Control groups: a group for each launched program, which holds all that it starts, and is removed with it.
 
-Knows versions 1 and 2 of the kernel's control groups as files, and where this process may make groups. Refuses to know
-programs. A group is made beneath the referee's own (or, where the kernel forbids that, beside it), so that what holds
-for the referee holds for what it starts.
+Both versions of the kernel's control groups will do. A group is made beneath the referee's own (or, where the kernel
+forbids that, beside it), so that what holds for the referee holds for what it starts.
 """
 
 import contextlib

@@ -1,7 +1,4 @@
-"""Tells when a process has ended.
-
-Knows the kernel's descriptors of processes, and how to do without; refuses to know what the process was.
-"""
+"""Tells when a process has ended: by the kernel's descriptors of processes, or by asking where there are none."""
 
 import os
 import subprocess
@@ -28,7 +25,7 @@ def when_ended(process: "subprocess.Popen[bytes]", reactor: Reactor, told: Calla
     except (AttributeError, OSError):  # not Linux, or an old one
         reactor.callLater(POLL_S, _ask, process, reactor, told)
     else:
-        reactor.addReader(_Ending(descriptor, process, reactor, told))
+        reactor.addReader(_ExitReader(descriptor, process, reactor, told))
 
 
 def _ask(process: "subprocess.Popen[bytes]", reactor: Reactor, told: Callable[[int], None]) -> None:
@@ -39,7 +36,7 @@ def _ask(process: "subprocess.Popen[bytes]", reactor: Reactor, told: Callable[[i
         told(status)
 
 
-class _Ending:
+class _ExitReader:
     """The kernel's descriptor of a process: it can be read once that has ended. One of Twisted's readers."""
 
     def __init__(

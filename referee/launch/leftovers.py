@@ -1,6 +1,6 @@
 """What a referee leaves behind that is killed: told by its name from what one that lives still needs, and removed.
 
-Knows Linux's /proc. A name has the process and when it started, for numbers of processes come back, and the namespace
+A name has the process and when it started, for numbers of processes come back, and the namespace
 in which they count: another container's processes can't be seen from here, and are nobody's to end.
 """
 

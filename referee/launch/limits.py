@@ -1,7 +1,6 @@
-"""How much of the machine a launched program may use.
+"""How much of the machine a launched program may use, and the kernel's limits of each of its processes.
 
-Knows the limits and their reasons, and the kernel's limits of one process. Refuses to know control groups (groups.py),
-which hold whole programs where the machine has them.
+Control groups (control_groups.py) hold whole programs, where the machine has them.
 """
 
 import shutil

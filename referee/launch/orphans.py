@@ -1,7 +1,7 @@
 """Processes that a program has started and that left its process group, found by what they inherited.
 
-Knows Linux's /proc. Refuses to kill. In a sandbox there are none: its end is theirs. Without one, and without control
-groups, a process that leaves its group and changes its environment can't be told from the user's own.
+In a sandbox there are none: its end is theirs. Without one, and without control groups, a process that leaves its group
+and changes its environment can't be told from the user's own.
 """
 
 import os

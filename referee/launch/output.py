@@ -1,7 +1,7 @@
 """What a program prints: read as fast as it comes, only the end of it kept, in memory and in a file.
 
-Knows pipes and Twisted's readers. Refuses to know processes. However much a program prints, it is never made to wait
-for the referee, and takes no more than a few pages of the referee's memory and of its disk.
+However much a program prints, it is never made to wait for the referee, and takes no more than a few pages of the
+referee's memory and of its disk.
 """
 
 import os

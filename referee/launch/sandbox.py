@@ -1,8 +1,5 @@
 """The command line of bubblewrap that shows a program its own folder and the system, and nothing else of this machine.
 
-Knows bubblewrap's options and the order in which they take effect. Refuses to know what the program needs (view.py)
-and how much of the machine it may use (limits.py, groups.py).
-
 What holds inside: no network but the referee's socket, no other process to be seen, nothing to be written but an empty
 home and /tmp, no capability, no user namespace of its own; everything ends with the first process.
 """

@@ -1,8 +1,5 @@
 """Starts a process that ends with this one, and that shares no keyring with it.
 
-Knows the kernel's ways to tie a process to another's life, and its session keyrings. Refuses to know what is started,
-and in what bounds.
-
 The kernel kills a process with the thread that started it (PR_SET_PDEATHSIG), but only once the process has asked for
 that: whoever dies before leaves it alone in the world. So the last thing before the program itself writes into a socket
 whose other end this process alone has: with nobody there, that write ends it. All programs share it, and it stays open

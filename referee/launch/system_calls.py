@@ -1,7 +1,7 @@
 """Which calls of the kernel a program in a sandbox is refused, each with the reason; and the filter that refuses them.
 
-Knows libseccomp, which turns the table into a program for this machine's kernel. Refuses to know bubblewrap, which has
-the kernel load it. What is not in the table is allowed: players are written in any language, and runtimes differ.
+Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. What is not
+in the table is allowed: players are written in any language, and runtimes differ.
 
 A call of another architecture (32 bits on 64, x32) ends the process: its numbers are others, and no player needs one.
 """

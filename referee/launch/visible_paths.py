@@ -1,7 +1,4 @@
-"""What of the file system a program must be able to read: the system, and the runtimes that its command line names.
-
-Knows how interpreters are laid out on a disk. Refuses to know how anything is shown or hidden.
-"""
+"""What of the file system a program must be able to read: the system, and the runtimes that its command line names."""
 
 import os
 import shutil

@@ -1,7 +1,4 @@
-"""What an author is answered: its own versions and matches, and of others' not even whether they are there.
-
-Knows who asks, what for, and how often that may be. Refuses to know HTTP's bytes and how checks are run.
-"""
+"""What an author is answered: its own versions and matches, and of others' not even whether they are there."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
@@ -172,7 +169,7 @@ class AuthorApi:
 
     async def _versions(self, author: str) -> Reply:
         versions = await deferToThread(self._store.versions, author)
-        return _plain({"submissions": [self._shown(author, one) for one in versions]})
+        return _plain({"submissions": [self._shown(author, version) for version in versions]})
 
     async def _list(self, author: str) -> Reply:
         return _plain({"matches": await self._reading.run(deferToThread, self._matches.of, author)})

@@ -1,4 +1,4 @@
-"""An author's archive: what may be in it, and entries <-> its bytes. Knows tar and gzip; refuses to touch the disk.
+"""An author's archive: what may be in it, and entries <-> its bytes.
 
 Whoever packs and whoever unpacks holds it to the same rules. Unpacking believes nothing: everything is read and checked
 before anything of it is used, and what is no plain file, folder or link inside is refused rather than mended.

@@ -1,4 +1,4 @@
-"""The client of an organiser's service: one request at a time, over HTTP or HTTPS. Knows addresses, tokens and errors.
+"""The client of an organiser's service: one request at a time, over HTTP or HTTPS.
 
 What comes back is believed no more than what a player sends: it is bounded, and shown only as printable text.
 """

@@ -1,4 +1,4 @@
-"""A player's folder on the disk <-> the entries of its archive. Knows files; refuses to know tar (archive.py).
+"""A player's folder on the disk <-> the entries of its archive.
 
 Left out is what every machine makes anew (caches), what belongs to one machine alone (virtual environments), the
 history of version control, folders of records, and what a file .refereeignore names.

@@ -1,7 +1,4 @@
-"""The service that authors hand their programs in to, over HTTP. Knows who may ask, and how long a request may take.
-
-Refuses to know what is answered (api.py).
-"""
+"""The service that authors hand their programs in to, over HTTP: who is let in. What is answered is api.py's affair."""
 
 from http import HTTPStatus
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whose a match is, and what its author may see of it: read from the records' own bytes. Knows files; no sockets.
+"""Whose a match is, and what its author may see of it: read from the records' own bytes.
 
 A seat is an author's if the organiser started the program that the author had handed in: the record's header says from
 which folder. Names that players gave themselves count for nothing. Of matches that are not over nothing is told.
@@ -132,9 +132,9 @@ class Matches:
     def _own_seat(self, author: str, name: str, seat: int | None) -> tuple[AuthoredMatch, int] | None:
         """Return a match and an author's seat of it: only names from the list are ever made into paths."""
         for match in self._all():
-            own = [one.seat for one in match.seats if one.author == author and seat in (None, one.seat)]
-            if match.name == name and own:
-                return match, own[0]
+            seats = [own.seat for own in match.seats if own.author == author and seat in (None, own.seat)]
+            if match.name == name and seats:
+                return match, seats[0]
         return None
 
     def _all(self) -> list[AuthoredMatch]:

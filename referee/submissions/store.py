@@ -5,7 +5,7 @@
                                       version.json, report.json
 
 Authors are named by the organiser. A version is there whole or not at all, and stays: a link is all that changes, so
-that who plays goes on with what it began with. Knows no sockets, no processes and no clock.
+that who plays goes on with what it began with.
 """
 
 import contextlib
@@ -215,7 +215,7 @@ class Store:
         ask = "ask the organiser to make room"
         if len(known) >= self._max_versions:
             raise VersionRefused(f"{len(known)} versions are kept, and there may be no more", ask)
-        if sum(one.packed_bytes + one.unpacked_bytes for one in known) + size > MAX_JSON_BYTES:
+        if sum(version.packed_bytes + version.unpacked_bytes for version in known) + size > MAX_JSON_BYTES:
             raise VersionRefused(f"your versions take {MAX_JSON_BYTES // MIB} MiB together, and may take no more", ask)
 
     @contextlib.contextmanager

@@ -6,7 +6,6 @@ import os
 import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from referee.launch.system_calls import NoFilterError
 
 from .calling import played, referee
 
-DEAF = "import time\ntime.sleep(1000)\n"
+DEAF = "import time\nopen('up', 'w').close()\ntime.sleep(1000)\n"
+"""Opens a pipe, at whose other end a test waits, and listens to nobody."""
 CHEAP = ["play", "q", "cmd:false", "cmd:false"]
 """Two programs that never say hello: the match is over at once."""
 
@@ -75,14 +75,13 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
 def test_a_killed_referee_takes_its_programs_with_it(tmp_path: Path, mode: str) -> None:
     """However it is killed, what it started ends at once, in a sandbox and without one."""
     (tmp_path / "deaf.py").write_text(DEAF)
+    os.mkfifo(tmp_path / "up")
     players = [f"cmd:{sys.executable} deaf.py {tmp_path}", "house:dag"]
     command = [sys.executable, "-m", "referee", "play", "q", *players, "--start-time", "1000", "--sandbox", mode]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as referee_process:
-        give_up = time.monotonic() + 60
-        while not (found := running(f"{sys.executable}\0deaf.py\0{tmp_path}\0")):
-            assert time.monotonic() < give_up
-            os.sched_yield()
-        descriptor = os.pidfd_open(found[0])
+        (tmp_path / "up").read_bytes()  # until the program runs
+        (pid,) = running(f"{sys.executable}\0deaf.py\0{tmp_path}\0")
+        descriptor = os.pidfd_open(pid)
         referee_process.kill()
         assert select.select([descriptor], [], [], 60)[0]
         os.close(descriptor)
@@ -146,7 +145,9 @@ def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
     assert report["is_fine"] == (status.returncode == 0)
     fine = {finding["name"] for finding in report["findings"] if finding["is_fine"]}
     assert {"sandbox", "system calls", "keyrings", "nothing is left behind"} <= fine
-    assert "512 MiB of memory" in next(one["detail"] for one in report["findings"] if one["name"] == "process limits")
+    assert "512 MiB of memory" in next(
+        found["detail"] for found in report["findings"] if found["name"] == "process limits"
+    )
     assert all(finding["name"].encode() in status.stdout for finding in report["findings"])
     assert list(tmp_path.iterdir()) == []
 

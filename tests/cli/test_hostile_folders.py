@@ -68,7 +68,7 @@ def test_a_hostile_folder_is_one_entrants_alone(tmp_path: Path) -> None:
     found = entries(tmp_path, "t")
     whys = {(entry["names"][foul["seat"]], foul["detail"]) for entry in found for foul in entry["fouls"]}
     assert {name for name, _ in whys} == set(WHY)
-    assert [one for one in whys if WHY[one[0]] not in one[1]] == []
+    assert [(name, why) for name, why in whys if WHY[name] not in why] == []
     clean = [entry for entry in found if not entry["fouls"]]
     assert [sorted(entry["names"]) for entry in clean] == [["random1", "random2"]]
 

@@ -27,7 +27,7 @@ def call(number, *arguments):
     ctypes.set_errno(0)
     libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, (*arguments, *[0] * (6 - len(arguments)))))
     return ctypes.get_errno()
-print(json.dumps([call(*one) for one in json.loads(sys.argv[1])]))
+print(json.dumps([call(*arguments) for arguments in json.loads(sys.argv[1])]))
 """
 """Makes the calls that it is told to, and prints the kernel's answers."""
 SIGSYS_STATUS = 128 + 31

@@ -32,7 +32,7 @@ def test_two_authors_and_their_versions(service: Reception) -> None:
     assert sorted(path.name for path in present.iterdir()) == ["does", "note", "player.toml"]
     assert service.ask("ada", "/submissions", archive("fail", "again"))[0] == 202
     service.hears("author ada, version 3")
-    assert [one["number"] for one in service.ask("ada", "/submissions")[1]["submissions"]] == [1, 2, 3]
+    assert [version["number"] for version in service.ask("ada", "/submissions")[1]["submissions"]] == [1, 2, 3]
     _check_privacy(service)
     assert not (service.folder / "bob").exists()
 

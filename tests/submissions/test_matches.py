@@ -91,7 +91,9 @@ def test_what_an_author_is_told(matches: Matches, tmp_path: Path) -> None:
     told = matches.explained("ada", name, 3)
     assert told is not None
     assert {
-        one.content["move"]["action"] for one in told.conversation if isinstance(one, Heard) and "move" in one.content
+        part.content["move"]["action"]
+        for part in told.conversation
+        if isinstance(part, Heard) and "move" in part.content
     } == {"pass"}
     data = matches.record("bob", name, None)
     assert data is not None

@@ -1,4 +1,4 @@
-"""The service's limits for slow, silent and many clients, under a test's clock. Knows no sockets."""
+"""The service's limits for slow, silent and many clients, under a test's clock."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -45,7 +45,7 @@ def test_the_latest_version_that_passed_plays(store: Store) -> None:
     numbers.append(taken(store, "c", PASSED))
     assert (note(store), (playing / "note").read_text()) == ("c", "a")
     assert numbers == [1, 2, 3]
-    assert [one.state for one in store.versions("ada")] == [
+    assert [version.state for version in store.versions("ada")] == [
         VersionState.PASSED,
         VersionState.FAILED,
         VersionState.PASSED,
@@ -102,9 +102,9 @@ def test_a_kill_loses_nothing(store: Store, tmp_path: Path) -> None:
     assert again.recover() == [("bob", 1), ("ada", 2)]
     assert sorted(path.name for path in kept.iterdir()) == ["0001", "0002"]
     assert note(again) == "a"
-    assert [one.attempts for one in again.versions("bob")] == [1]
+    assert [version.attempts for version in again.versions("bob")] == [1]
     again.put_off("bob", 1)
-    assert [one.attempts for one in again.versions("bob")] == [0]
+    assert [version.attempts for version in again.versions("bob")] == [0]
     again.close()
 
 
