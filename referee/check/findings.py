@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import time
 from enum import StrEnum
 from typing import Any
 
@@ -115,45 +114,6 @@ class Failed(Exception):
             received=shown(self.received) if self.received else None,
             printed=self.printed,
             cause=hashlib.sha256(self.cause.encode()).hexdigest()[:12],
-        )
-
-
-class StepWatch:
-    """The time of one step, and what comes of it.
-
-    Args:
-        number: of the step.
-        key: its name.
-        title: what a program does that passes.
-    """
-
-    def __init__(self, number: int, key: str, title: str) -> None:
-        self._number = number
-        self._key = key
-        self._title = title
-        self._began_s = time.monotonic()
-
-    def passed(self, note: str) -> Finding:
-        """Return the finding of a step that went well."""
-        return self._found(StepVerdict.OK, note, None)
-
-    def skipped(self, reason: Skipped) -> Finding:
-        """Return the finding of a step that does not apply."""
-        return self._found(StepVerdict.SKIPPED, str(reason), None)
-
-    def failed(self, failure: Failed) -> Finding:
-        """Return the finding of a step that the program does not pass."""
-        return self._found(StepVerdict.FAILED, "", failure.trouble)
-
-    def _found(self, verdict: StepVerdict, note: str, trouble: Trouble | None) -> Finding:
-        return Finding(
-            number=self._number,
-            key=self._key,
-            title=self._title,
-            verdict=verdict,
-            seconds=round(time.monotonic() - self._began_s, 3),
-            note=note,
-            trouble=trouble,
         )
 
 

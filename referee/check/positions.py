@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from .. import chance
-from .scripted_match import AnyGame
+from .scripted_match import AnyGame, ScriptedTerms
 
 _KEY = chance.derive(chance.seed_from_number(1), "a game of the check")
 _PLAYS_LEFT = 8
@@ -39,6 +39,15 @@ class Prepared(Struct, frozen=True, kw_only=True):
     seat: int
     """Who is to move: the program's seat."""
     seats: int
+
+    def terms(self, game: AnyGame, **changes: Any) -> ScriptedTerms:
+        """Return the terms of a match that begins here.
+
+        Args:
+            game: the state's.
+            changes: further terms.
+        """
+        return ScriptedTerms(game=game, **msgspec.structs.asdict(self), **changes)
 
 
 def near_end(game: AnyGame) -> Prepared:

@@ -87,7 +87,7 @@ def offered(context: CheckContext) -> Offered:
     """Welcome the program and offer it a match."""
     with context.session() as session:
         session.greet()
-        match = ScriptedMatch(session, ScriptedTerms(game=context.game, seats=context.game.seats[0], nonces=True))
+        match = ScriptedMatch(session, ScriptedTerms(game=context.game, nonces=True))
         match.open()
         frame = session.frame(context.times.start_s, "a ready")
         return Offered(match=match.name, asked=session.asked, frame=frame)
@@ -98,7 +98,7 @@ def first_turn(context: CheckContext) -> FirstTurn:
     game = context.game
     with context.session() as session:
         session.greet()
-        match = ScriptedMatch(session, ScriptedTerms(game=game, seats=game.seats[0], nonces=True))
+        match = ScriptedMatch(session, ScriptedTerms(game=game, nonces=True))
         match.open()
         ready = session.hear(context.times.start_s, "a ready")
         assert isinstance(ready, Ready), "the connection lets nothing else come"

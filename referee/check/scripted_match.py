@@ -35,7 +35,8 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
     """What is played, and how."""
 
     game: AnyGame
-    seats: int
+    seats: int = 0
+    """0: as few as the game has."""
     seat: int = 0
     """The program's."""
     options: dict[str, Any] = {}
@@ -87,7 +88,8 @@ class ScriptedMatch:
         self._session = session
         self._terms = terms
         self._seat = terms.seat
-        names = [name for name in _OTHERS if name != session.name][: terms.seats - 1]
+        seats = terms.seats or terms.game.seats[0]
+        names = [name for name in _OTHERS if name != session.name][: seats - 1]
         names.insert(terms.seat, session.name)
         per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
         setup = MatchSetup(
@@ -106,7 +108,7 @@ class ScriptedMatch:
         )
         game = terms.game if terms.state is None else _beginning_with(terms.game, terms.state)
         self.fold = Match(game, setup, _SEED)
-        self._tokens = [session.resume] * terms.seats
+        self._tokens = [session.resume] * seats
         self._chance = chance.Stream(_SEED)
         self._began_s = session.loop.seconds()
         self._sent_ms = self._last_ms = 0.0
@@ -279,6 +281,18 @@ class ScriptedMatch:
     def _chosen(self) -> Any:
         legal = self.fold.game.legal_moves(self.fold.state)
         return msgspec.to_builtins(legal[self._chance.below(len(legal))])
+
+
+def played(session: Session, terms: ScriptedTerms, moves: int | None) -> ScriptedMatch:
+    """Play a match until the program has made so many moves, or to the end of the game; then it is over.
+
+    Raises:
+        Failed: the program is expelled.
+    """
+    match = ScriptedMatch(session, terms)
+    match.play(moves)
+    match.void()
+    return match
 
 
 def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:

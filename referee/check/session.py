@@ -24,6 +24,8 @@ from .processes import used_cpu_s, used_memory_bytes
 from .remedies import OF_CODE, SPEC, end_remedy, late_remedy
 from .wire import Delivery, NotReadingError, Wire, listening
 
+Rewrite = Callable[[bytes], bytes]
+"""Another encoding of a message's body."""
 _EXIT_S = 0.5
 """How long after its connection broke a program's exit is awaited, to tell a crash from a disconnection."""
 _WATCHED_S = 0.4
@@ -82,7 +84,7 @@ class Session:
         self.resume = self.token if is_launched else secrets.token_hex(32)
         """What the program comes back with."""
         self.delivery = Delivery.WHOLE
-        self.rewrite: Callable[[bytes], bytes] | None = None
+        self.rewrite: Rewrite | None = None
         """Puts another encoding of a message in the place of its body."""
         self.connection = Connection(Role.REFEREE)
         self.matches = 0

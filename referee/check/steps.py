@@ -1,10 +1,12 @@
 """The table of all steps, in their order, and how they are run."""
 
+import time
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext
-from .findings import Failed, Finding, Skipped, StepVerdict, StepWatch
+from .findings import Failed, Finding, Skipped, StepVerdict
 from .step import CheckStep
 
 
@@ -40,21 +42,28 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
     for number, step in enumerate(steps, 1):
         if only and number not in only:
             continue
-        watch = StepWatch(number, step.key, step.title)
-        found = _found(step, context, watch) if barred is None else watch.skipped(barred)
+        found = _found(number, step, context, barred)
         if step.is_basic and found.verdict is StepVerdict.FAILED and not only:
             barred = Skipped(f"step {number} failed: mend that first")
         yield found
 
 
-def _found(step: CheckStep, context: CheckContext, watch: StepWatch) -> Finding:
+def _found(number: int, step: CheckStep, context: CheckContext, barred: Skipped | None) -> Finding:
+    """Run a step, unless it is barred, and return how it went."""
+    began_s = time.monotonic()
     context.has_reused = False
+    verdict, note, trouble = StepVerdict.OK, "", None
     try:
-        return watch.passed(_run(step, context))
+        if barred is not None:
+            raise barred
+        note = _run(step, context)
     except Skipped as skipped:
-        return watch.skipped(skipped)
+        verdict, note = StepVerdict.SKIPPED, str(skipped)
     except Failed as failure:
-        return watch.failed(failure)
+        verdict, trouble = StepVerdict.FAILED, failure.trouble
+    seconds = round(time.monotonic() - began_s, 3)
+    facts: dict[str, Any] = {"number": number, "key": step.key, "title": step.title, "seconds": seconds}
+    return Finding(verdict=verdict, note=note, trouble=trouble, **facts)
 
 
 def _run(step: CheckStep, context: CheckContext) -> str:

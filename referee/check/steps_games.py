@@ -10,8 +10,8 @@ from ..games.base import seats_text
 from ..text import counted
 from .context import CheckContext
 from .findings import Failed, Skipped
-from .positions import SHORT_OPTIONS, Prepared, largest, near_end
-from .scripted_match import AnyGame, ScriptedMatch, ScriptedTerms
+from .positions import SHORT_OPTIONS, largest, near_end
+from .scripted_match import ScriptedTerms, played
 from .step import CheckStep
 
 _OPENING_MOVES = 5
@@ -25,16 +25,14 @@ _INCREMENT_S = 0.1
 def _played(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
     """Play so many moves, or to the end."""
     with context.welcomed() as session:
-        match = ScriptedMatch(session, terms)
-        match.play(moves)
-        match.void()
+        match = played(session, terms, moves)
         return f"{counted(match.moves, 'move')}, the slowest {match.slowest_s:.2f} s"
 
 
 def _opening(name: str, context: CheckContext) -> str:
     game = context.game_called(name)
     try:
-        return _played(context, ScriptedTerms(game=game, seats=game.seats[0]), _OPENING_MOVES)
+        return _played(context, ScriptedTerms(game=game), _OPENING_MOVES)
     except Failed as failure:
         if not context.says_its_games:
             failure.remedy += f" If it does not play {name}: say what it plays, with `games` in player.toml or --game."
@@ -43,12 +41,12 @@ def _opening(name: str, context: CheckContext) -> str:
 
 def _ending(name: str, context: CheckContext) -> str:
     game = context.game_called(name)
-    return _played(context, _beginning(game, near_end(game)), None)
+    return _played(context, near_end(game).terms(game), None)
 
 
 def _large(name: str, context: CheckContext) -> str:
     game = context.game_called(name)
-    return _played(context, _beginning(game, largest(game)), 1)
+    return _played(context, largest(game).terms(game), 1)
 
 
 def _most_seats(name: str, context: CheckContext) -> str:
@@ -68,16 +66,10 @@ def _leaver(name: str, context: CheckContext) -> str:
     return _played(context, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
 
 
-def _beginning(game: AnyGame, prepared: Prepared) -> ScriptedTerms:
-    return ScriptedTerms(
-        game=game, seats=prepared.seats, seat=prepared.seat, options=prepared.options, state=prepared.state
-    )
-
-
 def _first(context: CheckContext, **changes: Any) -> ScriptedTerms:
     """Return the terms of a match of the program's first game."""
     game = context.game
-    return ScriptedTerms(game=game, seats=game.seats[0], options=SHORT_OPTIONS.get(game.name, {}), **changes)
+    return ScriptedTerms(game=game, options=SHORT_OPTIONS.get(game.name, {}), **changes)
 
 
 def _tight(context: CheckContext) -> str:

@@ -5,6 +5,7 @@ Each of them judges one thing, so that a program fails at the step that names it
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from protocol import RemoteProtocolError
@@ -142,29 +143,31 @@ def _hello(context: CheckContext) -> str:
     return ""
 
 
-def _version(context: CheckContext) -> str:
-    return _value(context, "version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1")
-
-
-def _name(context: CheckContext) -> str:
-    expected = f"{NAME_FORM}; best those in the environment variable REFEREE_NAME"
-    return _value(
-        context, "name", lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)), expected
-    )
-
-
-def _token(context: CheckContext) -> str:
-    expected = "what stands in the environment variable REFEREE_TOKEN: it reserves the seat"
-    return _value(context, "token", lambda token, words: token == words.token, expected)
-
-
-def _value(context: CheckContext, key: str, is_right: Callable[[Any, FirstWords], bool], expected: str) -> str:
+def _value(key: str, is_right: Callable[[Any, FirstWords], bool], expected: str, context: CheckContext) -> str:
+    """Judge one key of the hello."""
     words = context.seen(first_words)
     value = _plain(words).get(key)
     if not is_right(value, words):
         advice = f"Put it into the hello as {key}."
         raise Failed(f"{key} is {value!r}", expected=expected, remedy=advice, received=words.frame)
     return "" if key == "token" else str(value)
+
+
+_VALUES: tuple[tuple[str, Callable[[Any, FirstWords], bool], str], ...] = (
+    ("version", lambda version, _: type(version) is int and version == PROTOCOL_VERSION, "1"),
+    (
+        "name",
+        lambda name, _: isinstance(name, str) and bool(re.match(NAME_PATTERN, name)),
+        f"{NAME_FORM}; best those in the environment variable REFEREE_NAME",
+    ),
+    (
+        "token",
+        lambda token, words: bool(token == words.token),
+        "what stands in the environment variable REFEREE_TOKEN: it reserves the seat",
+    ),
+)
+"""Key of the hello, what makes its value right, and what is expected."""
+_VERSION, _NAME, _TOKEN = (partial(_value, *row) for row in _VALUES)
 
 
 def _waits(context: CheckContext) -> str:
@@ -329,9 +332,9 @@ STEPS = (
     CheckStep("prefix", "its first bytes are the prefix of a frame", _prefix, is_basic=True),
     CheckStep("body", "the frame holds one msgpack map", _body, is_basic=True),
     CheckStep("hello", "the map is a hello", _hello, is_basic=True),
-    CheckStep("version", "the hello has version 1", _version, is_basic=True),
-    CheckStep("name", "the hello has a name", _name, is_basic=True),
-    CheckStep("token", "the hello has the token", _token, is_basic=True),
+    CheckStep("version", "the hello has version 1", _VERSION, is_basic=True),
+    CheckStep("name", "the hello has a name", _NAME, is_basic=True),
+    CheckStep("token", "the hello has the token", _TOKEN, is_basic=True),
     CheckStep("waits", "after its hello it waits", _waits, is_basic=True),
     CheckStep("ready", "it answers an offer with ready", _ready, is_basic=True),
     CheckStep("nonce", "the ready has a nonce", _nonce, is_basic=True),

@@ -1,6 +1,5 @@
 """The steps about messages and bytes: confirmations, packets, encodings, much to read, printing, memory."""
 
-from collections.abc import Callable
 from functools import partial
 
 from protocol.frames import encode_frame
@@ -14,7 +13,8 @@ from .context import CheckContext
 from .encodings import longest, reordered
 from .findings import Failed, Skipped
 from .positions import near_end
-from .scripted_match import ScriptedMatch, ScriptedTerms
+from .scripted_match import ScriptedMatch, ScriptedTerms, played
+from .session import Rewrite
 from .step import CheckStep
 from .wire import Delivery
 
@@ -25,17 +25,9 @@ _TOLD = 12_000
 """Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 
 
-def _terms(context: CheckContext) -> ScriptedTerms:
-    return ScriptedTerms(game=context.game, seats=context.game.seats[0])
-
-
-# --- confirmations
-
-
 def _ack_start(context: CheckContext) -> str:
     with context.welcomed() as session:
-        terms = ScriptedTerms(game=context.game, seats=context.game.seats[0], acknowledge=True)
-        match = ScriptedMatch(session, terms)
+        match = ScriptedMatch(session, ScriptedTerms(game=context.game, acknowledge=True))
         match.deal()
         match.void()
         return ""
@@ -43,7 +35,7 @@ def _ack_start(context: CheckContext) -> str:
 
 def _ack_told(context: CheckContext) -> str:
     with context.welcomed() as session:
-        match = ScriptedMatch(session, ScriptedTerms(game=context.game, seats=context.game.seats[0], acknowledge=True))
+        match = ScriptedMatch(session, ScriptedTerms(game=context.game, acknowledge=True))
         for moves in range(1, _MOVES_THAT_DRAW + 1):
             match.play(moves)
             match.deal()
@@ -54,47 +46,27 @@ def _ack_told(context: CheckContext) -> str:
 
 
 def _ack_end(context: CheckContext) -> str:
-    prepared = near_end(context.game)
-    terms = ScriptedTerms(
-        game=context.game,
-        seats=prepared.seats,
-        seat=prepared.seat,
-        options=prepared.options,
-        state=prepared.state,
-        acknowledge=True,
-    )
     with context.welcomed() as session:
-        ScriptedMatch(session, terms).play()
+        ScriptedMatch(session, near_end(context.game).terms(context.game, acknowledge=True)).play()
         return ""
 
 
 # --- bytes
 
 
-def _delivered(delivery: Delivery, context: CheckContext) -> str:
+def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: Rewrite | None = None) -> str:
+    """Play a little with a new start of the program, in packets and encodings of all kinds."""
     with context.session() as session:
-        session.delivery = delivery
+        session.delivery, session.rewrite = delivery, rewrite
         session.greet()
-        match = ScriptedMatch(session, _terms(context))
-        match.play(_MOVES)
-        match.void()
-        return ""
-
-
-def _encoded(rewrite: Callable[[bytes], bytes], context: CheckContext) -> str:
-    with context.session() as session:
-        session.rewrite = rewrite
-        session.greet()
-        match = ScriptedMatch(session, _terms(context))
-        match.play(_MOVES)
-        match.void()
+        played(session, ScriptedTerms(game=context.game), _MOVES)
         return ""
 
 
 def _reads(context: CheckContext) -> str:
     """Tell much before the next turn; then it has to answer that."""
     with context.welcomed() as session:
-        match = ScriptedMatch(session, _terms(context))
+        match = ScriptedMatch(session, ScriptedTerms(game=context.game))
         match.play(1)
         told = Told(match=match.name, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
         session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
@@ -109,9 +81,7 @@ def _reads(context: CheckContext) -> str:
 def _prints(context: CheckContext) -> str:
     with context.session() as session:
         session.greet()
-        match = ScriptedMatch(session, _terms(context))
-        match.play(_MOVES)
-        match.void()
+        match = played(session, ScriptedTerms(game=context.game), _MOVES)
         session.close()
     printed = len(session.printed)
     if printed > KEPT_BYTES:
@@ -125,7 +95,7 @@ def _prints(context: CheckContext) -> str:
 
 def _memory(context: CheckContext) -> str:
     if not context.peak_bytes:
-        _delivered(Delivery.WHOLE, context)
+        _read(context)
     peak_mib, limit_mib = context.peak_bytes // MIB, context.confinement.limits.memory_mib
     if peak_mib > limit_mib:
         raise Failed(
@@ -140,13 +110,15 @@ STEPS = (
     CheckStep("ack-start", "it confirms `start`, where that is demanded", _ack_start),
     CheckStep("ack-told", "it confirms what it was handed, where that is demanded", _ack_told),
     CheckStep("ack-end", "it confirms `end`, where that is demanded", _ack_end),
-    CheckStep("bytewise", "it reads messages that come byte by byte", partial(_delivered, Delivery.BYTEWISE)),
-    CheckStep("split", "it reads messages that come in pieces", partial(_delivered, Delivery.SPLIT)),
-    CheckStep("packed", "it reads several messages that come at once", partial(_delivered, Delivery.PACKED)),
+    CheckStep("bytewise", "it reads messages that come byte by byte", partial(_read, delivery=Delivery.BYTEWISE)),
+    CheckStep("split", "it reads messages that come in pieces", partial(_read, delivery=Delivery.SPLIT)),
+    CheckStep("packed", "it reads several messages that come at once", partial(_read, delivery=Delivery.PACKED)),
     CheckStep(
-        "long-forms", "it reads every form of msgpack's numbers, strings, arrays and maps", partial(_encoded, longest)
+        "long-forms",
+        "it reads every form of msgpack's numbers, strings, arrays and maps",
+        partial(_read, rewrite=longest),
     ),
-    CheckStep("any-order", "it reads keys in any order, optional ones left out", partial(_encoded, reordered)),
+    CheckStep("any-order", "it reads keys in any order, optional ones left out", partial(_read, rewrite=reordered)),
     CheckStep("reads", "it reads what it is told, however much that is", _reads),
     CheckStep("prints", "it prints no more than is kept", _prints),
     CheckStep("memory", "it keeps its memory within the limit", _memory),
