@@ -10,6 +10,7 @@ from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
 from ..errors import Interrupted
+from ..observers.output import unblocked_output
 from .interrupts import asked_by, take_signals
 
 T = TypeVar("T")
@@ -54,7 +55,7 @@ def run_reactor(main: Callable[[Any], Coroutine[Deferred[Any], Any, T]]) -> T:
     running.addSystemEventTrigger("before", "shutdown", _stop)
     running.callWhenRunning(take_signals)  # after Twisted has, which has nothing for a second one
     running.callWhenRunning(_begin)
-    with asked_by(lambda: running.callFromThread(_stop_once, running)):
+    with unblocked_output(), asked_by(lambda: running.callFromThread(_stop_once, running)):
         running.run()
     value: T = _unwrapped(outcome)
     return value

@@ -4,9 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from referee.record.manifest import NAME as MANIFEST
 
 from .calling import referee
 from .test_tournament import SMALL
@@ -68,3 +71,23 @@ def test_a_tournament_that_nobody_reads_on_is_played(tmp_path: Path, *, how: tup
     assert "Traceback" not in said
     assert said.count("JsonLines failed, and shows nothing more") == (0 if is_all else 1)
     assert sealed(tmp_path) == 3
+
+
+@pytest.mark.parametrize("how", [("--json",), ()], ids=["json", "words"])
+def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how: tuple[str, ...]) -> None:
+    """Its pipe is full from the start and stays so; all is played and signed, and the command ends."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    with suppress(BlockingIOError):
+        while os.write(writing, bytes(4096)):
+            pass
+    os.set_blocking(writing, True)
+    command = [sys.executable, "-m", "referee", "tournament", "small.toml", *how]
+    stdout = writing if how else subprocess.DEVNULL  # what is told when all is over waits for its reader
+    with subprocess.Popen(command, cwd=tmp_path, stdout=stdout, stderr=writing) as running:
+        assert running.wait(120) == 0
+    os.close(writing)
+    os.close(reading)
+    assert sealed(tmp_path) == 3
+    assert (tmp_path / "logs" / "small" / MANIFEST).exists()

@@ -1,0 +1,137 @@
+"""Keeps whoever reads the referee's output from stopping it: what is written waits for a thread that writes it.
+
+A pipe that is held open and not read takes some 64 KiB. Without this, the next line would stop the loop, and all
+matches with it, until somebody reads on.
+"""
+
+import contextlib
+import errno
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from threading import Condition, Thread
+from typing import IO, Any
+
+MOST_WAITING = 4 * 1024 * 1024
+"""Bytes that may wait for their reader: a tournament of some ten thousand matches, line by line."""
+LINGER_S = 5.0
+"""How long the end waits for a reader that reads nothing, in seconds; one that reads is waited for."""
+_PIECE = 4096
+"""Bytes that are written at once: as many as a pipe takes whole, so that whatever is read is seen soon."""
+
+
+class UnblockedStream:
+    """A text stream whose `write` never waits: a thread of its own hands everything on to the stream's descriptor.
+
+    Where a reader reads nothing, so much waits in the end that `write` fails as if nobody read any more.
+
+    Args:
+        stream: stdout or stderr; it is used for nothing else meanwhile.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        stream.flush()
+        self._stream = stream
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._written_bytes = 0
+        self._error: OSError | None = None
+        self._is_closed = False
+        self._changed = Condition()
+        self._thread = Thread(target=self._work, name="output", daemon=True)
+        self._thread.start()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Let a text be written.
+
+        Raises:
+            OSError: what was written before could not be; BrokenPipeError if too much of it waits.
+        """
+        data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
+        with self._changed:
+            if self._waiting_bytes + len(data) > MOST_WAITING:
+                raise BrokenPipeError(errno.EPIPE, f"{self._waiting_bytes} bytes wait for a reader")
+            if self._error is not None:
+                error, self._error = self._error, None
+                raise error
+            self._waiting.append(data)
+            self._waiting_bytes += len(data)
+            self._changed.notify_all()
+        return len(text)
+
+    def flush(self) -> None:
+        """Do nothing: what is written is on its way."""
+
+    def close(self) -> bool:
+        """Wait until all is written, as long as somebody reads; write nothing more.
+
+        Returns:
+            Whether all of it was.
+        """
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+            while self._thread.is_alive():
+                before = self._written_bytes
+                deadline_s = time.monotonic() + LINGER_S
+                while self._thread.is_alive() and self._written_bytes == before:
+                    if time.monotonic() >= deadline_s:
+                        return False
+                    self._changed.wait(LINGER_S / 20)
+        return not self._waiting
+
+    def _work(self) -> None:
+        while (data := self._next()) is not None:
+            try:
+                while data:
+                    count = os.write(self._stream.fileno(), data[:_PIECE])
+                    data = data[count:]
+                    with self._changed:
+                        self._waiting_bytes -= count
+                        self._written_bytes += count
+            except OSError as error:
+                with self._changed:
+                    self._error = error
+                    self._waiting_bytes -= len(data)
+
+    def _next(self) -> bytes | None:
+        """Wait for something to write; None once nothing more comes."""
+        with self._changed:
+            while not self._waiting and not self._is_closed:
+                self._changed.wait()
+            return self._waiting.popleft() if self._waiting else None
+
+
+@contextlib.contextmanager
+def unblocked_output() -> Iterator[None]:
+    """Let nothing that is printed within wait for its reader; what nobody has read LINGER_S after the end is lost."""
+    with contextlib.ExitStack() as stack:
+        for name in ("stdout", "stderr"):
+            stack.enter_context(_unblocked(name))
+        yield
+
+
+@contextlib.contextmanager
+def _unblocked(name: str) -> Iterator[None]:
+    before: IO[str] = getattr(sys, name)
+    stream: IO[str] = getattr(before, "rich_proxied_file", before)  # rich's live display has put itself before it
+    try:
+        stream.fileno()
+    except (AttributeError, OSError, ValueError):  # a stream in memory keeps nobody waiting
+        yield
+        return
+    unblocked = UnblockedStream(stream)
+    setattr(sys, name, unblocked)
+    try:
+        yield
+    finally:
+        setattr(sys, name, before)
+        if not unblocked.close():
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())  # else the next line would wait for ever
+            os.close(nowhere)
