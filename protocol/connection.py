@@ -196,6 +196,10 @@ class Connection:
         self.state = ConnectionState.CLOSED
         return encode_frame(encode(message), self._limit_bytes)
 
+    def close(self) -> None:
+        """End the conversation, whatever it was waiting for: nothing more is sent, and what comes is dropped."""
+        self.state = ConnectionState.CLOSED
+
     def _check_flood(self) -> None:
         """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
         length = self._reader.announced_bytes

@@ -9,7 +9,7 @@ from typing import Any, Self
 from msgspec import Struct
 
 from ..errors import BadRequest
-from ..plugins import PluginError, find_game
+from ..plugins import PluginError, find_game, installed
 from ..record.audit.audit import audit
 from ..record.audit.completeness import check_course
 from ..record.manifest import NAME, check_manifest, record_files
@@ -211,7 +211,14 @@ def _sound(path: Path, demands: Demands) -> SoundRecord | None:
         RecordError: it does not hold.
     """
     try:
-        record = audit(path, find_game, keys=demands.keys, heads=demands.heads, is_strict=not demands.unsealed)
+        record = audit(
+            path,
+            find_game,
+            keys=demands.keys,
+            heads=demands.heads,
+            is_strict=not demands.unsealed,
+            moves_in=installed().moves_in,
+        )
     except Redacted:
         return None
     setup = record.header.setup

@@ -58,7 +58,12 @@ def examined(path: Path, *, tournament: str, keys: Collection[str], is_audited: 
     if not has_line(path):
         return None
     try:
-        record = audit(path, installed().game, keys=keys, is_strict=False) if is_audited else read_record(path)
+        known = installed()
+        record = (
+            audit(path, known.game, keys=keys, is_strict=False, moves_in=known.moves_in)
+            if is_audited
+            else read_record(path)
+        )
     except PluginError as error:
         raise RecordError(path, 1, str(error), "none") from None
     header = record.header

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from threading import Condition, Thread
-from typing import IO, Any
+from typing import Any, TextIO
 
 MOST_WAITING = 4 * 1024 * 1024
 """Bytes that may wait for their reader: a tournament of some ten thousand matches, line by line."""
@@ -31,7 +31,7 @@ class UnblockedStream:
         stream: stdout or stderr; it is used for nothing else meanwhile.
     """
 
-    def __init__(self, stream: IO[str]) -> None:
+    def __init__(self, stream: TextIO) -> None:
         stream.flush()
         self._stream = stream
         self._waiting: deque[bytes] = deque()
@@ -118,8 +118,8 @@ def unblocked_output() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _unblocked(name: str) -> Iterator[None]:
-    before: IO[str] = getattr(sys, name)
-    stream: IO[str] = getattr(before, "rich_proxied_file", before)  # rich's live display has put itself before it
+    before: TextIO = getattr(sys, name)
+    stream: TextIO = getattr(before, "rich_proxied_file", before)  # rich's live display has put itself before it
     try:
         stream.fileno()
     except (AttributeError, OSError, ValueError):  # a stream in memory keeps nobody waiting

@@ -1,7 +1,6 @@
 """The referee's end of one course player's connection, without any I/O: the same messages as over msgpack, as calls.
 
-Knows which message is which call, and what may be answered to it. Refuses to know sockets, clocks and verdicts. What
-the course has no word for (`welcome`, the offer, expulsions, what others did) is not said; the `ready` that a match
+What the course has no word for (`welcome`, the offer, expulsions, what others did) is not said; the `ready` that a match
 waits for is made here, and brings no chance of the player's own.
 """
 
@@ -22,14 +21,13 @@ from protocol.messages import Ack, End, Hello, Message, Move, Offer, Ready, Star
 
 from .forms import BadForm, converted, hand_of, jpub, jtiles, move_of
 from .json_stream import JsonReader, JsonValue
+from .names import NAME_PATTERN
 
 VOID = "void"
 """What a method without a result returns."""
 NO_NONCE = "0" * 32
 """In place of a random number of the player's: the course's players bring none."""
 
-NAME_PATTERN = r"^[a-zA-Z0-9]{1,20}$(?!\n)"
-"""The course's own rule."""
 _Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 _ANSWERED = (ConnectionState.ASKED, ConnectionState.TO_CONFIRM, ConnectionState.TO_CONFIRM_END)
 
@@ -80,7 +78,7 @@ class CourseConversation:
             RemoteProtocolError: the player broke the protocol; the conversation is closed then.
         """
         if self.state is ConnectionState.OFFERED:
-            self.state = ConnectionState.SEATED
+            self._advance("ready")
             return Ready(match=self._match, nonce=NO_NONCE)
         if self.state is ConnectionState.CLOSED:
             return Need.DATA
@@ -90,9 +88,16 @@ class CourseConversation:
                 return self._heard(found)
             self._check_flood()
         except RemoteProtocolError:
-            self.state = ConnectionState.CLOSED
+            self.close()
             raise
         return Need.DATA
+
+    def close(self) -> None:
+        """End the conversation: nothing more is sent, and what comes is dropped."""
+        self.state = ConnectionState.CLOSED
+
+    def _advance(self, trigger: str) -> None:
+        self.state = TRANSITIONS[self.state, trigger]
 
     def send(self, message: Message) -> bytes:
         """Turn a message into the bytes of a call; nothing where the course has no word for it.
@@ -116,7 +121,7 @@ class CourseConversation:
 
     def send_last(self, message: Message) -> bytes:
         """Say nothing, and nothing more: the course has no word for a refusal or an expulsion."""
-        self.state = ConnectionState.CLOSED
+        self.close()
         return b""
 
     def _call(self, message: Message) -> list[Any] | None:
@@ -140,15 +145,13 @@ class CourseConversation:
         self.last_body = found.body
         try:
             if self.state is ConnectionState.NEW:
-                self.state = ConnectionState.GREETED
+                self._advance("hello")
                 return Hello(version=PROTOCOL_VERSION, name=converted(found.value, _Name))
             if self.state is ConnectionState.ASKED:
-                self.state = ConnectionState.SEATED
+                self._advance("move")
                 return Move(match=self._match, turn=self._number, move=move_of(found.value))
             if self.state in _ANSWERED:
-                self.state = (
-                    ConnectionState.SEATED if self.state is ConnectionState.TO_CONFIRM else ConnectionState.IDLE
-                )
+                self._advance("ack")
                 return self._confirmed(found.value)
         except BadForm as error:
             raise _breach(Code.WRONG_TYPE, str(error), found.body) from None

@@ -141,6 +141,9 @@ class Adapter:
 
     # --- from the program
 
+    def link_opened(self, link: PlayerLink) -> None:
+        """Do nothing: a link that is new belongs to a door."""
+
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Pass an answer on to the course's referee."""
         if isinstance(message, Ready):

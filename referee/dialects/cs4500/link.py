@@ -1,8 +1,7 @@
-"""The referee's end of a course player's connection on the network. Knows when its own `ready` is due, and no more."""
+"""The referee's end of a course player's connection on the network."""
 
 from collections.abc import Callable
 
-from protocol import ConnectionState
 from protocol.messages import Message, Offer
 
 from ...clock import Clock
@@ -42,7 +41,7 @@ class CourseLink(PlayerLink):
             message: has no word on this wire.
         """
         self.owner = None
-        self.connection.state = ConnectionState.CLOSED
+        self.connection.close()
         if self.is_connected:
             self._wire.pauseProducing()
 

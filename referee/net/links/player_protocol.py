@@ -1,7 +1,6 @@
 """One player's connection: socket bytes -> messages with their instants, messages -> bytes.
 
-Knows Twisted's transport, and a conversation such as protocol.Connection that turns bytes into messages. Refuses to
-know matches: whoever owns the link at the moment (the lobby, then a match runner) is told what came, and decides.
+Whoever owns the link at the moment, the lobby and then a match runner, is told what came, and decides.
 """
 
 import os
@@ -27,8 +26,11 @@ CLOSE_S = 1.0
 class Conversation(Interface):
     """The referee's side of what is said on a connection, without I/O; protocol.Connection is one."""
 
-    state: ConnectionState
     last_body: bytes
+
+    @property
+    def state(self) -> ConnectionState:
+        """What the conversation is waiting for; only the conversation itself changes it."""
 
     @property
     def pending(self) -> bytes:
@@ -53,9 +55,15 @@ class Conversation(Interface):
     def send_last(self, message: Message, /) -> bytes:
         """Turn a refusal or an expulsion into bytes, though the conversation is closed."""
 
+    def close(self) -> None:
+        """End the conversation: nothing more is sent, and what comes is dropped."""
+
 
 class Owner(Interface):
     """Who is told what a link receives."""
+
+    def link_opened(self, link: "PlayerLink") -> None:
+        """Take note of a new connection; told to its first owner alone."""
 
     def message_received(self, link: "PlayerLink", message: Message, first_byte: float, at: float) -> None:
         """Take a message; the instants are monotonic seconds."""
@@ -111,9 +119,8 @@ class PlayerLink(Protocol):
         if set_no_delay is not None:
             set_no_delay(True)
         self._wire.registerProducer(self, True)
-        opened = getattr(self.owner, "link_opened", None)
-        if opened is not None:
-            opened(self)
+        if self.owner is not None:
+            self.owner.link_opened(self)
 
     def dataReceived(self, data: bytes) -> None:
         """Take bytes; called by Twisted."""
@@ -216,7 +223,7 @@ class PlayerLink(Protocol):
         if message is not None:
             is_closed = self.connection.state is ConnectionState.CLOSED
             self._wire.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
-        self.connection.state = ConnectionState.CLOSED
+        self.connection.close()
         self._wire.unregisterProducer()
         self._wire.loseConnection()
         if self._cut is None and self.is_connected:

@@ -13,7 +13,7 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ..reader import Record, RecordError, check_heads, check_key, read_record
 from ..schema import RecordedStep, plain_commands, plain_json
-from .checks import check_frames, check_ranking, check_shuffle
+from .checks import MovesIn, check_frames, check_ranking, check_shuffle
 from .times import check_book
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
@@ -21,7 +21,13 @@ _SHOWN_CHARS = 300
 
 
 def audit(
-    path: Path, find_game: FindGame, *, keys: Collection[str] = (), heads: Collection[str] = (), is_strict: bool = True
+    path: Path,
+    find_game: FindGame,
+    *,
+    keys: Collection[str] = (),
+    heads: Collection[str] = (),
+    is_strict: bool = True,
+    moves_in: MovesIn = lambda _data: (),
 ) -> Record:
     """Verify a record.
 
@@ -31,6 +37,7 @@ def audit(
         keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
         heads: hashes of lines, as players were sent them, that the record must have.
         is_strict: whether a record without a seal, one of an unfinished match, is broken.
+        moves_in: reads answers in the dialects of this installation; see Registry.moves_in.
 
     Returns:
         The record; everything in it follows from its header, its events and its seed. If `result` is None the match
@@ -50,7 +57,7 @@ def audit(
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
     check_result(record, match)
-    check_frames(record)
+    check_frames(record, moves_in)
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)

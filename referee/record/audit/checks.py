@@ -6,7 +6,7 @@ Knows what stands in lines. Refuses to fold: two ways to the same verdict find w
 import hashlib
 import itertools
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,13 +15,12 @@ from ...games.base import Game
 from ...match import events as e
 from ...match.commands import Result
 from ..reader import Record, RecordError
-from .json_answers import move_in_json
 
 T = TypeVar("T")
+MovesIn = Callable[[bytes], Collection[Any]]
+"""The bytes of an answer -> the plain moves that it may say, one for each dialect that can read it."""
 _KEPT_BYTES = 2000
 """Of an answer's bytes at most; so many may be cut off. protocol/SPEC.md, "Limits"."""
-_JSON = (b'"', b"[")
-"""How an answer in JSON begins; one in msgpack is a map, and never does."""
 _BLOCKS = 64
 """Of a stream, made at once."""
 _SURE = 2**64 - 2**32
@@ -63,8 +62,12 @@ def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> l
     return [best, []] if is_lost_at_the_end else [best]
 
 
-def check_frames(record: Record) -> None:
+def check_frames(record: Record, moves_in: MovesIn) -> None:
     """Check that the bytes of an answer are kept only where it led to an expulsion, and say what it says.
+
+    Args:
+        record: the record.
+        moves_in: reads an answer that is no message of the referee's own wire.
 
     Raises:
         RecordError: they stand elsewhere, or the answer was another one.
@@ -75,15 +78,15 @@ def check_frames(record: Record) -> None:
             continue
         if not any(one["command"] == "expel-seat" for one in step.commands):
             raise RecordError(record.path, number, "no bytes of an answer that was taken", event.frame[:80])
-        if not _is_said(event):
+        if not _is_said(event, moves_in):
             raise RecordError(record.path, number, "the answer that its bytes hold", event.frame[:80])
 
 
-def _is_said(event: e.MoveReceived) -> bool:
-    """Tell whether the bytes of an answer hold its turn and its move, as far as they are kept; in JSON, its move."""
+def _is_said(event: e.MoveReceived, moves_in: MovesIn) -> bool:
+    """Tell whether the bytes of an answer hold its turn and its move, as far as they are kept; in a dialect, its move."""
     try:
         data = bytes.fromhex(event.frame)
-        if len(data) >= _KEPT_BYTES or (data[:1] in _JSON and move_in_json(data) == event.move):
+        if len(data) >= _KEPT_BYTES or event.move in moves_in(data):
             return True
         said = msgspec.msgpack.decode(data)
     except (ValueError, RecursionError):

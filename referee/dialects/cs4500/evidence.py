@@ -1,8 +1,4 @@
-"""What the bytes of an answer say where they are the JSON of the course CS4500, whose players know no msgpack.
-
-Knows the form of a choice of the Q game, from its description. Refuses to use the code that took the answer: an audit
-reads it a second time.
-"""
+"""Reads the move in an answer of a course player, for audits: without the code that took the answer."""
 
 from typing import Any, Literal
 
@@ -39,5 +35,8 @@ def move_in_json(data: bytes) -> dict[str, Any] | None:
         return None
     if isinstance(choice, str):
         return _ACTIONS[choice]
-    tiles = [[one.coordinate.row, one.coordinate.column, f"{one.tile.color}-{one.tile.shape}"] for one in choice]
+    tiles = [
+        [placement.coordinate.row, placement.coordinate.column, f"{placement.tile.color}-{placement.tile.shape}"]
+        for placement in choice
+    ]
     return {"action": "place", "tiles": tiles}
