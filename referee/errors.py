@@ -15,3 +15,7 @@ class BadRequest(RefereeError):
 
 class Interrupted(RefereeError):
     """What was going on was stopped by whoever runs it; the text says what there is to go on from."""
+
+
+class DoesNotHold(RefereeError):
+    """What was checked is not what it should be; the text says where, what was expected, and what is there."""

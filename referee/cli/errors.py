@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import rich_click as click
 
 from ..app.interrupts import SIGNALLED
-from ..errors import BadRequest, Interrupted, RefereeError
+from ..errors import BadRequest, DoesNotHold, Interrupted, RefereeError
 from ..text import printable_lines
 from .common import console
 
@@ -26,7 +26,7 @@ def worded() -> Iterator[None]:
     Raises:
         click.ClickException: something can't be done, or was asked for wrongly (click.UsageError).
         BrokenPipeError: nobody reads on; click ends without a word.
-        SystemExit: the user interrupted.
+        SystemExit: the user interrupted, or what was checked does not hold.
     """
     try:
         yield
@@ -41,6 +41,9 @@ def worded() -> Iterator[None]:
         sys.exit(FAILED)
     except BadRequest as error:
         raise click.UsageError(printable_lines(str(error))) from None
+    except DoesNotHold as error:  # paths and hashes are not to be broken into lines
+        console.say(str(error))
+        sys.exit(FAILED)
     except RefereeError as error:
         raise click.ClickException(printable_lines(str(error))) from None
     except BrokenPipeError:

@@ -14,7 +14,7 @@ from .. import chance
 from ..games.base import BadSetup
 from ..match.setup import MatchSetup
 from ..pairing.base import PairingFormat
-from ..plugins import PluginError, installed
+from ..plugins import PluginError, find_game, installed
 from ..record.audit.audit import audit
 from ..record.match_entries import course, entry_of
 from ..record.reader import RecordError, check_key, read_record
@@ -82,9 +82,9 @@ def in_order(findings: Sequence[Refolded]) -> list[Refolded]:
     Raises:
         BadCourse: a record is missing, or contradicts another.
     """
-    of_match = {one.setup.match: one for one in findings}
-    unfinished = {one.setup.match: one.context for one in findings if one.entry is None}
-    ordered = course((one.entry for one in findings if one.entry is not None), unfinished)
+    of_match = {found.setup.match: found for found in findings}
+    unfinished = {found.setup.match: found.context for found in findings if found.entry is None}
+    ordered = course((found.entry for found in findings if found.entry is not None), unfinished)
     return [of_match[entry.match] for entry in ordered]
 
 
@@ -113,11 +113,11 @@ def refold(
     dealer = chance.Dealer(chance.derive(bytes.fromhex(founding.salt), "format"))
     tournament = Tournament(spec, format_, dealer)
     ledger.found(spec, founding.salt)
-    for one in sorted(findings, key=lambda one: one.context.opening):
-        _check_setup(one, spec)
-        ledger.opened(one.setup.match, one.context, one.opened)
-    for one in results:
-        _take(one, tournament, ledger)
+    for found in sorted(findings, key=lambda found: found.context.opening):
+        _check_setup(found, spec)
+        ledger.opened(found.setup.match, found.context, found.opened)
+    for result in results:
+        _take(result, tournament, ledger)
     return tournament
 
 
@@ -167,6 +167,6 @@ def _options(path: Path, game: str, options: dict[str, Any]) -> Any:
         RecordError: the game is not known, or they are not its options.
     """
     try:
-        return installed().game(game).parse_options(dict(options))
+        return find_game(game).parse_options(dict(options))
     except (PluginError, BadSetup) as error:
         raise RecordError(path, 1, f"a game with its options: {error}", "none") from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ..errors import RefereeError
+from ..errors import DoesNotHold
 from ..text import visible
 from .schema import (
     FIRST_PREV,
@@ -33,7 +33,7 @@ MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
 
 
-class RecordError(RefereeError):
+class RecordError(DoesNotHold):
     """What is wrong with a record, in one line: what stands in a file forges no others.
 
     Args:

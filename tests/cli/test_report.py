@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli.commands.report import report_command
+from referee.cli.main import main
 
 from ..pages.tournaments import Cast, Stage, spec
 
@@ -20,7 +20,7 @@ FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls
 def run(*arguments: str | Path, status: int = 0) -> Result:
     """Run the command, its records read in this process unless said otherwise, and check its exit status."""
     jobs = () if "--jobs" in arguments else ("--jobs", "1")
-    done = CliRunner().invoke(report_command, [*map(str, arguments), *jobs])
+    done = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["report", *map(str, arguments), *jobs])
     assert status == done.exit_code, done.output
     return done
 

@@ -1,0 +1,34 @@
+"""The standings of a tournament, as a table for a terminal and as plain lines for other programs."""
+
+from typing import Any
+
+import msgspec
+from rich.table import Table as RichTable
+
+from ...pages.words import number
+from ...tournament.machine import Tournament
+from ...tournament.placing import placed
+from ..common import harmless, out
+
+
+def standings_table(tournament: Tournament, most: int = 20) -> RichTable:
+    """Return the first lines of the standings as a table; of tie-breaks, as many as have room."""
+    table = RichTable(show_edge=False)
+    breaks = tournament.spec.tie_breaks[: max((out.width - 50) // 20, 1)]
+    for title in ("#", "entrant", "points", *breaks, "played"):
+        table.add_column(title, justify="left" if title == "entrant" else "right", no_wrap=True)
+    lines = placed(tournament)
+    for line in lines[:most]:
+        values = (number(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in breaks)
+        name = harmless(tournament.spec.entrants[line.entrant].name)
+        mark = " [red](suspended)[/]" if line.entrant in tournament.suspended else ""
+        table.add_row(str(line.place), name + mark, number(line.points), *values, str(line.played))
+    if len(lines) > most:
+        table.add_row("", f"and {len(lines) - most} more")
+    return table
+
+
+def plain_standings(tournament: Tournament) -> list[dict[str, Any]]:
+    """Return all lines of the standings, each with the entrant's name."""
+    entrants = tournament.spec.entrants
+    return [{"name": entrants[line.entrant].name, **msgspec.to_builtins(line)} for line in placed(tournament)]
