@@ -6,6 +6,7 @@ Everything that is built in is added this way, too. A plugin is a module or obje
 
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -40,6 +41,16 @@ class HousePlayer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """How a player's game at the referee of another project ended."""
+
+    won: bool | None
+    """What that referee said; None if the connection ended before it did."""
+    why: str
+    """Why the connection ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """A wire that other people's players or referees speak in place of the referee's own."""
 
@@ -55,12 +66,12 @@ class Dialect:
     """The same in words: what such a name has."""
     move_in: Callable[[bytes], Any]
     """Returns the plain move that the bytes of an answer say, or None; for audits, so it shares no code with `link`."""
-    join: Callable[..., Coroutine[Any, Any, Any]] | None = None
-    """Lets a player program play at a referee that speaks the dialect, for `referee join`; None: it can't."""
-    server: Callable[..., Any] | None = None
-    """Reads the configuration of a course's server program, for `referee xserver`; None: there is none."""
-    clients: Callable[..., Any] | None = None
-    """Reads the configuration of a course's client program, for `referee xclients`; None: there is none."""
+    join: Callable[..., Coroutine[Any, Any, Joined]]
+    """Lets a player program play at a referee that speaks the dialect; cs4500/plugin.py shows its arguments."""
+    server: Callable[[bytes, Path], Any]
+    """(configuration of the course's server, folder of the record) -> what it asks for; see cs4500/server.py."""
+    clients: Callable[[bytes], Any]
+    """Configuration of the course's clients -> what it asks for; see cs4500/clients.py."""
 
 
 @hookspec

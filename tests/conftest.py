@@ -45,6 +45,6 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
         registry = load()
         for path in tmp_path.rglob("*.jsonl"):
             try:
-                audit(path, registry.game, is_strict=False)
+                audit(path, registry.game, is_strict=False, moves_in=registry.moves_in)
             except Redacted:
                 check_redacted(path)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.games.q.game import QGame
+from referee.plugins import installed
 from referee.record.audit.audit import audit
 
 from .peers.q_actors import STAFF_NAME
@@ -77,7 +78,7 @@ def play_case(case: dict[str, Any], folder: Path) -> Any:
         finally:
             serving.kill()
     for record in folder.glob("*.jsonl"):
-        audit(record, lambda _name: QGame())
+        audit(record, lambda _name: QGame(), moves_in=installed().moves_in)
     return json.loads(printed)
 
 

@@ -21,6 +21,7 @@ from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
 from referee.net.matches.services import MatchServices
 from referee.net.matches.settings import TableSettings
+from referee.plugins import installed
 from referee.record.audit.audit import audit
 
 from .peers.q_actors import Actor
@@ -102,7 +103,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
         return [[], []]
     if played.result.void is not None:
         raise RuntimeError(f"{case['id']}: the match is void: {played.result.void}")
-    audit(played.record, lambda _name: QGame())
+    audit(played.record, lambda _name: QGame(), moves_in=installed().moves_in)
     return as_reported(list(played.names), played.result)
 
 

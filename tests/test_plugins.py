@@ -1,16 +1,21 @@
 """Plugins: what is installed is found, and a mistake in one is named."""
 
+import json
 import sys
 from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from referee import plugins
+from referee.app import services
 from referee.hookspecs import HousePlayer, hookimpl
+from referee.observers import MatchStep, Observer
+
+from .net.in_memory import InMemoryMatch
 
 
 def _make(*_match: Any) -> Any:
@@ -63,11 +68,68 @@ def test_the_built_in_ones_come_through_the_door() -> None:
     assert known.game("q").name == "q"
     assert known.format("swiss").name == "swiss"
     assert known.player("dag").games == ("q",)
+    assert known.dialect("cs4500").game == "q"
 
 
 def test_a_plugin_adds_a_player(monkeypatch: pytest.MonkeyPatch) -> None:
     """What another package adds stands beside the built-in ones."""
     assert load_with(monkeypatch, Extra("mine")).player("mine").summary == "A test's."
+
+
+class Watching:
+    """A plugin with observers: one that keeps what it is told, and some that raise whatever can be raised."""
+
+    kept: ClassVar[list[str]] = []
+
+    class Keeper(Observer):
+        """Keeps the names of what happened."""
+
+        def note(self, event: str, /, **facts: Any) -> None:
+            """Keep it."""
+            Watching.kept.append(event)
+
+    class Leaver(Observer):
+        """Wants to end the process."""
+
+        def match_stepped(self, step: MatchStep) -> None:
+            """Try."""
+            raise SystemExit(7)
+
+    class Interrupter(Observer):
+        """Pretends that somebody has interrupted."""
+
+        def record_opened(self, match: str, context: Any) -> None:
+            """Try."""
+            raise KeyboardInterrupt
+
+    @staticmethod
+    def unmakeable() -> Observer:
+        """Fail."""
+        raise OSError(28, "No space left on device")
+
+    @hookimpl
+    def referee_observers(self) -> list[Any]:
+        """Return all of them."""
+        return [self.Leaver, self.Keeper, self.Interrupter, self.unmakeable]
+
+
+def test_the_observers_of_a_plugin_watch_a_match(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each is told in a thread of its own; those that raise are noted with a traceback, and the match is played."""
+    registry = load_with(monkeypatch, Watching())
+    monkeypatch.setattr(services, "installed", lambda: registry)
+    Watching.kept.clear()
+    with services.monitoring(services.RefereeOptions(diagnostics=tmp_path / "log")) as monitoring:
+        match = InMemoryMatch(tmp_path, observers=monitoring.observers)
+        monitoring.observers.tell(Observer.record_opened, "m1", None)
+        match.ready()
+        monitoring.observers.note("listening")
+        match.answer(0)
+        match.answer(1)
+        assert match.end().reason
+    assert [event for event in Watching.kept if event != "observer-failed"] == ["listening"]
+    failed = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines() if "observer-failed" in line]
+    assert sorted(facts["observer"].rpartition(".")[2] for facts in failed) == ["Interrupter", "Leaver", "unmakeable"]
+    assert all("Traceback" in facts["traceback"] for facts in failed)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +171,6 @@ def test_a_plugin_that_can_not_be_imported_is_named(
 def test_an_unknown_name_lists_the_known_ones() -> None:
     """Who misspells a name sees what there is."""
     known = plugins.load()
-    for find in (known.game, known.player, known.format):
+    for find in (known.game, known.player, known.format, known.dialect):
         with pytest.raises(plugins.PluginError, match="there are: "):
             find("nobody")

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest, RefereeError
 from ..match.commands import Result
-from ..plugins import find_game
+from ..plugins import find_game, installed
 from ..record.explain import Explanation, Heard, Said, explain
 from ..record.manifest import record_files
 from ..record.printed import last_printed
@@ -93,7 +93,12 @@ def view_of_seat(record: Path, seat: int) -> RecordView:
         RecordError: it does not hold.
         PluginError: its game is not installed.
     """
-    return RecordView(path=record, seat=seat, lines=redacted_lines(record, find_game, seat), is_whole=True)
+    return RecordView(
+        path=record,
+        seat=seat,
+        lines=redacted_lines(record, find_game, seat, moves_in=installed().moves_in),
+        is_whole=True,
+    )
 
 
 def _redacted_view(record: Path, seat: str | None) -> RecordView:

@@ -8,12 +8,11 @@ from msgspec import Struct
 
 from protocol.address import AddressError, parse_address
 
-from ..dialects import DIALECTS
-from ..dialects.cs4500.joining import CourseTerms, Joined, join
 from ..errors import BadRequest
+from ..hookspecs import Joined
 from ..launch import BUILDS, Builds
 from ..match.setup import DEFAULT_START_MS
-from ..plugins import find_game
+from ..plugins import find_game, installed
 from .players import find_players
 from .running import run_reactor
 from .services import RefereeOptions, find_confinement, monotonic
@@ -56,23 +55,31 @@ def join_referee(request: JoinRequest, logs: Path, options: RefereeOptions) -> t
         where = parse_address(f"tcp:{request.address}")
     except AddressError:
         raise BadRequest(f"say where the referee listens as HOST:PORT, not {request.address!r}") from None
-    dialect = DIALECTS[request.dialect]
+    dialect = installed().dialect(request.dialect)
     game = find_game(dialect.game)
     (launch,) = find_players(game.name, [request.player])
     game.parse_options(request.options)
     name = request.name or launch.name
     if not re.match(dialect.name_pattern, name):
-        raise BadRequest(f"{request.dialect} takes names of 1 to 20 letters or digits; give one with --name")
-    terms = CourseTerms(
-        name=name, options=request.options, per_call_ms=request.per_call_ms, start_s=DEFAULT_START_MS / 1000
-    )
+        raise BadRequest(f"{request.dialect} takes names of {dialect.name_form}; give one with --name")
     confinement = find_confinement(options, logs)
     logs.mkdir(parents=True, exist_ok=True)
     output = logs / f"join.{launch.name}.stderr"
 
     async def _main(reactor: Any) -> Joined:
-        at = (where.host, where.port)
-        return await join(reactor, monotonic, game, terms, launch, at, confinement=confinement, output=output)
+        return await dialect.join(
+            reactor,
+            monotonic,
+            game,
+            launch,
+            (where.host, where.port),
+            confinement=confinement,
+            output=output,
+            name=name,
+            options=request.options,
+            per_call_ms=request.per_call_ms,
+            start_s=DEFAULT_START_MS / 1000,
+        )
 
     Builds(logs / BUILDS, confinement).build(launch)
     return name, run_reactor(_main)

@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..dialects import DIALECTS
 from ..errors import BadRequest
 from ..games.base import Game, seats_text
 from ..launch.confining import SandboxMode
@@ -14,7 +13,7 @@ from ..net.links.lobby import SignUpPolicy
 from ..net.links.tokens import read_tokens
 from ..net.matches.host import MatchReport
 from ..net.matches.settings import TableSettings
-from ..plugins import find_game
+from ..plugins import find_game, installed
 from ..record.resume import reopen
 from .playing import host_match, play_on
 from .services import RefereeOptions, services
@@ -76,7 +75,8 @@ def serve(
             return play_on(resumed, at_hand, (), sign_ups.listen, come_back_s=sign_ups.come_back_s)
         settings = replace(settings, players=players, come_back_s=sign_ups.come_back_s)
         if sign_ups.dialect is not None:
-            settings = DIALECTS[sign_ups.dialect].settle(settings)
+            dialect = installed().dialect(sign_ups.dialect)
+            settings = replace(settings, kind=dialect.link, acknowledge=True)
         played = host_match(game, settings, at_hand, lambda host: host.play_signed_up(sign_ups.listen, policy))
     return TooFewSignedUp(policy.min_players) if played is None else played
 
@@ -84,7 +84,7 @@ def serve(
 def _check(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> None:
     """Refuse what makes no sense together."""
     if sign_ups.dialect is not None:
-        dialect = DIALECTS[sign_ups.dialect]
+        dialect = installed().dialect(sign_ups.dialect)
         if game.name != dialect.game:
             raise BadRequest(f"--dialect {sign_ups.dialect} speaks of {dialect.game} alone, not of {game.name}")
         if sign_ups.players_file is not None or sign_ups.come_back_s or sign_ups.resume is not None:

@@ -14,6 +14,7 @@ import msgspec
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from ..match.fouls import Foul
 from .audit.audit import FindGame, audit, open_match
+from .audit.checks import MovesIn, no_dialects
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
 from .redaction import OPEN, VEILED, places
 from .schema import BadLine, Header, RecordedStep, ResultLine, encode_line, forms, header_of
@@ -33,18 +34,19 @@ class Redaction:
     chain: Chain
 
 
-def redacted_lines(path: Path, find_game: FindGame, seat: int) -> list[bytes]:
+def redacted_lines(path: Path, find_game: FindGame, seat: int, *, moves_in: MovesIn = no_dialects) -> list[bytes]:
     """Return the lines of a record, without line feeds, as one seat may see them, with the views it was shown.
 
     Args:
         path: a finished record.
         find_game: a game's name -> its rules.
         seat: whose.
+        moves_in: as for audit.
 
     Raises:
         RecordError: the record does not hold, is not finished, or has no such seat.
     """
-    record = audit(path, find_game)
+    record = audit(path, find_game, moves_in=moves_in)
     match = open_match(record, find_game)
     assert match is not None, "a finished record tells its seed"
     if not 0 <= seat < len(match.setup.names):

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..games.base import Game
+from ..plugins import installed
 from ..record.explain import Explanation, explain
 from ..record.printed import Printed, last_printed
 from ..record.redacted import redacted_lines
@@ -124,7 +125,7 @@ class Matches:
         return None if own is None else b"".join(line + b"\n" for line in self._redacted(name, own[1]))
 
     def _redacted(self, name: str, seat: int) -> list[bytes]:
-        return redacted_lines(self._path(name), self._find_game, seat)
+        return redacted_lines(self._path(name), self._find_game, seat, moves_in=installed().moves_in)
 
     def _path(self, name: str) -> Path:
         return self._logs / f"{name}.jsonl"

@@ -20,7 +20,7 @@ from referee.cli.views.live import LiveView
 from referee.cli.views.live_lines import JsonLines, PlainLines
 from referee.cli.views.match import MatchProgress, Moves, show_played
 from referee.cli.views.notices import TurnedAway
-from referee.dialects.cs4500.joining import Joined
+from referee.hookspecs import Joined
 from referee.net.matches.host import MatchReport
 from referee.observers import MatchStep, Observer
 from referee.text import printable, printable_json, printable_lines

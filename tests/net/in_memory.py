@@ -18,6 +18,7 @@ from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.observers import Observers
+from referee.plugins import installed
 from referee.record.audit.audit import audit
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
@@ -110,7 +111,7 @@ class InMemoryMatch:
     def end(self) -> Result:
         """Return the result of the match, its record audited."""
         assert len(self.result) == 1
-        record = audit(self.path, lambda _name: QGame())
+        record = audit(self.path, lambda _name: QGame(), moves_in=installed().moves_in)
         assert record.result is not None
         self.lag.stop()
         assert self.clock.getDelayedCalls() == []

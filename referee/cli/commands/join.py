@@ -7,10 +7,9 @@ import rich_click as click
 
 from ...app.joining import JoinRequest, join_referee
 from ...app.services import RefereeOptions
-from ...dialects import DIALECTS
-from ...dialects.cs4500.joining import Joined
+from ...hookspecs import Joined
 from ...match.setup import DEFAULT_PER_MOVE_MS
-from ..common import find_game, harmless, json_option, out, parse_options, print_json
+from ..common import find_game, harmless, json_option, out, parse_options, print_json, registry
 from ..errors import FAILED, FINE
 from ..options.completion import complete_players
 from ..options.match import game_option, seconds_option
@@ -22,7 +21,7 @@ from ..options.running import confinement_options, logs_option
 @click.argument("player", shell_complete=complete_players)
 @click.option(
     "--dialect",
-    type=click.Choice(sorted(DIALECTS)),
+    metavar="NAME",
     required=True,
     help="What is spoken there: cs4500, the course's JSON.",
 )
@@ -62,7 +61,7 @@ def join_command(
         player=player,
         dialect=dialect,
         name=name,
-        options=parse_options(options, find_game(DIALECTS[dialect].game).file_options),
+        options=parse_options(options, find_game(registry().dialect(dialect).game).file_options),
         per_call_ms=time_s * 1000,
     )
     signed_up_as, joined = join_referee(request, logs, running)

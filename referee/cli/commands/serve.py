@@ -10,7 +10,6 @@ from ...app import serving
 from ...app.receiving import receive
 from ...app.services import RefereeOptions
 from ...app.serving import SignUpOptions
-from ...dialects import DIALECTS
 from ..common import Count, console, find_game, json_option, print_json
 from ..errors import FAILED
 from ..options.completion import complete_games
@@ -45,7 +44,7 @@ _sign_up_options = grouped(
     ),
     click.option(
         "--dialect",
-        type=click.Choice(sorted(DIALECTS)),
+        metavar="NAME",
         help="Speak a course's wire in place of the referee's own: cs4500, for q. See protocol/CS4500.md.",
     ),
     resume_option,

@@ -4,7 +4,7 @@ import sys
 
 import rich_click as click
 
-from ...app.course import play_course, read_client_config
+from ...app.course import play_course, read_clients
 from ..common import Count, console
 
 
@@ -18,7 +18,7 @@ def xclients(port: int | None) -> None:
 
     Exit status: 0 all connections have ended, 1 there is no server, 2 the configuration is none.
     """
-    config = read_client_config(sys.stdin.buffer.read())
-    for name, why in play_course(config, port):
-        if not config.quiet:
+    clients = read_clients(sys.stdin.buffer.read())
+    for name, why in play_course(clients, port):
+        if not clients.is_quiet:
             console.say(f"{name}: {why}")

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 from msgspec.structs import replace
 
-from ...app.course import read_server_config, serve_course
+from ...app.course import read_server, serve_course
 from ...app.services import RefereeOptions
 from ..common import Count, console
 from ..errors import FAILED
@@ -31,13 +31,12 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
 
     Exit status: 0 printed, 1 the match is void for a fault of the referee's own, 2 the configuration is none.
     """
-    config = read_server_config(sys.stdin.buffer.read())
-    is_quiet = config.quiet and config.ref_spec.quiet
-    observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=is_quiet))
-    found = serve_course(config, port, interface, logs, replace(running, observers=observers))
-    if found.notice and not is_quiet:
+    server = read_server(sys.stdin.buffer.read(), logs)
+    observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet))
+    found = serve_course(server, port, interface, replace(running, observers=observers))
+    if found.notice and not server.is_quiet:
         console.say(found.notice)
-    print(json.dumps([found.winners, found.misbehaved]), flush=True)
+    print(json.dumps(found.told), flush=True)
     if found.void is not None:
         console.say(f"void: {found.void}")
         sys.exit(FAILED)

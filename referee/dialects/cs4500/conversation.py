@@ -1,7 +1,7 @@
 """The referee's end of one course player's connection, without any I/O: the same messages as over msgpack, as calls.
 
-What the course has no word for (`welcome`, the offer, expulsions, what others did) is not said; the `ready` that a match
-waits for is made here, and brings no chance of the player's own.
+What the course has no word for (`welcome`, the offer, expulsions, what others did) is not said; the `ready` that a
+match waits for is made here, and brings no chance of the player's own.
 """
 
 import json

@@ -1,14 +1,12 @@
 """Brings a player program of this project to a course's referee: speaks the course's wire there, its own to it.
 
-Knows both wires and their messages. Refuses to judge: what the program may not do ends its part, as its own failure. To
-the program all this is an ordinary match of which it sees its own seat; but nothing vouches for the shuffle, because
-the course's referee commits to none.
+To the program all this is an ordinary match of which it sees its own seat; but nothing vouches for the shuffle, because
+the course's referee commits to none. What the program may not do ends its part, as its own failure.
 """
 
-import contextlib
 import hashlib
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +17,15 @@ from twisted.internet.defer import Deferred, TimeoutError  # noqa: A004  # Twist
 from protocol import RemoteProtocolError
 from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, TimeControl, Told, Turn
 
-from ...files.scratch import scratch
 from ...games.base import Game, MalformedMove
+from ...hookspecs import Joined
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
 from ...net.links.addresses import address_of, endpoint_of, listen, stopped
 from ...net.links.patience import Patience
 from ...net.links.player_protocol import LinkFactory, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
 from ...net.matches.lag import LoopLag
+from ...net.matches.programs import private_sockets
 from .forms import choice_of
 from .player_end import Call, PlayerEnd, connect
 
@@ -49,15 +48,6 @@ class CourseTerms(Struct, frozen=True, kw_only=True):
     """The referee's limit for a call."""
     start_s: float
     """How long the program may take to be ready."""
-
-
-class Joined(Struct, frozen=True, kw_only=True):
-    """How a player's game at a course's referee ended."""
-
-    won: bool | None
-    """What the referee said; None if the connection ended before it did."""
-    why: str
-    """Why the connection ended."""
 
 
 class Adapter:
@@ -206,10 +196,11 @@ async def join(
     token = secrets.token_hex(32)
     lag = LoopLag(reactor, now)
     door = ReservedSeats(reactor, [token], terms.start_s, patience=Patience(reactor, lag))
-    with _socket(confinement) as socket, lag.beating():
+    with private_sockets(confinement, [0]) as sockets, lag.beating():
+        socket = sockets.get(0)
         endpoint = LOCAL if socket is None else endpoint_of(socket)
         port = await listen(reactor, endpoint, LinkFactory(door, reactor, now))
-        address = "" if socket is not None else address_of(port, endpoint)
+        address = address_of(port, endpoint) if socket is None else ""
         invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
         access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket)
         try:
@@ -239,13 +230,3 @@ async def _play(
     await connect(reactor, *where, adapter.end)
     why = await adapter.end.done
     return Joined(won=adapter.won, why=why)
-
-
-@contextlib.contextmanager
-def _socket(confinement: Confinement) -> Iterator[Path | None]:
-    """Make a folder for a socket that a program in a sandbox is shown, and nobody else can reach."""
-    if confinement.sandbox is None:
-        yield None
-        return
-    with scratch("socket") as folder:
-        yield folder / "socket"

@@ -13,7 +13,7 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ..reader import Record, RecordError, check_heads, check_key, read_record
 from ..schema import RecordedStep, plain_commands, plain_json
-from .checks import MovesIn, check_frames, check_ranking, check_shuffle
+from .checks import MovesIn, check_frames, check_ranking, check_shuffle, no_dialects
 from .times import check_book
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
@@ -27,7 +27,7 @@ def audit(
     keys: Collection[str] = (),
     heads: Collection[str] = (),
     is_strict: bool = True,
-    moves_in: MovesIn = lambda _data: (),
+    moves_in: MovesIn = no_dialects,
 ) -> Record:
     """Verify a record.
 

@@ -27,6 +27,11 @@ _SURE = 2**64 - 2**32
 """A word below it is never thrown away: no list is longer than the difference."""
 
 
+def no_dialects(_data: bytes) -> Collection[Any]:
+    """Read no answer: of a match whose players speak the referee's own wire."""
+    return ()
+
+
 def check_ranking(record: Record) -> None:
     """Check that every seat has one rank, those who fouled the last one together, and that the best are the winners.
 
@@ -83,7 +88,7 @@ def check_frames(record: Record, moves_in: MovesIn) -> None:
 
 
 def _is_said(event: e.MoveReceived, moves_in: MovesIn) -> bool:
-    """Tell whether the bytes of an answer hold its turn and its move, as far as they are kept; in a dialect, its move."""
+    """Tell whether the bytes of an answer hold its turn and move, as far as they are kept; in a dialect, its move."""
     try:
         data = bytes.fromhex(event.frame)
         if len(data) >= _KEPT_BYTES or event.move in moves_in(data):

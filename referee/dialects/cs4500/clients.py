@@ -1,0 +1,60 @@
+"""What the configuration of the course's clients asks for: players that sign up with a server, and play."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ...errors import BadRequest
+from .actors import make_actor
+from .configs import ActorSpec, ClientConfig, actor_of, read_config
+from .forms import BadForm
+from .player_end import PlayerEnd, launch
+
+
+class CourseClients(Struct, frozen=True, kw_only=True):
+    """Players that are to be launched."""
+
+    port: int | None
+    is_quiet: bool
+    host: str
+    wait_s: float
+    """Before each launch."""
+    players: Sequence[ActorSpec]
+
+    async def play(self, reactor: Any, port: int) -> list[tuple[str, str]]:
+        """Sign the players up, and let them play.
+
+        Args:
+            reactor: Twisted's reactor.
+            port: of the server.
+
+        Returns:
+            By player its name, and why its connection ended.
+
+        Raises:
+            NobodyListens: there is no server.
+        """
+        ends = [PlayerEnd(player.name, make_actor(player)) for player in self.players]
+        reasons = await launch(reactor, self.host, port, ends, self.wait_s)
+        return list(zip((player.name for player in self.players), reasons, strict=True))
+
+
+def read_clients(data: bytes) -> CourseClients:
+    """Read the configuration of clients.
+
+    Args:
+        data: a ClientConfig.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    try:
+        config: ClientConfig = read_config(data, ClientConfig)
+    except BadForm as error:
+        raise BadRequest(f"client configuration on stdin: {error}") from None
+    try:
+        players = [actor_of(spec) for spec in config.players]
+    except BadForm as error:
+        raise BadRequest(f"players of the client configuration: {error}") from None
+    return CourseClients(port=config.port, is_quiet=config.quiet, host=config.host, wait_s=config.wait, players=players)

@@ -1,0 +1,75 @@
+"""What the configuration of the course's server asks for: the settings of a match, and who may sign up."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...errors import BadRequest
+from ...games.base import BadSetup
+from ...net.links.lobby import SignUpPolicy
+from ...net.matches.host import MatchReport
+from ...net.matches.settings import TableSettings
+from ...plugins import find_game
+from .configs import ServerConfig, read_config
+from .forms import BadForm, position_of
+from .link import CourseLink
+
+MIN_PLAYERS, MAX_PLAYERS = 2, 4
+_MILLISECONDS = 1000.0
+
+
+class CourseServer(Struct, frozen=True, kw_only=True):
+    """A match that is to be served."""
+
+    port: int | None
+    is_quiet: bool
+    settings: TableSettings
+    policy: SignUpPolicy
+
+    @staticmethod
+    def told(played: MatchReport) -> tuple[list[str], list[str]]:
+        """Return the winners, sorted, and those who misbehaved, in the order of their fouls; nobody if it is void."""
+        names, result = played.names, played.result
+        if result.void is not None:
+            return [], []
+        return sorted(names[seat] for seat in result.winners), [names[foul.seat] for foul in result.fouls]
+
+
+def read_server(data: bytes, folder: Path) -> CourseServer:
+    """Read the configuration of a server.
+
+    Args:
+        data: a ServerConfig.
+        folder: for the record.
+
+    Raises:
+        BadRequest: it is none, or its state is no position of the game.
+    """
+    try:
+        config: ServerConfig = read_config(data, ServerConfig)
+    except BadForm as error:
+        raise BadRequest(f"server configuration on stdin: {error}") from None
+    policy = SignUpPolicy(
+        min_players=MIN_PLAYERS, max_players=MAX_PLAYERS, wait_s=config.server_wait, tries=config.server_tries
+    )
+    is_quiet = config.quiet and config.ref_spec.quiet
+    return CourseServer(port=config.port, is_quiet=is_quiet, settings=_settings(config, folder), policy=policy)
+
+
+def _settings(config: ServerConfig, folder: Path) -> TableSettings:
+    spec, game = config.ref_spec, find_game("q")
+    options = {"q_bonus": spec.config_s.q, "finish_bonus": spec.config_s.finish}
+    try:
+        position = position_of(spec.state0)
+        game.restore(game.parse_options(options), position)
+    except (BadForm, BadSetup) as error:
+        raise BadRequest(f"state0 of the server configuration: {error}") from None
+    return TableSettings(
+        options=options,
+        per_move_ms=spec.per_turn * _MILLISECONDS,
+        hello_s=config.wait_for_signup,
+        position=position,
+        folder=folder,
+        kind=CourseLink,
+        acknowledge=True,
+    )
