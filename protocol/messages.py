@@ -20,6 +20,10 @@ Text = Annotated[str, Meta(max_length=MAX_STRING_BYTES)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Seat = Annotated[int, Meta(ge=0, le=11)]
 Millis = Annotated[float, Meta(ge=0)]
+MAX_LIMIT_MS = 86_400_000
+"""A day: the longest that anything of a match may take."""
+Limit = Annotated[float, Meta(gt=0, le=MAX_LIMIT_MS)]
+Span = Annotated[float, Meta(ge=0, le=MAX_LIMIT_MS)]
 
 
 class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type"):
@@ -73,10 +77,14 @@ class Refused(Message, frozen=True, kw_only=True, tag="refused"):
 class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long a player may take, in milliseconds."""
 
-    per_move_ms: Millis
-    start_ms: Millis
-    bank_ms: Millis | None
-    increment_ms: Millis
+    per_move_ms: Limit
+    """For each answer to `turn`, and for each `ack`."""
+    start_ms: Limit
+    """For the answer to `offer`."""
+    bank_ms: Limit | None
+    """What all moves of a seat together may take, besides the limit for each; None: no such limit."""
+    increment_ms: Span
+    """Added to the bank for each move that was in time."""
 
 
 class Terms(Message, frozen=True, kw_only=True):

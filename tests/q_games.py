@@ -19,6 +19,7 @@ from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 
 from .peers.q_actors import Actor, Kind, Misbehaviour
+from .time_controls import time_control
 
 SEED = chance.seed_from_number(0)
 MAX_SEATS = 4
@@ -53,7 +54,7 @@ def setup_of(names: list[str], position: Any, options: dict[str, Any], *, match:
         game="q",
         options=options,
         names=tuple(names),
-        per_move_ms=per_move_ms,
+        time=time_control(per_move_ms=per_move_ms),
         acknowledge=True,
         nonces=False,
         commitment=chance.commitment(SEED),

@@ -27,6 +27,7 @@ from referee.record.audit.audit import audit
 from .peers.q_actors import Actor
 from .q_games import MAX_SEATS, as_reported, fewest_players
 from .q_json import options_of, position_of
+from .time_controls import time_control
 
 HOSTS = 4
 """Actor processes, each at one table at a time. Looping actors wait and cost nothing, so more than the cores."""
@@ -83,8 +84,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     position = position_of(case["state"])
     settings = TableSettings(
         options=options_of(case),
-        per_move_ms=LOOP_LIMIT_MS if loops or garbles else LIMIT_MS,
-        start_ms=LIMIT_MS,
+        time=time_control(per_move_ms=LOOP_LIMIT_MS if loops or garbles else LIMIT_MS, start_ms=LIMIT_MS),
         acknowledge=True,
         seed=0,
         position=position,

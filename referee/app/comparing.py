@@ -11,6 +11,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from protocol.messages import TimeControl
+
 from ..errors import BadRequest
 from ..games.base import Game
 from ..net.tournaments.run_settings import RunSettings
@@ -21,7 +23,7 @@ from ..record.spec_file import read_spec_file
 from ..text import counted
 from ..tournament.machine import Tournament
 from ..tournament.ratings.elo import elo_ratings
-from ..tournament.spec import Participant, TimeControl, TournamentSpec, differences
+from ..tournament.spec import Participant, TournamentSpec, differences
 from ..tournament.sprt import Hypotheses, SprtDecision
 from ..tournament.sprt_match import SprtMatch, State
 from .conducting import Conducted, conduct
@@ -41,6 +43,7 @@ class ComparisonRequest(Struct, frozen=True, kw_only=True):
     options: dict[str, Any]
     """Of the game."""
     time: TimeControl
+    lag_margin_ms: float
     acknowledge: bool = False
     seed: int | None = None
     elo0: float
@@ -131,6 +134,7 @@ def _spec(game: Game[Any, Any, Any], request: ComparisonRequest, memory_mib: int
         format_options={"hypotheses": hypotheses, "max_pairs": request.pairs, "window": request.tables},
         duplicate=True,
         time=request.time,
+        lag_margin_ms=request.lag_margin_ms,
         acknowledge=request.acknowledge,
         seed=request.seed,
         memory_mib=memory_mib,

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from ..files.removal import temporary_folder
 from ..launch import Launch, PlayerError, house_launch
 from ..match.fouls import Foul
+from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
 from ..net.matches.settings import TableSettings
@@ -63,8 +64,7 @@ def _settings(context: CheckContext, game: AnyGame, folder: Path) -> TableSettin
     return TableSettings(
         options=SHORT_OPTIONS.get(game.name, {}),
         position=short_of_q() if game.name == "q" else None,
-        per_move_ms=context.times.move_s * 1000,
-        start_ms=context.times.start_s * 1000,
+        time=replace(DEFAULT_TIME, per_move_ms=context.times.move_s * 1000.0, start_ms=context.times.start_s * 1000.0),
         folder=folder,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from protocol.messages import Ack, Message, Move, Paused, Ready, type_of
+from protocol.messages import Ack, Message, Move, Paused, Ready, TimeControl, type_of
 
 from .. import chance
 from ..games.base import Game
@@ -97,10 +97,12 @@ class ScriptedMatch:
             game=terms.game.name,
             options=terms.options,
             names=tuple(names),
-            per_move_ms=per_move_s * 1000,
-            start_ms=session.times.start_s * 1000,
-            bank_ms=None if terms.bank_s is None else terms.bank_s * 1000,
-            increment_ms=terms.increment_s * 1000,
+            time=TimeControl(
+                per_move_ms=per_move_s * 1000.0,
+                start_ms=session.times.start_s * 1000.0,
+                bank_ms=None if terms.bank_s is None else terms.bank_s * 1000.0,
+                increment_ms=terms.increment_s * 1000.0,
+            ),
             acknowledge=terms.acknowledge,
             nonces=terms.nonces,
             commitment=chance.commitment(_SEED),

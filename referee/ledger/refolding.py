@@ -22,7 +22,7 @@ from ..record.spec_file import SpecFile
 from ..record.tournament_folder import has_line
 from ..tournament.machine import GivenUp, NotOpen, Tournament
 from ..tournament.match_context import MatchContext, MatchEntry
-from ..tournament.spec import TimeControl, TournamentSpec
+from ..tournament.spec import TournamentSpec
 from .ledger import Ledger
 from .observer import LedgerObserver
 
@@ -151,7 +151,8 @@ def _check_setup(one: Refolded, spec: TournamentSpec) -> None:
         "options": _options(one.path, spec.game, spec.options),
         "names": tuple(spec.entrants[entrant].name for entrant in entrants),
         "acknowledge": spec.acknowledge,
-        **{name: getattr(spec.time, name) for name in TimeControl.__struct_fields__},
+        "time": spec.time,
+        "lag_margin_ms": spec.lag_margin_ms,
     }
     found = {name: getattr(setup, name) for name in expected}
     found["options"] = _options(one.path, setup.game, setup.options)

@@ -101,8 +101,8 @@ class Match:
     def _open(self, event: e.MatchOpened) -> None:
         self.phase = Phase.OFFERING
         for seat in range(len(self.setup.names)):
-            self._time.ask(seat, e.ReadyReceived, 0, self.setup.start_ms, event.at_ms)
-            self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.start_ms, teams=self.teams))
+            self._time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, event.at_ms)
+            self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.time.start_ms, teams=self.teams))
 
     def _ready(self, event: e.ReadyReceived) -> None:
         if self._is_accepted(event):
@@ -202,7 +202,7 @@ class Match:
 
     def _demand_ack(self, seat: int) -> tuple[int, float]:
         self._acks += 1
-        limit_ms = self.setup.per_move_ms
+        limit_ms = self.setup.time.per_move_ms
         self._time.ask(seat, e.AckReceived, self._acks, limit_ms, self._now_ms)
         return self._acks, limit_ms
 

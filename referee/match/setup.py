@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from protocol.messages import Span, TimeControl
+
 from ..games.base import BadSetup, Game, seats_text
 
 DEFAULT_PER_MOVE_MS = 6000.0
@@ -14,7 +16,7 @@ DEFAULT_START_MS = 30_000.0
 DEFAULT_LAG_MARGIN_MS = 250.0
 """A stall is measured, and never charged; but what stalls the referee for longer may well have stalled the players."""
 
-Millis = Annotated[float, Meta(gt=0, le=86_400_000)]
+DEFAULT_TIME = TimeControl(per_move_ms=DEFAULT_PER_MOVE_MS, start_ms=DEFAULT_START_MS, bank_ms=None, increment_ms=0.0)
 
 
 class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -26,15 +28,8 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     options: dict[str, Any] = {}
     names: Annotated[tuple[str, ...], Meta(min_length=1, max_length=12)]
     """The players by seat."""
-    per_move_ms: Millis = DEFAULT_PER_MOVE_MS
-    """Limit for each answer to `turn`, and for each `ack`."""
-    bank_ms: Millis | None = None
-    """What all moves of a seat together may take, besides the limit for each; None: no such limit."""
-    increment_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = 0.0
-    """Added to the bank for each move that was in time."""
-    start_ms: Millis = DEFAULT_START_MS
-    """Limit for the answer to `offer`."""
-    lag_margin_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = DEFAULT_LAG_MARGIN_MS
+    time: TimeControl = DEFAULT_TIME
+    lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
     """How long the referee's loop may stand still while a request is open, and still judge the answer's lateness."""
     lot: bool = False
     """Whether the seats were drawn by lot, from the seed's stream for seating."""

@@ -39,7 +39,8 @@ class Timekeeper:
         self.used_ms = [0.0] * len(setup.names)
         """By seat, the time its answers took, the referee's lag taken off."""
         self._setup = setup
-        self._bank_ms = None if setup.bank_ms is None else [setup.bank_ms] * len(setup.names)
+        bank_ms = setup.time.bank_ms
+        self._bank_ms = None if bank_ms is None else [bank_ms] * len(setup.names)
         self._turn_ms = 0.0
         """Used of the turn that goes on."""
         self._mover: int | None = None
@@ -68,11 +69,11 @@ class Timekeeper:
         """
         if not goes_on:
             if self._mover is not None:
-                self._add(self._mover, self._setup.increment_ms)
+                self._add(self._mover, self._setup.time.increment_ms)
             self._turn_ms = 0.0
         self._mover = seat
         bank_ms = self.bank_ms(seat)
-        left_ms = round(max(self._setup.per_move_ms - self._turn_ms, 0.0), _DIGITS)
+        left_ms = round(max(self._setup.time.per_move_ms - self._turn_ms, 0.0), _DIGITS)
         return self.ask(seat, e.MoveReceived, turn, left_ms if bank_ms is None else min(left_ms, bank_ms), at_ms)
 
     def book(self, event: e.Answer | e.DeadlinePassed) -> Lateness:

@@ -44,7 +44,7 @@ def _data(folded: FoldedRecord) -> dict[str, Any]:
         "turns": folded.match.turn,
         "hasSteps": any(map(partial(_is_within_turn, game), (frame.state for frame in folded.frames))),
         "ending": _ending(folded) or "the match was not finished",
-        "limit": folded.match.setup.per_move_ms,
+        "limit": folded.match.setup.time.per_move_ms,
         "lines": lines,
         "frames": list(_frames(folded, boards)),
         "answers": [(answer.seat, answer.turn, answer.at_ms, round(answer.used_ms, 3)) for answer in folded.answers],
@@ -102,7 +102,7 @@ def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
     yield "Game", f"{match.game.title} ({setup.game})"
     yield "Options", json.dumps(setup.options, ensure_ascii=False) if setup.options else "as usual"
     yield "Players", ", ".join(f"{name} (seat {seat})" for seat, name in enumerate(setup.names))
-    yield "Time", time_control(setup)
+    yield "Time", time_control(setup.time)
     yield "Opened", record.header.opened
     yield "Ended by", f"{rule.id}: {rule.text}" if rule else ""
     yield "Void", match.result.void or "" if match.result else ""

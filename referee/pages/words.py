@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from protocol.messages import TimeControl
+
 from ..games.base import Rule
 from ..match.commands import Result
 from ..match.fouls import Foul
-from ..match.setup import MatchSetup
 from ..text import printable
-from ..tournament.spec import TimeControl
 from .causes import broken
 from .frames import Frame, FrameKind
 
@@ -155,7 +155,7 @@ def ending(names: Sequence[str], result: Result) -> str:
     return f"{'winner' if len(winners) == 1 else 'winners'}: {', '.join(winners)}" if winners else "nobody wins"
 
 
-def time_control(given: MatchSetup | TimeControl) -> str:
+def time_control(given: TimeControl) -> str:
     """Return how long players may take, in words."""
     parts = [f"{given.per_move_ms / 1000:g} s for each move"]
     if given.bank_ms is not None:

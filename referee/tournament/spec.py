@@ -11,23 +11,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from protocol.limits import NAME_PATTERN
+from protocol.messages import Span, TimeControl
 
+from ..match.setup import DEFAULT_LAG_MARGIN_MS
 from ..pairing.base import Entrant, EntrantField
 from .points import Scoring
 
 REMOTE = "remote"
 """How an entrant is given that is not started by the referee, but connects with its token."""
-Millis = Annotated[float, Meta(gt=0, le=86_400_000)]
-
-
-class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How long players may take; the same names as in a match's setup, in milliseconds."""
-
-    per_move_ms: Millis
-    bank_ms: Millis | None = None
-    increment_ms: Annotated[float, Meta(ge=0, le=86_400_000)] = 0.0
-    start_ms: Millis
-    lag_margin_ms: Annotated[float, Meta(ge=0, le=86_400_000)]
 
 
 class Participant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,6 +47,8 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     duplicate: bool = False
     """Whether each pairing is played with the same deal once from every seat; all of it counts as one match."""
     time: TimeControl
+    lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
+    """As in the setup of each match."""
     acknowledge: bool = False
     seed: int | None = None
     """Fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""

@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from protocol.messages import TimeControl
 from referee.app.tournament_file.text import described
+from referee.match.setup import DEFAULT_TIME
 from referee.net.tournaments.run_settings import RunSettings
 from referee.pairing.base import Extent
 from referee.tournament.points import Scoring
-from referee.tournament.spec import Participant, TimeControl, TournamentSpec
+from referee.tournament.spec import Participant, TournamentSpec
 from referee.tournament.standings import DEFAULT, DEFAULT_SWISS
 
 from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, player, read
@@ -26,10 +28,9 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_short_file_is_enough(hall: Path) -> None:
     """Game, entrants and format suffice: the rest has the defaults that a single match has, too."""
     plan = read(hall, MINIMAL, "my cup!.toml")
-    time = TimeControl(per_move_ms=6000.0, start_ms=30_000.0, lag_margin_ms=250.0)
     two = (Participant(name="greedy", player="house:greedy"), Participant(name="random", player="house:random"))
     expected = TournamentSpec(
-        name="my-cup", game="q", entrants=two, seats=2, format="roundrobin", time=time, tie_breaks=DEFAULT
+        name="my-cup", game="q", entrants=two, seats=2, format="roundrobin", time=DEFAULT_TIME, tie_breaks=DEFAULT
     )
     assert plan.spec == expected
     assert plan.run_settings == RunSettings(folder=hall / "logs" / "my-cup")
@@ -52,9 +53,8 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
         Participant(name="mine", player=str(hall.resolve() / "mine")),
         Participant(name="zoe", player=str(hall.resolve() / "submissions" / "zoe")),
     )
-    assert spec.time == TimeControl(
-        per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0, lag_margin_ms=0.0
-    )
+    assert spec.time == TimeControl(per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0)
+    assert spec.lag_margin_ms == 0.0
     assert spec.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0)
     assert (spec.duplicate, spec.acknowledge, spec.seed) == (False, True, 7)
     assert (spec.tie_breaks, spec.suspend_after, spec.memory_mib) == (("wins",), 0, 300)

@@ -26,6 +26,7 @@ from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
 from ..counting import CountingGame
+from ..time_controls import time_control
 
 LIMIT_MS = 200.0
 SEATS = 2
@@ -73,7 +74,7 @@ class Tables(Door):
             game=_GAME.name,
             options={"limit": self._turns},
             names=names,
-            per_move_ms=LIMIT_MS,
+            time=time_control(per_move_ms=LIMIT_MS),
             nonces=False,
             commitment=chance.commitment(_SEED),
         )

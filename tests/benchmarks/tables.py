@@ -17,7 +17,9 @@ from referee.observers import Observer
 from referee.plugins import installed
 from referee.tournament.machine import Tournament
 from referee.tournament.match_context import MatchEntry
-from referee.tournament.spec import Participant, TimeControl, TournamentSpec
+from referee.tournament.spec import Participant, TournamentSpec
+
+from ..time_controls import time_control
 
 ENTRANTS = 128
 """Enough for 64 tables of two."""
@@ -55,7 +57,7 @@ def spec(programs: Path) -> TournamentSpec:
         seats=2,
         format="swiss",
         format_options={"rounds": ROUNDS},
-        time=TimeControl(per_move_ms=20_000, start_ms=60_000, lag_margin_ms=250),
+        time=time_control(per_move_ms=20_000.0, start_ms=60_000.0),
         seed=1,
     )
 

@@ -11,13 +11,14 @@ from referee.app.comparing import find_place
 from referee.record.json_file import BadJsonFile
 from referee.record.programs import FILE, read_programs
 from referee.record.spec_file import SpecFile, read_spec_file, write_spec_file
-from referee.tournament.spec import Participant, TimeControl, TournamentSpec
+from referee.tournament.spec import Participant, TournamentSpec
 
+from ..time_controls import time_control
 from .calling import referee
 
 TOML = 'name = "ada"\nrun = "./ada"\n'
 OPTIONS = ("--game", "quincy", "--sandbox", "off", "--tables", "2")
-TIME = TimeControl(per_move_ms=1.0, start_ms=1.0, lag_margin_ms=0.0)
+TIME = time_control(per_move_ms=1.0, start_ms=1.0)
 BASE = "compare-q-random-ada"
 
 

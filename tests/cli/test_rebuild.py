@@ -176,7 +176,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a salt that is none": (_spec(lambda founding: founding.update(salt="no hex")), "spec.json: "),
     "another limit": (
         _spec(lambda founding: founding["spec"]["time"].update(per_move_ms=2.0)),
-        "expected per_move_ms 2.0, as the spec has it; found 1000.0",
+        "expected time TimeControl(per_move_ms=2.0, ",
     ),
     "another game": (
         _spec(lambda founding: founding["spec"].update(game="quincy")),

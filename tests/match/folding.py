@@ -13,6 +13,8 @@ from referee.match.fouls import Cause, Foul
 from referee.match.machine import Match, Phase
 from referee.match.setup import MatchSetup
 
+from ..time_controls import grouped
+
 SEED = chance.seed_from_number(7)
 LIMIT = 1000.0
 START = 5000.0
@@ -42,11 +44,9 @@ def setup_of(seats: int, **fields: Any) -> MatchSetup:
         "match": "m",
         "game": "q",
         "names": tuple("abcd"[:seats]),
-        "per_move_ms": LIMIT,
-        "start_ms": START,
         "commitment": chance.commitment(SEED),
     }
-    return MatchSetup(**{**given, **fields})
+    return MatchSetup(**{**given, **grouped(fields, per_move_ms=LIMIT, start_ms=START)})
 
 
 def new_match(*hands: list[str], game: Game[Any, Any, Any] | None = None, **fields: Any) -> Match:

@@ -23,6 +23,7 @@ from referee.record.audit.audit import audit
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 
+from ..time_controls import grouped
 from .wires import Peer, fired, kinds
 
 LIMIT_S = 0.2
@@ -62,9 +63,8 @@ class InMemoryMatch:
             match="m1",
             game="q",
             names=tuple(names),
-            per_move_ms=LIMIT_S * 1000,
             commitment=chance.commitment(SEED),
-            **setup,
+            **grouped(setup, per_move_ms=LIMIT_S * 1000),
         )
         self.path = folder / "m1.jsonl"
         self.sealer = Sealer.new()

@@ -25,15 +25,16 @@ from referee.record.writer import RecordWriter
 from referee.testing import Choose, drive, random_chooser
 from referee.tournament.machine import Fixture, GivenUp, Tournament
 from referee.tournament.match_context import MatchContext, MatchEntry
-from referee.tournament.spec import Participant, TimeControl, TournamentSpec
+from referee.tournament.spec import Participant, TournamentSpec
 
 from ..match.folding import EXCHANGE, PASS, place
 from ..record.records import SEALER
+from ..time_controls import time_control
 from .matches import Actor, Deed
 
 SALT = "5a" * 32
 REGISTRY = load()
-TIME = TimeControl(per_move_ms=1000.0, start_ms=5000.0, lag_margin_ms=250.0)
+TIME = time_control(per_move_ms=1000.0, start_ms=5000.0)
 START_DETAIL = (
     "exit status 1: ModuleNotFoundError: No module named 'numpy', which was looked for in the folders of this program; "
     "its last words are in /srv/autumn/logs/cup.stderr"
@@ -136,8 +137,7 @@ class Stage:
             match=name,
             game=self.spec.game,
             names=tuple(self.spec.entrants[entrant].name for entrant in seats),
-            per_move_ms=TIME.per_move_ms,
-            start_ms=TIME.start_ms,
+            time=TIME,
             commitment=chance.commitment(seed),
         )
         match = Match(REGISTRY.game(self.spec.game), setup, seed)

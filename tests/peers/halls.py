@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+import msgspec
 from msgspec import Struct
 
 from referee.plugins import load
@@ -18,6 +19,7 @@ from referee.record.audit.audit import audit
 from referee.record.reader import Record
 
 from ..counting import CountingGame
+from ..time_controls import grouped
 
 WAIT_S = 30.0
 """Longest wait for anything that must come."""
@@ -81,8 +83,8 @@ class Halls:
     def open(self, match: str, game: str, seats: int, **settings: Any) -> str:
         """Open a table for so many players, and return its address."""
         policy = {"min_players": seats, "max_players": seats}
-        job = {"game": game, "settings": {"match": match, **settings}, "policy": policy}
-        self._wire.sendall(json.dumps(job).encode() + b"\n")
+        job = {"game": game, "settings": {"match": match, **grouped(settings)}, "policy": policy}
+        self._wire.sendall(msgspec.json.encode(job) + b"\n")
         return str(self._until("address"))
 
     def wait_for(self, names: list[str]) -> None:

@@ -110,10 +110,12 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
         "offer",
         "time",
         [
-            {"per_move_ms": 0, "start_ms": 0.5, "bank_ms": None, "increment_ms": 0},
-            {"per_move_ms": 1, "start_ms": 1, "bank_ms": 0.5, "increment_ms": 1e9},
+            {"per_move_ms": 0.001, "start_ms": 0.5, "bank_ms": None, "increment_ms": 0},
+            {"per_move_ms": 1, "start_ms": 1, "bank_ms": 0.5, "increment_ms": 86_400_000},
         ],
         [
+            {"per_move_ms": 0, "start_ms": 1, "bank_ms": None, "increment_ms": 0},
+            {"per_move_ms": 86_400_001, "start_ms": 1, "bank_ms": None, "increment_ms": 0},
             {"per_move_ms": -1, "start_ms": 1, "bank_ms": None, "increment_ms": 0},
             {"per_move_ms": "1", "start_ms": 1, "bank_ms": None, "increment_ms": 0},
             {"per_move_ms": 1, "start_ms": 1, "bank_ms": -1, "increment_ms": 0},

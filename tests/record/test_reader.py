@@ -120,8 +120,8 @@ def header(key: str, value: Any) -> bytes:
 
 
 def setup(key: str, value: Any) -> bytes:
-    """Return a record sealed anew with another value in its setup."""
-    return sealed(changed(CLEAN, 0, ["setup", key], value))
+    """Return a record sealed anew with another value in its setup; the key may be a path with dots."""
+    return sealed(changed(CLEAN, 0, ["setup", *key.split(".")], value))
 
 
 def result(key: str, value: Any) -> bytes:
@@ -228,8 +228,8 @@ BAD_FILES: tuple[tuple[str, bytes, int, str], ...] = (
     ("a setup without a commitment", without("commitment"), 1, "a line of a record"),
     ("nobody", setup("names", []), 1, "a line of a record"),
     ("thirteen players", setup("names", ["a"] * 13), 1, "a line of a record"),
-    ("no time", setup("per_move_ms", 0.0), 1, "a line of a record"),
-    ("more than a day", setup("start_ms", 86_400_001.0), 1, "a line of a record"),
+    ("no time", setup("time.per_move_ms", 0.0), 1, "a line of a record"),
+    ("more than a day", setup("time.start_ms", 86_400_001.0), 1, "a line of a record"),
     ("a short commitment", setup("commitment", "ab"), 1, "a line of a record"),
     ("a commitment in capitals", setup("commitment", HEADER["setup"]["commitment"].upper()), 1, "a line of a record"),
     (

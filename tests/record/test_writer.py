@@ -29,7 +29,7 @@ HEADER = (
     b'{"n":0,"prev":"0000000000000000000000000000000000000000000000000000000000000000","kind":"header","format":1,'
     b'"referee":"0.1","opened":"then","key":"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",'
     b'"setup":{"match":"tiny","game":"q","options":{},"names":["a","b"],'
-    b'"per_move_ms":6000.0,"bank_ms":null,"increment_ms":0.0,"start_ms":30000.0,"lag_margin_ms":250.0,"lot":false,"acknowledge":false,"nonces":true,'
+    b'"time":{"per_move_ms":6000.0,"start_ms":30000.0,"bank_ms":null,"increment_ms":0.0},"lag_margin_ms":250.0,"lot":false,"acknowledge":false,"nonces":true,'
     b'"commitment":"cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc","position":null},'
     b'"locked_seed":"0000000000000000000000007a1aa59f8bdd5461034bef9a87efd0252328a5401565cddb6ee6298ef38a997a3993453578c36e89049eee26c6f3db56","seed":{"veiled":"%s"},"programs":null}'
     % digest(b"5a" * 16 + b'"' + b"07" * 32 + b'"').encode()

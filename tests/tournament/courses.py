@@ -15,11 +15,13 @@ from referee.plugins import load
 from referee.testing import random_result
 from referee.tournament.machine import Fixture, GivenUp, Tournament
 from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
-from referee.tournament.spec import Participant, TimeControl, TournamentSpec
+from referee.tournament.spec import Participant, TournamentSpec
+
+from ..time_controls import time_control
 
 FORMATS = load().formats
 SALT = "0f" * 16
-TIME = TimeControl(per_move_ms=1000.0, start_ms=5000.0, lag_margin_ms=250.0)
+TIME = time_control(per_move_ms=1000.0, start_ms=5000.0)
 
 
 class Troubles(Struct, frozen=True):

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from protocol.messages import TimeControl
+
 from ... import chance
 from ...games.base import BadSetup, Game, seats_text
 from ...launch import MEMORY_MIB, ProgramLimits
@@ -22,7 +24,7 @@ from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFor
 from ...plugins import Registry
 from ...text import nearest
 from ...tournament.points import BadScoring, Scoring
-from ...tournament.spec import TimeControl, TournamentSpec
+from ...tournament.spec import TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
 from .entrants import TEXT, Entrants, EntrantsReader
@@ -108,7 +110,7 @@ class _File:
         options = self._options(game)
         entrants = EntrantsReader(top, remote, game.name if game else None, self._registry).read()
         format_, format_options, extent = self._format(seats, entrants)
-        time = self._time()
+        time, lag_margin_ms = self._time()
         scoring = self._scoring(seats)
         tie_breaks = self._tie_breaks(format_)
         duplicate = self._duplicate(entrants)
@@ -128,6 +130,7 @@ class _File:
             format_options=format_options,
             duplicate=duplicate,
             time=time,
+            lag_margin_ms=lag_margin_ms,
             acknowledge=acknowledge,
             seed=seed,
             scoring=scoring,
@@ -223,19 +226,20 @@ class _File:
             self._top.refuse(key, f"{entrants.count} are too few: a match has {seats} seats")
         return seats in form.seats and entrants.count >= seats
 
-    def _time(self) -> TimeControl:
+    def _time(self) -> tuple[TimeControl, float]:
+        """Return the time control and the lag margin in milliseconds."""
         section = self._top.table("time", "under [time]")
         bank = section.take("bank", _LIMIT)
         increment = section.take("increment", _SPAN, 0.0)
         if increment and "bank" not in section:
             section.refuse("increment", "it is added to a bank, and there is none; bank = SECONDS")
-        return TimeControl(
+        time = TimeControl(
             per_move_ms=section.take("per_move", _LIMIT, DEFAULT_PER_MOVE_MS / _MS) * _MS,
             bank_ms=None if bank is None else bank * _MS,
             increment_ms=increment * _MS,
             start_ms=section.take("start", _LIMIT, DEFAULT_START_MS / _MS) * _MS,
-            lag_margin_ms=section.take("lag_margin", _SPAN, DEFAULT_LAG_MARGIN_MS / _MS) * _MS,
         )
+        return time, section.take("lag_margin", _SPAN, DEFAULT_LAG_MARGIN_MS / _MS) * _MS
 
     def _scoring(self, seats: int) -> Scoring:
         """Return what the places of a match are worth."""

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from protocol.messages import TimeControl
+
 from ...pairing.base import Extent
 from ...text import counted, printable
-from ...tournament.spec import TimeControl, TournamentSpec
+from ...tournament.spec import TournamentSpec
 from .plan import TournamentPlan
 from .sheet import shown
 

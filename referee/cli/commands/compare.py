@@ -85,6 +85,7 @@ def compare(
         players=(a, b),
         options=match.of_game(rules),
         time=match.time(),
+        lag_margin_ms=match.lag_margin_s * 1000.0,
         acknowledge=match.acknowledge,
         seed=match.seed,
         **asdict(test),

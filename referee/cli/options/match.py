@@ -6,13 +6,13 @@ from typing import Any
 
 import rich_click as click
 from msgspec import Struct
-from msgspec.structs import asdict
+
+from protocol.messages import TimeControl
 
 from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.matches.settings import TableSettings
-from ...tournament.spec import TimeControl
 from ..common import parse_options
 from .grouping import Decorator, grouped
 from .running import logs_option
@@ -76,7 +76,6 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
             bank_ms=None if self.bank_s is None else self.bank_s * _MILLISECONDS,
             increment_ms=self.increment_s * _MILLISECONDS,
             start_ms=self.start_s * _MILLISECONDS,
-            lag_margin_ms=self.lag_margin_s * _MILLISECONDS,
         )
 
     def of_game(self, rules: Game[Any, Any, Any]) -> dict[str, Any]:
@@ -99,7 +98,8 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
         """
         return TableSettings(
             options=self.of_game(rules),
-            **asdict(self.time()),
+            time=self.time(),
+            lag_margin_ms=self.lag_margin_s * _MILLISECONDS,
             acknowledge=self.acknowledge,
             seed=self.seed,
             folder=self.logs,

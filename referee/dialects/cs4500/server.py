@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...errors import BadRequest
 from ...games.base import BadSetup
+from ...match.setup import DEFAULT_TIME
 from ...net.links.lobby import SignUpPolicy
 from ...net.matches.host import MatchReport
 from ...net.matches.settings import TableSettings
@@ -66,7 +68,7 @@ def _settings(config: ServerConfig, folder: Path) -> TableSettings:
         raise BadRequest(f"state0 of the server configuration: {error}") from None
     return TableSettings(
         options=options,
-        per_move_ms=spec.per_turn * _MILLISECONDS,
+        time=replace(DEFAULT_TIME, per_move_ms=float(spec.per_turn * _MILLISECONDS)),
         hello_s=config.wait_for_signup,
         position=position,
         folder=folder,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from protocol.messages import End, Expelled, Message, Offer, Resumed, Start, TimeControl, Told, Turn
+from protocol.messages import End, Expelled, Message, Offer, Resumed, Start, Told, Turn
 
 from ...match.commands import (
     AskMove,
@@ -27,12 +27,7 @@ def _terms(command: OfferMatch | ResumeSeat, match: Match, token: str) -> Messag
         "options": setup.options,
         "seat": command.seat,
         "names": list(setup.names),
-        "time": TimeControl(
-            per_move_ms=setup.per_move_ms,
-            start_ms=setup.start_ms,
-            bank_ms=setup.bank_ms,
-            increment_ms=setup.increment_ms,
-        ),
+        "time": setup.time,
         "teams": [list(team) for team in match.teams],
         "lot": setup.lot,
         "acknowledge": setup.acknowledge,

@@ -162,7 +162,7 @@ class MatchHost:
     ) -> MatchReport:
         """Play between players that have a token for their seat."""
         tokens = self._tokens(match)
-        names, start_s = match.setup.names, match.setup.start_ms / 1000
+        names, start_s = match.setup.names, match.setup.time.start_ms / 1000
         may_return, patience = not occupants, self._patience
         door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
         lender, confinement = self._services.lender, self._services.confinement

@@ -7,8 +7,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from protocol.messages import TimeControl
+
 from ... import chance
-from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, MatchSetup
+from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_TIME, MatchSetup
 from ...tournament.match_context import MatchContext
 from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
@@ -18,10 +20,7 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     """What an organiser settles before anybody sits down."""
 
     options: dict[str, Any] = {}
-    per_move_ms: float = DEFAULT_PER_MOVE_MS
-    bank_ms: float | None = None
-    increment_ms: float = 0.0
-    start_ms: float = DEFAULT_START_MS
+    time: TimeControl = DEFAULT_TIME
     lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
     lot: bool = False
     """Whether the seats are drawn by lot."""
@@ -82,11 +81,8 @@ def setup_of(settings: TableSettings, game: str, match: str, names: Sequence[str
         options=settings.options,
         names=chance.seated(seed, names) if settings.lot else tuple(names),
         lot=settings.lot,
-        lag_margin_ms=float(settings.lag_margin_ms),
-        per_move_ms=float(settings.per_move_ms),
-        bank_ms=None if settings.bank_ms is None else float(settings.bank_ms),
-        increment_ms=float(settings.increment_ms),
-        start_ms=float(settings.start_ms),
+        time=settings.time,
+        lag_margin_ms=settings.lag_margin_ms,
         acknowledge=settings.acknowledge,
         nonces=settings.seed is None and settings.deal is None,
         commitment=chance.commitment(seed),

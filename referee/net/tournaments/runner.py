@@ -93,7 +93,7 @@ class TournamentRunner:
         self._observers = services.observers
         self._lag = LoopLag(reactor, now)
         self._lag.note = self._observers.note
-        patience = Patience(reactor, self._lag, self._spec.time.lag_margin_ms)
+        patience = Patience(reactor, self._lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
         self._services = replace(services, lag=self._lag, lender=self._pool)
@@ -264,15 +264,11 @@ class TournamentRunner:
         return resumed.context
 
     def _settings(self, name: str, fixture: Fixture, context: Callable[[], MatchContext]) -> TableSettings:
-        time = self._spec.time
         seed, deal, secret = self._course.seeds.of(fixture)
         return TableSettings(
             options=self._spec.options,
-            per_move_ms=time.per_move_ms,
-            bank_ms=time.bank_ms,
-            increment_ms=time.increment_ms,
-            start_ms=time.start_ms,
-            lag_margin_ms=time.lag_margin_ms,
+            time=self._spec.time,
+            lag_margin_ms=self._spec.lag_margin_ms,
             acknowledge=self._spec.acknowledge,
             come_back_s=self._run_settings.come_back_s,
             seed=seed,

@@ -34,7 +34,7 @@ class _Book:
     def __init__(self, record: Record) -> None:
         self._path = record.path
         self._setup = setup = record.header.setup
-        self._bank_ms = [setup.bank_ms] * len(setup.names)
+        self._bank_ms = [setup.time.bank_ms] * len(setup.names)
         self._asked: dict[int, _Asked] = {}
         self._mover: int | None = None
         self._turn_ms = 0.0
@@ -118,14 +118,14 @@ class _Book:
         if old is not None:
             self._turn_ms += old.limit_ms - limit_ms
             self._bank_ms[seat] = None if self._bank_ms[seat] is None else told_ms
-            if limit_ms > old.limit_ms or (told_ms is not None) != (self._setup.bank_ms is not None):
+            if limit_ms > old.limit_ms or (told_ms is not None) != (self._setup.time.bank_ms is not None):
                 raise RecordError(self._path, number, f"a limit of {old.limit_ms} ms at most", f"{limit_ms} ms")
             return
         if not command.goes_on:
             self._end_turn()
         self._mover = seat
         left_ms = self._bank_ms[seat]
-        limits_ms = [round(max(self._setup.per_move_ms - self._turn_ms, 0.0), 3)]
+        limits_ms = [round(max(self._setup.time.per_move_ms - self._turn_ms, 0.0), 3)]
         limits_ms += [] if left_ms is None else [left_ms]
         if told_ms != left_ms or limit_ms != min(limits_ms):
             what = f"a limit of {min(limits_ms)} ms, {left_ms} ms in the bank"
@@ -135,7 +135,7 @@ class _Book:
         self._turn_ms = 0.0
         left_ms = None if self._mover is None else self._bank_ms[self._mover]
         if self._mover is not None and left_ms is not None:
-            self._bank_ms[self._mover] = round(left_ms + self._setup.increment_ms, 3)
+            self._bank_ms[self._mover] = round(left_ms + self._setup.time.increment_ms, 3)
 
     def _run_on(self, event: e.SeatReturned) -> None:
         """Charge what passed while a seat was away."""

@@ -14,6 +14,7 @@ from referee.testing import Choose, ScriptedSeat, drive, plain, random_chooser
 from sample_players.python.quadominos_greedy import make_greedy
 
 from ...record.records import Story
+from ...time_controls import grouped
 from .states import ARC, CORNER, DONE, GAME, ZEROS, dealt, lay, played, position, state_of
 
 SEED = chance.seed_from_number(7)
@@ -25,11 +26,9 @@ def match_of(seats: int, **fields: Any) -> Match:
         "match": "m",
         "game": "quadominos",
         "names": tuple("abcdefghijkl"[:seats]),
-        "per_move_ms": 1000.0,
-        "start_ms": 5000.0,
         "commitment": chance.commitment(SEED),
     }
-    return Match(GAME, MatchSetup(**{**given, **fields}), SEED)
+    return Match(GAME, MatchSetup(**{**given, **grouped(fields, per_move_ms=1000.0, start_ms=5000.0)}), SEED)
 
 
 def greedy(**options: Any) -> Choose:

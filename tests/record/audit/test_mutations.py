@@ -102,7 +102,7 @@ def is_late(lines: list[Line], event: Line) -> bool:
     """Tell whether an answer came after its limit, so that nobody looks at what it says."""
     if "first_byte_ms" not in event:
         return False
-    limit_ms = lines[0]["setup"]["start_ms" if event["event"] == "ready-received" else "per_move_ms"]
+    limit_ms = lines[0]["setup"]["time"]["start_ms" if event["event"] == "ready-received" else "per_move_ms"]
     return bool(event["at_ms"] - event["sent_ms"] - event["lag_ms"] > limit_ms)
 
 
@@ -233,8 +233,8 @@ def test_a_verdict_that_is_forged_everywhere_is_found(tmp_path: Path, key: str, 
 
 
 SETUPS: tuple[tuple[str, Any, int], ...] = (
-    ("per_move_ms", 999.0, 4),
-    ("start_ms", 4999.0, 2),
+    ("time.per_move_ms", 999.0, 4),
+    ("time.start_ms", 4999.0, 2),
     ("acknowledge", True, 4),
     ("nonces", False, 4),
     ("names", ["a", "b", "c"], 2),
@@ -247,7 +247,7 @@ SETUPS: tuple[tuple[str, Any, int], ...] = (
 def test_a_setup_that_is_forged_is_found(tmp_path: Path, key: str, value: Any, line: int) -> None:
     """Another setup gives another match: the first line that does not follow from it is named."""
     lines = lines_of(record_of("dealt"))
-    assert refused(tmp_path / "m", sealed(changed(lines, 0, ("setup", key), value))).line == line
+    assert refused(tmp_path / "m", sealed(changed(lines, 0, ("setup", *key.split(".")), value))).line == line
 
 
 def test_an_option_that_is_forged_is_found(tmp_path: Path) -> None:
