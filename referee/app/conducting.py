@@ -26,7 +26,7 @@ from ..pages.causes import short_cause
 from ..pairing.base import PairingFormat
 from ..plugins import find_game
 from ..record.reader import RecordError
-from ..record.recovery import TakenUp, take_up
+from ..record.recovery import Recovery, recover
 from ..record.spec_file import SpecFile, read_spec_file, write_spec_file
 from ..tournament.machine import NotOpen, Tournament
 from ..tournament.match_context import MatchEntry
@@ -84,7 +84,7 @@ def conduct(
         salt = _founded(ledger, folder, spec)
         tournament = Tournament(spec, format_, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
         entries = _recalled(ledger.entries(spec.name), observers)
-        taken_up = take_up(tournament, entries, folder, find_game, at_hand.match.sealer)
+        recovery = recover(tournament, entries, folder, find_game, at_hand.match.sealer)
         was_over = tournament.is_over
         launches = _launches(spec, folder, at_hand)
         if not was_over:
@@ -92,16 +92,16 @@ def conduct(
         course = TournamentCourse(
             game=find_game(spec.game),
             tournament=tournament,
-            recorder=Recorder(tournament, observers, taken_up.openings, taken_up.untold),
+            recorder=Recorder(tournament, observers, recovery.openings, recovery.untold),
             launches=launches,
-            broken_off=taken_up.open,
+            broken_off=recovery.open,
             seeds=MatchSeeds(secret=at_hand.match.sealer.secret(salt), seed=spec.seed, duplicate=spec.duplicate),
         )
         make = partial(
             TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match
         )
         with observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)):
-            is_over = _run(make, total, taken_up, at_hand.monitoring)
+            is_over = _run(make, total, recovery, at_hand.monitoring)
         if not was_over:  # whoever works on a program afterwards changes nothing
             _note(observers, at_end(folder, spec.entrants, wall_clock(), is_over=is_over))
     return Conducted(spec=spec, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
@@ -119,13 +119,15 @@ def _recalled(entries: Iterable[MatchEntry], observers: Observers) -> Iterator[M
         yield entry
 
 
-def _run(make: Callable[[Any], TournamentRunner], total: int | None, taken_up: TakenUp, monitoring: Monitoring) -> bool:
+def _run(
+    make: Callable[[Any], TournamentRunner], total: int | None, recovery: Recovery, monitoring: Monitoring
+) -> bool:
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:
         async with monitoring.opened(reactor):
             try:
-                await make(reactor).run(total, taken_up.leftover)
+                await make(reactor).run(total, recovery.leftover)
             except CancelledError:
                 return False
         return True

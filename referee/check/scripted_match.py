@@ -4,7 +4,6 @@ The fold judges, as in every match; what it expels the program for is raised as 
 """
 
 import hashlib
-from copy import copy
 from typing import Any
 
 import msgspec
@@ -106,10 +105,8 @@ class ScriptedMatch:
             acknowledge=terms.acknowledge,
             nonces=terms.nonces,
             commitment=chance.commitment(_SEED),
-            position=None if terms.state is None else "as the check has it",
         )
-        game = terms.game if terms.state is None else _beginning_with(terms.game, terms.state)
-        self.fold = Match(game, setup, _SEED)
+        self.fold = Match(terms.game, setup, _SEED, start=terms.state)
         self._tokens = [session.resume] * seats
         self._chance = chance.Stream(_SEED)
         self._began_s = session.loop.seconds()
@@ -314,13 +311,6 @@ def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
         received=received,
         cause=broken if foul.rule or foul.code else f"{broken}: {foul.detail}",
     )
-
-
-def _beginning_with(game: AnyGame, state: Any) -> AnyGame:
-    """Return a game whose given position is this state, whatever is given."""
-    begun = copy(game)
-    begun.restore = lambda options, position: state  # type: ignore[method-assign]  # of this one copy
-    return begun
 
 
 _NAMES: dict[type[e.Answer], str] = {

@@ -89,7 +89,7 @@ def in_order(findings: Sequence[Refolded]) -> list[Refolded]:
 
 
 def refold(
-    founding: SpecFile,
+    spec_file: SpecFile,
     format_: PairingFormat[Any],
     findings: Sequence[Refolded],
     results: Sequence[Refolded],
@@ -98,7 +98,7 @@ def refold(
     """Play a tournament through, and write it into a ledger.
 
     Args:
-        founding: its spec and salt.
+        spec_file: its spec and salt.
         format_: of the spec's name.
         findings: from all its records.
         results: those of matches that are over, in the order in which their results were taken.
@@ -109,10 +109,10 @@ def refold(
         RecordError: a record is of no match of this tournament.
         LedgerError: the ledger can't be written.
     """
-    spec = founding.spec
-    dealer = chance.Dealer(chance.derive(bytes.fromhex(founding.salt), "format"))
+    spec = spec_file.spec
+    dealer = chance.Dealer(chance.derive(bytes.fromhex(spec_file.salt), "format"))
     tournament = Tournament(spec, format_, dealer)
-    ledger.found(spec, founding.salt)
+    ledger.found(spec, spec_file.salt)
     for found in sorted(findings, key=lambda found: found.context.opening):
         _check_setup(found, spec)
         ledger.opened(found.setup.match, found.context, found.opened)

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Raw
 
 from .. import chance
-from ..games.base import BadSetup, Game, IllegalMove, MalformedMove, Outcome
+from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
 from .fouls import BY_CODE, Cause, Foul
@@ -26,6 +26,10 @@ from .timekeeper import Lateness, Timekeeper
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
 
 
+class UnfitSeed(ValueError):
+    """A seed that is not the one that a match's setup was made with."""
+
+
 class Match:
     """One match.
 
@@ -33,17 +37,18 @@ class Match:
         game: the rules.
         setup: what was settled beforehand.
         seed: 32 bytes; must fit the setup's commitment.
+        start: a state of the game to begin with, in place of the setup's position; None: what the setup says.
 
     Raises:
-        BadSetup: the options, the position or the number of seats are not the game's, the seed does not fit the
-            commitment, or the seats are not those of the lot.
+        BadSetup: the options, the position or the number of seats are not the game's.
+        UnfitSeed: the seed does not fit the commitment, or the seats are not those of the lot.
     """
 
-    def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes) -> None:
+    def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes, *, start: Any = None) -> None:
         if chance.commitment(seed) != setup.commitment:
-            raise BadSetup("the seed does not fit the commitment")
+            raise UnfitSeed("the seed does not fit the commitment")
         if setup.lot and setup.names != chance.seated(seed, setup.names):
-            raise BadSetup("the seats are not those that the lot gives")
+            raise UnfitSeed("the seats are not those that the lot gives")
         self.game = game
         self.setup = setup
         self.seed = seed
@@ -55,7 +60,9 @@ class Match:
         self.fouls: list[Foul] = []
         self.result: c.Result | None = None
         self.teams = game.teams(self.options, len(setup.names))
-        self._restored = restored(game, self.options, setup)
+        self.fault: Exception | None = None
+        """What this program itself failed with, for which the match is void."""
+        self._restored = restored(game, self.options, setup) if start is None else start
         self._out: set[int] = set()
         self._done: set[int] = set()
         self._to_drop: list[int] = []
@@ -83,6 +90,7 @@ class Match:
         try:
             handler(self, event)
         except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
+            self.fault = error
             self._void(f"{type(error).__name__}: {error}"[:400])
         self._last_ms = event.at_ms
         return tuple(self._commands)

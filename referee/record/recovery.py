@@ -16,7 +16,7 @@ from .tournament_folder import look_through
 
 
 @dataclass(frozen=True, slots=True)
-class TakenUp:
+class Recovery:
     """How far a tournament had come."""
 
     openings: int
@@ -29,9 +29,9 @@ class TakenUp:
     """Match -> what is to be played on."""
 
 
-def take_up(
+def recover(
     tournament: Tournament, entries: Iterable[MatchEntry], folder: Path, find_game: FindGame, sealer: Sealer
-) -> TakenUp:
+) -> Recovery:
     """Bring a tournament to where it was left.
 
     Args:
@@ -60,7 +60,7 @@ def take_up(
     told = [match for context in sorted(contexts, key=lambda one: one.opening) for match in context.taken]
     place = {match: index for index, match in enumerate(told)}
     leftover = sorted(found.over, key=lambda entry: (place.get(entry.match, len(place)), _key(entry.context)))
-    return TakenUp(
+    return Recovery(
         openings=1 + max((context.opening for context in contexts), default=-1),
         untold=tuple(match for match in order if match not in place),
         leftover=tuple(leftover),

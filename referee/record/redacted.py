@@ -1,6 +1,6 @@
 """A record as one seat may see it: what concerns another seat stays hidden, the chain and the seal still hold.
 
-Knows whose field is whose (redaction.py). Refuses to explain anything (explain.py).
+What is whose tells redaction.py.
 """
 
 import re
@@ -16,8 +16,8 @@ from ..match.fouls import Foul
 from .audit.audit import FindGame, audit, open_match
 from .audit.checks import MovesIn, no_dialects
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .redaction import OPEN, VEILED, places
-from .schema import BadLine, Header, RecordedStep, ResultLine, encode_line, forms, header_of
+from .redaction import HASH_KEY, OPEN, hidden_fields
+from .schema import BadLine, Header, RecordedStep, ResultLine, encode_line, forms, header_of, owners
 
 _TEXT = "0" * 64
 """Stands for whatever is hidden: a seed, bytes in hex, what somebody said."""
@@ -56,7 +56,7 @@ def redacted_lines(path: Path, find_game: FindGame, seat: int, *, moves_in: Move
         is_step = 0 < number <= len(record.steps)
         commands = match.handle(record.steps[number - 1].event) if is_step else ()
         fields = record.chain.lines[number].fields
-        mine = {place.path for place in places(fields) if place.seat == seat}
+        mine = {field.path for field in hidden_fields(fields) if field.seat == seat}
         lines.append(_redacted(data, commands, mine))
     return lines
 
@@ -105,9 +105,12 @@ def _seat_of(chain: Chain, header: Header) -> int:
     """
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
-        owners = {place.path: place.seat for place in places(line.fields)}
+        try:
+            owned = owners(line.fields)
+        except BadLine as error:
+            raise RecordError(chain.path, number, "a line of a record", str(error)) from None
         shown = set(line.opened)
-        seats = {seat for seat in seats if shown == {path for path, owner in owners.items() if owner == seat}}
+        seats = {seat for seat in seats if shown == {path for path, owner in owned.items() if owner == seat}}
         if not seats:
             found = ", ".join(line.opened)[:200] or "nothing"
             raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)
@@ -167,4 +170,4 @@ def _filled(holder: Any) -> Any:
     """Return an object with some text in place of each field that is hidden; anything else as it is."""
     if not isinstance(holder, dict):
         return holder
-    return {key: _TEXT if isinstance(value, dict) and VEILED in value else value for key, value in holder.items()}
+    return {key: _TEXT if isinstance(value, dict) and HASH_KEY in value else value for key, value in holder.items()}

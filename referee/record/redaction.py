@@ -19,8 +19,8 @@ import msgspec
 SALT_BYTES = 16
 """As many as nobody can try all of: the values behind are few (a hand of Q is six of 36 kinds)."""
 OPEN = "open"
-VEILED = "veiled"
-VEIL = b'{"veiled":'
+HASH_KEY = "veiled"
+HASH_PREFIX = b'{"veiled":'
 """How a hidden field begins in a core; no string can hold that: there, quotation marks are escaped."""
 HEADER_HIDES = ("seed", "programs", "folder")
 """Fields of a header, besides the position of its setup."""
@@ -56,7 +56,7 @@ class BadRedaction(Exception):
     """A line whose hidden fields are not what its core says; the text says how."""
 
 
-def places(line: dict[str, Any]) -> list[HiddenField]:
+def hidden_fields(line: dict[str, Any]) -> list[HiddenField]:
     """Return the fields of a plain line that are to be hidden; what is null has nothing to hide.
 
     Args:
@@ -107,21 +107,21 @@ def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int
     ]
 
 
-def veil(line: dict[str, Any]) -> dict[str, list[Any]]:
+def hide(line: dict[str, Any]) -> dict[str, list[Any]]:
     """Replace the fields of a plain line that are to be hidden by their hashes, in place.
 
     Returns:
         What the hashes stand for: path -> `[salt in hex, value]`, for the key `open`.
     """
     opened: dict[str, list[Any]] = {}
-    for path, holder, name, _ in places(line):
+    for path, holder, name, _ in hidden_fields(line):
         salt = secrets.token_hex(SALT_BYTES)
         opened[path] = [salt, holder[name]]
-        holder[name] = {VEILED: _digest(salt, holder[name])}
+        holder[name] = {HASH_KEY: _digest(salt, holder[name])}
     return opened
 
 
-def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
+def reveal(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
     """Put the values back into a plain line, in place.
 
     Returns:
@@ -136,7 +136,7 @@ def unveil(line: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
         if not (isinstance(entry, list) and len(entry) in _ENTRY_LENGTHS and _is_salt(entry[0])):
             raise BadRedaction(f"{path}: neither salt and value nor salt, digest and view")
         salt, value, *view = entry
-        if hidden != {VEILED: _digest(salt, value)}:
+        if hidden != {HASH_KEY: _digest(salt, value)}:
             raise BadRedaction(f"{path} is not what the line's hash of it stands for")
         if view and hashlib.sha256(msgspec.msgpack.encode(view[0])).hexdigest() != value:
             raise BadRedaction(f"{path} shows a view that is not the one of the digest")

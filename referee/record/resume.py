@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..games.base import BadSetup, Game
-from ..match.machine import Match, Phase
+from ..match.machine import Match, Phase, UnfitSeed
 from ..tournament.match_context import MatchContext
 from .audit.audit import FindGame, refold
 from .reader import Record, RecordError, read_record
@@ -67,5 +67,5 @@ def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Mat
         raise RecordError(record.path, 1, f"key {sealer.public}, the one at hand", f"key {header.key}")
     try:
         return Match(game, header.setup, sealer.unlock(header.locked_seed, header.setup.commitment))
-    except (WrongKey, BadSetup, ValueError) as error:
+    except (WrongKey, BadSetup, UnfitSeed) as error:
         raise RecordError(record.path, 1, "a setup and a seed that fit it", str(error)) from None

@@ -15,7 +15,7 @@ from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
 from ..tournament.match_context import MatchContext
-from .redaction import HEADER_HIDES, OPEN, VEIL, BadRedaction, places, unveil
+from .redaction import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
 FORMAT = 1
 """The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""
@@ -80,6 +80,7 @@ class ResultForm(Struct, frozen=True):
     """What is read of a result that stands in a plain command."""
 
     fouls: list[FoulForm]
+    void: str | None = None
 
 
 class CommandForm(Struct, frozen=True):
@@ -100,6 +101,31 @@ class CommandForm(Struct, frozen=True):
             self.command == "close-match" and self.result is None
         ):
             raise ValueError(f"{self.command} without what it tells")
+
+
+class EventForm(Struct, frozen=True):
+    """What is read of a plain event of a redacted record."""
+
+    event: str
+
+
+class StepForm(Struct, frozen=True):
+    """What is read of a plain step of a redacted record."""
+
+    event: EventForm
+    commands: list[CommandForm]
+
+
+class ResultLineForm(Struct, frozen=True):
+    """What is read of the result's plain line in a redacted record."""
+
+    result: ResultForm
+
+
+class HeaderForm(Struct, frozen=True):
+    """What is read of the plain header of a redacted record."""
+
+    setup: dict[str, Any]
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
@@ -178,10 +204,10 @@ def read_line(data: bytes) -> PlainLine:
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
             raise BadLine("not the one form of such a line")
-        shown = unveil(line, opened) if opened else {}
+        shown = reveal(line, opened) if opened else {}
     except (msgspec.DecodeError, RecursionError, UnicodeError, BadRedaction) as error:
         raise BadLine(str(error) or type(error).__name__) from None
-    return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(VEIL) > len(opened))
+    return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(HASH_PREFIX) > len(opened))
 
 
 def _check_format(line: dict[str, Any]) -> None:
@@ -201,6 +227,29 @@ def forms(step: RecordedStep) -> list[CommandForm]:
         return msgspec.convert(step.commands, list[CommandForm], strict=True)
     except (msgspec.ValidationError, OverflowError) as error:
         raise BadLine(f"commands: {error}") from None
+
+
+_FORMS: dict[str, type[Struct]] = {"header": HeaderForm, "step": StepForm, "result": ResultLineForm}
+
+
+def owners(fields: dict[str, Any]) -> dict[str, int | None]:
+    """Return the hidden fields of a plain line that need not be a whole one: path -> the seat that may know it.
+
+    Args:
+        fields: of any line, hidden ones opened or not.
+
+    Raises:
+        BadLine: the line has not the form of one that hides something.
+    """
+    kind = fields.get("kind")
+    form = _FORMS.get(kind) if isinstance(kind, str) else None
+    if form is None:
+        return {}
+    try:
+        msgspec.convert(fields, form, strict=True)
+    except (msgspec.ValidationError, OverflowError, RecursionError) as error:
+        raise BadLine(str(error) or type(error).__name__) from None
+    return {field.path: field.seat for field in hidden_fields(fields)}
 
 
 def typed(line: PlainLine) -> AnyLine:
@@ -235,7 +284,7 @@ def _to_be_hidden(fields: dict[str, Any], line: AnyLine) -> tuple[str, ...]:
         BadLine: its commands are none.
     """
     try:
-        return tuple(place.path for place in places(fields))
+        return tuple(place.path for place in hidden_fields(fields))
     except (KeyError, TypeError, AttributeError):
         if isinstance(line, RecordedStep):
             forms(line)  # they are looked at only here, for that takes time: if they are in order, the fault is ours

@@ -33,10 +33,10 @@ def read_spec_file(folder: Path) -> SpecFile | None:
     return read_json(folder / FILE, SpecFile, remedy)
 
 
-def write_spec_file(folder: Path, founding: SpecFile) -> None:
+def write_spec_file(folder: Path, spec_file: SpecFile) -> None:
     """Write down what a tournament is; nobody ever finds half of it.
 
     Raises:
         OSError: it can't be written.
     """
-    write_json(folder / FILE, founding)
+    write_json(folder / FILE, spec_file)

@@ -21,7 +21,7 @@ from ..match.events import Event
 from ..match.setup import MatchSetup
 from ..tournament.match_context import MatchContext
 from .reader import Chain
-from .redaction import veil
+from .redaction import hide
 from .schema import FIRST_PREV, FORMAT, encode_line, plain_command
 from .seal import RECORD_PURPOSE, Sealer
 
@@ -173,7 +173,7 @@ class RecordWriter:
         if "event" in fields:
             core["event"] = fields.pop("event")  # structlog puts it last
         core.update(fields)
-        opened = veil(core)
+        opened = hide(core)
         line, self.head = encode_line(core, opened)
         self._count += 1
         return line

@@ -27,7 +27,7 @@ from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
-from referee.record.redaction import veil
+from referee.record.redaction import hide
 from referee.record.schema import FIRST_PREV, encode_line, plain_command
 from referee.record.seal import RECORD_PURPOSE, Sealer
 from referee.record.writer import RecordWriter
@@ -148,7 +148,7 @@ def stages() -> dict[str, float]:
         writer.close()
     cores = [_core(event, commands) for event, commands in zip(events, steps, strict=True)]
     opened: list[dict[str, Any]] = []
-    took["  of it: hide what is one seat's"] = _timed(lambda: opened.extend(veil(core) for core in cores))
+    took["  of it: hide what is one seat's"] = _timed(lambda: opened.extend(hide(core) for core in cores))
     took["  of it: render, and hash for the chain"] = _timed(lambda: deque(map(encode_line, cores, opened), maxlen=0))
     sealer = Sealer.new()
     took["the seal, its share of one turn"] = _timed(lambda: sealer.sign(RECORD_PURPOSE, FIRST_PREV))

@@ -24,7 +24,7 @@ from referee.launch.program import PATIENCE_S
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
 from referee.plugins import load
-from referee.record.redaction import unveil, veil
+from referee.record.redaction import hide, reveal
 from referee.record.schema import encode_line
 
 from . import make_spec, make_vectors
@@ -242,7 +242,7 @@ def test_a_hidden_field_is_hidden_as_described() -> None:
     assert SEED.hex() == value
     assert hashlib.sha256(f'{salt}"{value}"'.encode()).hexdigest() == veiled
     line: dict[str, Any] = {"seed": {"veiled": veiled}}
-    unveil(line, {"seed": [salt, value]})
+    reveal(line, {"seed": [salt, value]})
     assert line == {"seed": value}
 
 
@@ -258,7 +258,7 @@ LINES: tuple[dict[str, Any], ...] = (
 def test_a_core_is_cut_out_as_described(line: dict[str, Any]) -> None:
     """What SPEC.md says of the core gives the hash that the record's writer puts into the chain."""
     core = copy.deepcopy(line)
-    opened = veil(core)
+    opened = hide(core)
     data, expected = encode_line(core, opened)
     before, comma, _ = data.decode().partition(',"open":')
     assert bool(opened) is bool(comma)

@@ -59,19 +59,19 @@ def opened(core: Line) -> Line:
 
 def line_bytes(line: Line) -> bytes:
     """Return the bytes of a line, without its line feed."""
-    core, entries = veiled(line)
+    core, entries = hidden(line)
     return encoded({**core, "open": entries} if entries else core)
 
 
-def veiled(line: Line) -> tuple[Line, dict[str, list[Any]]]:
+def hidden(line: Line) -> tuple[Line, dict[str, list[Any]]]:
     """Return the core of a line, and what its hashes stand for."""
     body = {key: value for key, value in line.items() if key not in ("n", "prev")}
-    core, entries = json.loads(_veiled(encoded(body)))
+    core, entries = json.loads(_hidden(encoded(body)))
     return {key: core.get(key, value) for key, value in line.items() if key != "open"}, entries
 
 
 @lru_cache(10_000)
-def _veiled(body: bytes) -> bytes:
+def _hidden(body: bytes) -> bytes:
     core = json.loads(body)
     salts, entries = core.pop("open", {}), {}
     hidden = [(path, value) for path, value in _paths(core) if value is not None and is_hidden(core, path)]
@@ -121,7 +121,7 @@ def digest(data: bytes) -> str:
 
 def hash_of(line: Line) -> str:
     """Return what the next line holds as `prev`: the hash of the core."""
-    return digest(encoded(veiled(line)[0]))
+    return digest(encoded(hidden(line)[0]))
 
 
 def said(data: bytes) -> list[Line]:

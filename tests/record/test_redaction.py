@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.record.redaction import OPEN, BadRedaction, places, unveil, veil
+from referee.record.redaction import OPEN, BadRedaction, hidden_fields, hide, reveal
 from referee.record.schema import BadLine, encode_line, read_line, typed
 
 ZEROS = "0" * 64
@@ -79,14 +79,14 @@ HIDDEN: tuple[tuple[str, dict[str, Any], dict[str, int | None]], ...] = (
 @pytest.mark.parametrize(("_name", "line", "expected"), HIDDEN, ids=[row[0] for row in HIDDEN])
 def test_what_is_hidden_from_whom(_name: str, line: dict[str, Any], expected: dict[str, int | None]) -> None:
     """Each field has its path and the one seat that may know it; what is null is not hidden."""
-    assert {place.path: place.seat for place in places(line)} == expected
+    assert {place.path: place.seat for place in hidden_fields(line)} == expected
 
 
 @pytest.mark.parametrize(("_name", "line", "expected"), HIDDEN, ids=[row[0] for row in HIDDEN])
 def test_a_line_comes_back_as_it_was(_name: str, line: dict[str, Any], expected: dict[str, int | None]) -> None:
     """Hidden and opened again it is the same line, and its hash does not change when entries are left out."""
     core = deepcopy(line)
-    opened = veil(core)
+    opened = hide(core)
     assert opened.keys() == expected.keys()
     data, digest = encode_line(core, opened)
     read = read_line(data)
@@ -104,17 +104,17 @@ def test_equal_values_have_different_hashes() -> None:
     """Nobody can tell from two cores whether the same thing is hidden in both."""
     line = step({**MOVE, "move": {"action": "pass"}})
     first, second = deepcopy(line), deepcopy(line)
-    assert veil(first) != veil(second)
+    assert hide(first) != hide(second)
     assert first != second
 
 
 VALUE = {"action": "pass"}
 
 
-def veiled_move() -> tuple[dict[str, Any], dict[str, Any]]:
+def hidden_move() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a core with a hidden move, and what it stands for."""
     core = step({**MOVE, "move": deepcopy(VALUE)})
-    return core, veil(core)
+    return core, hide(core)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def veiled_move() -> tuple[dict[str, Any], dict[str, Any]]:
 )
 def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
     """Another value, another salt, another form: all are refused."""
-    core, opened = veiled_move()
+    core, opened = hidden_move()
     with pytest.raises(BadRedaction, match=problem):
-        unveil(core, {"event.move": entry(*opened["event.move"])})
+        reveal(core, {"event.move": entry(*opened["event.move"])})
 
 
 @pytest.mark.parametrize(
@@ -158,18 +158,18 @@ def test_nothing_else_can_be_put_in_its_place(entry: Any, problem: str) -> None:
 )
 def test_what_is_not_hidden_cannot_be_opened(path: str) -> None:
     """A path that leads to no hidden field is refused, and named in short."""
-    core, opened = veiled_move()
+    core, opened = hidden_move()
     with pytest.raises(BadRedaction) as caught:
-        unveil(core, {path: opened["event.move"]})
+        reveal(core, {path: opened["event.move"]})
     assert len(str(caught.value)) < 200
 
 
 def test_nothing_can_be_moved_from_a_value_to_its_salt() -> None:
     """The salt ends where it ends: 12345 is not 2345 with a longer salt."""
     core = step({**MOVE, "move": 12345})
-    salt, _ = veil(core)["event.move"]
+    salt, _ = hide(core)["event.move"]
     with pytest.raises(BadRedaction, match="neither"):
-        unveil(core, {"event.move": [salt + "1", 2345]})
+        reveal(core, {"event.move": [salt + "1", 2345]})
 
 
 def test_a_field_that_must_be_hidden_cannot_stand_openly() -> None:
@@ -185,7 +185,7 @@ def test_only_a_redacted_record_shows_views() -> None:
     digest = hashlib.sha256(msgspec.msgpack.encode(view)).hexdigest()
     asked = {"command": "ask-move", "seat": 0, "turn": 1, "view": digest, "limit_ms": 1.0}
     core = step({"event": "match-opened", "at_ms": 0.0}, asked)
-    opened = veil(core)
+    opened = hide(core)
     opened["commands.0.view"].append(view)
     read = read_line(encode_line(core, opened)[0])
     assert read.shown == {"commands.0.view": view}
@@ -195,7 +195,7 @@ def test_only_a_redacted_record_shows_views() -> None:
 
 def test_open_comes_last_and_only_once() -> None:
     """The one form of a line has `open` behind everything else; an empty one is left out."""
-    core, opened = veiled_move()
+    core, opened = hidden_move()
     data, _ = encode_line(core, opened)
     fields = json.loads(data)
     moved = json.dumps({OPEN: fields.pop(OPEN), **fields}, separators=(",", ":")).encode()

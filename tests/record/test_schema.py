@@ -11,7 +11,8 @@ import pytest
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul
-from referee.record.redaction import OPEN, VEILED, veil
+from referee.record import schema
+from referee.record.redaction import HASH_KEY, OPEN, hide
 from referee.record.schema import (
     FIRST_PREV,
     FORMAT,
@@ -22,6 +23,7 @@ from referee.record.schema import (
     SealLine,
     encode_line,
     line_hash,
+    owners,
     plain_command,
     plain_commands,
     read_line,
@@ -141,7 +143,7 @@ def test_the_first_line_follows_zeros() -> None:
 def test_an_event_is_read_as_it_was_written(event: e.AnyEvent) -> None:
     """Every event comes out of its line equal, down to the last bit of its instants."""
     core = step_line(msgspec.to_builtins(event))
-    entries = veil(core)
+    entries = hide(core)
     data, found = encode_line(core, entries)
     assert found == digest(encoded(core))
     assert line_of(data) == RecordedStep(n=1, prev=ZEROS, event=event, commands=[])
@@ -163,7 +165,7 @@ def test_a_command_in_a_line(command: c.Command, plain: dict[str, Any]) -> None:
     assert plain_commands((command,)) == expected
     assert json.loads(encoded([plain_command(command)])) == expected
     core = step_line(msgspec.to_builtins(opened()), [plain_command(command)])
-    assert line_of(encode_line(core, veil(core))[0]).commands == expected
+    assert line_of(encode_line(core, hide(core))[0]).commands == expected
 
 
 def test_every_command_is_tried() -> None:
@@ -194,9 +196,48 @@ def test_header_result_and_seal_are_lines() -> None:
         assert line_of(line_bytes(json.loads(msgspec.json.encode(line)))) == line
 
 
+# --- lines of redacted records, in which anything may stand
+
+STEP: Line = {"kind": "step", "event": {"event": "move-received", "seat": 0, "move": {}}, "commands": []}
+MALFORMED: tuple[tuple[str, Line], ...] = (
+    ("no setup", {"kind": "header"}),
+    ("a setup that is no object", {"kind": "header", "setup": [1]}),
+    ("no event", {"kind": "step", "commands": []}),
+    ("an event without a name", {**STEP, "event": {"seat": 0}}),
+    ("an event whose name is a list", {**STEP, "event": {"event": []}}),
+    ("no commands", {"kind": "step", "event": STEP["event"]}),
+    ("a command that is no object", {**STEP, "commands": ["end-seat"]}),
+    ("a command without a name", {**STEP, "commands": [{"seat": 0}]}),
+    ("an expulsion without a foul", {**STEP, "commands": [{"command": "expel-seat", "seat": 0}]}),
+    ("a foul of nobody", {**STEP, "commands": [{"command": "close-match", "result": {"fouls": [{}]}}]}),
+    ("no result", {"kind": "result"}),
+    ("fouls that are none", {"kind": "result", "result": {"fouls": [1]}}),
+)
+
+
+@pytest.mark.parametrize("fields", [row[1] for row in MALFORMED], ids=[row[0] for row in MALFORMED])
+def test_a_malformed_line_has_no_owners(fields: Line) -> None:
+    """What is missing in a line of a redacted record is a fault of that line."""
+    with pytest.raises(BadLine):
+        owners(fields)
+
+
+def test_owners_need_no_more_than_they_tell() -> None:
+    """Hidden fields, unknown ones and lines of other kinds are no obstacle."""
+    assert owners({**STEP, "n": {HASH_KEY: ""}}) == {"event.move": 0}
+    assert owners({"kind": "seal"}) == owners({"kind": []}) == owners({}) == {}
+
+
+def test_a_mistake_of_our_own_is_no_bad_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails for a line of the right form is told as what it is."""
+    monkeypatch.setattr(schema, "hidden_fields", lambda _fields: [None.path])  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError):
+        owners(STEP)
+
+
 # --- hidden fields
 
-HIDDEN: tuple[tuple[str, Line, dict[str, Any]], ...] = (
+HIDDEN_CASES: tuple[tuple[str, Line, dict[str, Any]], ...] = (
     ("a move", step_line(msgspec.to_builtins(EVENTS[2])), {"event.move": PASS}),
     ("bytes", step_line(msgspec.to_builtins(EVENTS[4])), {"event.pending": "00ff"}),
     (
@@ -224,11 +265,11 @@ HIDDEN: tuple[tuple[str, Line, dict[str, Any]], ...] = (
 )
 
 
-@pytest.mark.parametrize(("line", "hidden"), [row[1:] for row in HIDDEN], ids=[row[0] for row in HIDDEN])
+@pytest.mark.parametrize(("line", "hidden"), [row[1:] for row in HIDDEN_CASES], ids=[row[0] for row in HIDDEN_CASES])
 def test_what_concerns_one_seat_is_not_in_the_core(line: Line, hidden: dict[str, Any]) -> None:
     """The core holds the salted hash, `open` the salt and the value; every salt is another one."""
     core = deepcopy(line)
-    entries = veil(core)
+    entries = hide(core)
     assert {path: value for path, (_, value) in entries.items()} == hidden
     assert len({salt for salt, _ in entries.values()}) == len(entries)
     data, found = encode_line(core, entries)
@@ -236,7 +277,7 @@ def test_what_concerns_one_seat_is_not_in_the_core(line: Line, hidden: dict[str,
     assert plain.pop(OPEN, {}) == entries
     assert digest(encoded(plain)) == found
     for salt, value in entries.values():
-        assert encoded({VEILED: digest(salt.encode() + encoded(value))}) in encoded(core)
+        assert encoded({HASH_KEY: digest(salt.encode() + encoded(value))}) in encoded(core)
     assert read_line(data).fields == line
     assert set(read_line(data).opened) == set(hidden)
 
@@ -296,10 +337,10 @@ def test_a_hidden_field_that_is_not_what_it_should_be(data: bytes) -> None:
 
 
 MOVES: tuple[Any, ...] = (
-    {VEILED: "none"},
-    {VEILED: "0" * 64},
-    {"action": {VEILED: None}},
-    [{VEILED: 1}],
+    {HASH_KEY: "none"},
+    {HASH_KEY: "0" * 64},
+    {"action": {HASH_KEY: None}},
+    [{HASH_KEY: 1}],
     {OPEN: {}},
     {OPEN: {"event.move": ["", ""]}},
 )

@@ -40,8 +40,8 @@ STEP = (
 )
 SEAL = (
     b'{"n":2,"prev":"%s","kind":"seal",'
-    b'"signature":"0c841a2f39819b0ae41e2fdd19c885d15f5d1c1338ca1c3a46b4310a95ca41d4df56a9f23b7e91cb'
-    b'7fae4db6cd3f9f8d4307a083ca3f096698f42a2722d6a90c"}\n' % digest(STEP[:-1]).encode()
+    b'"signature":"0e6402697d1d8748f82fccda61f4fa430f695cfaa4d35b2b56377b6edb6df5a64a186b5ddd4b35f4'
+    b'94f71a15ac0b76a0a924695d31cbe3b0f12481f5cdbbf206"}\n' % digest(STEP[:-1]).encode()
 )
 LINE_KEYS = {
     "header": ["format", "referee", "opened", "key", "setup", "locked_seed", "seed", "programs"],

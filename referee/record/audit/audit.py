@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from ...games.base import BadSetup, Game
-from ...match.machine import ImpossibleEvent, Match
+from ...match.machine import ImpossibleEvent, Match, UnfitSeed
 from ..reader import Record, RecordError, check_heads, check_key, read_record
-from ..schema import RecordedStep, plain_commands, plain_json
+from ..schema import BadLine, RecordedStep, forms, plain_commands, plain_json
 from .checks import MovesIn, check_frames, check_ranking, check_shuffle, no_dialects
 from .times import check_book
 
@@ -93,7 +93,7 @@ def open_match(record: Record, find_game: FindGame) -> Match | None:
     game = find_game(setup.game)
     try:
         return Match(game, setup, seed)
-    except BadSetup as error:  # whatever else is raised is no fault of the record
+    except (BadSetup, UnfitSeed) as error:  # whatever else is raised is no fault of the record
         raise RecordError(record.path, 1, f"a setup of {setup.game} and its committed seed", str(error)) from None
 
 
@@ -102,6 +102,7 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
 
     Raises:
         RecordError: an event can't happen, or gives other commands than stand in its line.
+        Exception: what the fold or the game failed with, where the record tells of no such fault: it is this program's.
     """
     for number, step in enumerate(record.steps, 2):
         try:
@@ -109,8 +110,18 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
         except ImpossibleEvent as error:
             raise RecordError(record.path, number, "an event that can happen", str(error)) from None
         if plain_json(commands) != msgspec.json.encode(step.commands):
+            if match.fault is not None and not _is_void(step):
+                raise match.fault
             raise _difference(record.path, number, plain_commands(commands), step.commands)
         yield step, match
+
+
+def _is_void(step: RecordedStep) -> bool:
+    """Tell whether a step closed its match as void, or has commands that are none."""
+    try:
+        return any(form.result is not None and form.result.void is not None for form in forms(step))
+    except BadLine:
+        return True
 
 
 def check_result(record: Record, match: Match) -> None:

@@ -28,18 +28,18 @@ def check_course(folder: Path) -> dict[str, MatchContext]:
     """
     path = folder / FILE
     try:
-        founding = read_spec_file(folder)
+        spec_file = read_spec_file(folder)
         files = [one for one in sorted(folder.glob("*.jsonl")) if has_line(one)]
     except BadJsonFile as error:
         raise RecordError(path, 0, "the spec of a tournament", str(error)) from None
     except OSError as error:
         raise RecordError(path, 0, "a readable folder", error.strerror or str(error)) from None
-    if founding is None:
+    if spec_file is None:
         raise RecordError(path, 0, "the spec of a tournament", "none")
     found: dict[str, MatchContext] = {}
     for one in files:
         header = read_header(one)
-        if header.context is None or header.context.tournament != founding.spec.name:
+        if header.context is None or header.context.tournament != spec_file.spec.name:
             continue
         if header.setup.match in found:
             raise RecordError(one, 1, "one record of each match", f"another one of {header.setup.match}")

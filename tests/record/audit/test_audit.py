@@ -272,6 +272,14 @@ class Generous(QGame):
         return super().restore(options, given)
 
 
+class Unready(QGame):
+    """Q with a mistake that shows before the first event."""
+
+    def parse_options(self, options: dict[str, Any]) -> Any:
+        """Fail."""
+        raise ValueError("a mistake")
+
+
 class Broken(QGame):
     """Q with a mistake in it."""
 
@@ -280,13 +288,22 @@ class Broken(QGame):
         raise ZeroDivisionError("a mistake")
 
 
-@pytest.mark.parametrize(("game", "line"), [(Sterner(), 7), (Generous(), 5), (Broken(), 6)])
+@pytest.mark.parametrize(("game", "line"), [(Sterner(), 7), (Generous(), 5)])
 def test_other_rules_give_another_verdict(tmp_path: Path, game: QGame, line: int) -> None:
     """An audit trusts the rules, not the record: the first line that does not follow from them is named."""
     path = tell("clean").write(tmp_path / "m.jsonl")
     with pytest.raises(RecordError) as caught:
         audit(path, lambda _name: game)
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize(("game", "fault"), [(Broken(), ZeroDivisionError), (Unready(), ValueError)])
+def test_a_mistake_of_the_auditors_own_accuses_no_record(tmp_path: Path, game: QGame, fault: type[Exception]) -> None:
+    """What the rules fail with, where the record tells of no such fault, is told as what it is."""
+    path = tell("clean").write(tmp_path / "m.jsonl")
+    with pytest.raises(fault, match="a mistake") as caught:
+        audit(path, lambda _name: game)
+    assert not isinstance(caught.value, RecordError)
 
 
 @pytest.mark.forges
