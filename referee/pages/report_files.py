@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from ..files.whole import write_whole
 from ..record.audit.audit import FindGame
 from ..record.programs import Programs, read_programs
 from ..record.reader import read_record
@@ -161,8 +162,5 @@ def _prefix(page: Path, folder: Path) -> str:
 
 
 def _write(path: Path, parts: Iterator[str] | Sequence[str]) -> None:
-    """Write a file beside its place, and then put it there: who reads it meanwhile reads the old one."""
-    beside = path.with_name(f".{path.name}.new")
-    with beside.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(parts)
-    beside.replace(path)
+    """Write a file whole: who reads it meanwhile reads the old one."""
+    write_whole(path, (part.encode() for part in parts))

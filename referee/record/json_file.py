@@ -1,12 +1,12 @@
-"""Small files of JSON in a tournament's folder. Knows how they are read and replaced; refuses to know what they say."""
+"""Reads and replaces the small files of JSON in a tournament's folder."""
 
-import os
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from ..errors import RefereeError
+from ..files.whole import write_whole
 
 T = TypeVar("T")
 
@@ -44,9 +44,4 @@ def write_json(path: Path, value: msgspec.Struct) -> None:
     Raises:
         OSError: it can't be written.
     """
-    partial = path.with_name(f"{path.name}.new")
-    with partial.open("wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    write_whole(path, [msgspec.json.format(msgspec.json.encode(value), indent=2), b"\n"])

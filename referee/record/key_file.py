@@ -1,8 +1,6 @@
-"""Keeps the referee's private key in a file that only its owner can read. Knows files; refuses to sign (seal.py)."""
+"""Keeps the referee's private key in a file that only its owner can read."""
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from ..errors import BadRequest
 from ..files.small import read_small
+from ..files.whole import write_whole
 from .seal import Sealer
 
 VARIABLE = "REFEREE_KEY"
@@ -54,14 +53,11 @@ def make_key(path: Path) -> Sealer:
     key = Ed25519PrivateKey.generate()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name) as file:  # readable by its owner alone
-            file.write(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-            file.flush()
-            os.fsync(file.fileno())
-            os.link(file.name, path)  # at once and whole, and never over another
+        content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        write_whole(path, [content], mode=0o600, may_replace=False)
+    except FileExistsError:
+        raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
     except OSError as error:
-        if path.exists():
-            raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
         raise BadKey(f"can't write {path}: {error.strerror}; name another file with --key or {VARIABLE}") from None
     return Sealer(key)
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from .audit.completeness import check_course
+from .json_file import write_json
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
@@ -67,9 +68,7 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
         check_course(spec.parent)
     signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))
     manifest = Manifest(format=FORMAT, key=sealer.public, records=tuple(entries), signature=signature)
-    scratch = folder / f"{NAME}.new"
-    scratch.write_bytes(msgspec.json.format(msgspec.json.encode(manifest)) + b"\n")
-    scratch.replace(folder / NAME)
+    write_json(folder / NAME, manifest)
     return manifest
 
 

@@ -11,7 +11,6 @@ that who plays goes on with what it began with.
 import contextlib
 import fcntl
 import hashlib
-import os
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -24,6 +23,7 @@ from msgspec.structs import replace
 from ..errors import RefereeError
 from ..files.copies import copy_folder
 from ..files.removal import remove, temporary_folder
+from ..files.whole import sync_folder, write_whole
 from .archive import MIB, unpack
 from .folder import write
 
@@ -199,11 +199,11 @@ class Store:
         )
         with self._partial(author) as partial:
             write(entries, partial / PLAYER)
-            _write_whole(partial / _ARCHIVE, data)
-            _write_whole(partial / _ENTRY, msgspec.json.encode(version))
+            write_whole(partial / _ARCHIVE, [data])
+            write_whole(partial / _ENTRY, [msgspec.json.encode(version)])
             partial.chmod(0o755)
             partial.rename(self._folder(author, version.number))
-            _settle(self._versions / author)
+            sync_folder(self._versions / author)
         return version, True
 
     def _check_quota(self, known: list[HandedInVersion], size: int) -> None:
@@ -262,7 +262,7 @@ class Store:
             OSError: the disk can't take it.
         """
         if verdict.report is not None:
-            _write_whole(self._folder(author, number) / _REPORT, msgspec.json.encode(verdict.report))
+            write_whole(self._folder(author, number) / _REPORT, [msgspec.json.encode(verdict.report)])
         done = replace(
             self._read(author, number),
             state=VersionState.PASSED if verdict.passed else VersionState.FAILED,
@@ -301,10 +301,7 @@ class Store:
 
     def _write(self, author: str, version: HandedInVersion) -> None:
         path = self._folder(author, version.number) / _ENTRY
-        partial = path.with_suffix(".new")
-        _write_whole(partial, msgspec.json.encode(version))
-        partial.rename(path)
-        _settle(path.parent)
+        write_whole(path, [msgspec.json.encode(version)])
 
     def _set_link(self, author: str) -> None:
         """Let the author's link lead to the present version, at once and whole.
@@ -325,26 +322,10 @@ class Store:
             partial.unlink()
         partial.symlink_to(target)
         partial.rename(link)
-        _settle(self.root)
+        sync_folder(self.root)
 
 
 def _clear(path: Path) -> None:
     """Remove a folder that programs have written to; what the disk does not let go stays."""
     with contextlib.suppress(OSError):
         remove(path)
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _settle(folder: Path) -> None:
-    """Have a folder's names on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

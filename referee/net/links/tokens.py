@@ -3,9 +3,7 @@
 Lines of TOML, in the order of the seats: `ada = "SHA-256 of her token in hex"`. Whoever reads the file can't sign up.
 """
 
-import contextlib
 import hashlib
-import os
 import re
 import secrets
 import tomllib
@@ -16,6 +14,7 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 
 from ...errors import BadRequest
 from ...files.small import read_small
+from ...files.whole import write_whole
 
 TOKEN_BYTES = 32
 MAX_FILE_BYTES = 262_144
@@ -83,15 +82,8 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
 
 
 def _write(path: Path, hashes: Mapping[str, str]) -> None:
-    """Write the file beside its place first: nobody ever finds half of it."""
     content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
     if len(content) > MAX_FILE_BYTES:
         raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(path.name + ".new")
-    with contextlib.suppress(FileNotFoundError):
-        partial.unlink()
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(content)
-        os.fsync(file.fileno())
-    partial.replace(path)
+    write_whole(path, [content.encode()], mode=0o600)

@@ -1,0 +1,51 @@
+"""Puts a whole file in place of the one that was there: nobody ever finds half of it, after a power failure either."""
+
+import os
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_replace: bool = True) -> None:
+    """Write a file beside its place, have it on the disk, and then put it there.
+
+    Args:
+        path: the file.
+        pieces: what it is to hold.
+        mode: its permissions, less those that the process leaves out of all its files.
+        may_replace: whether it may take the place of another file.
+
+    Raises:
+        FileExistsError: there is a file, and it may not be replaced.
+        OSError: it can't be written; what was there is as it was.
+    """
+    partial = path.with_name(f".{secrets.token_hex(8)}.new")
+    try:
+        with os.fdopen(os.open(partial, _NEW, mode), "wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        if may_replace:
+            partial.replace(path)
+        else:
+            os.link(partial, path)
+    finally:
+        with suppress(FileNotFoundError):
+            partial.unlink()
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,72 @@
+"""Files that are replaced: whole or not at all, on the disk before they are named, and nothing is left beside them."""
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.files.whole import write_whole
+
+
+def test_a_file_is_replaced(tmp_path: Path) -> None:
+    """It holds the pieces in their order, with the mode that was asked for, and nothing else is in the folder."""
+    path = tmp_path / "file"
+    path.write_bytes(b"something longer than what comes")
+    write_whole(path, [b"a", b"b"], mode=0o600)
+    assert path.read_bytes() == b"ab"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_another_file_is_kept(tmp_path: Path) -> None:
+    """What may not be replaced stays; where nothing is, the file comes."""
+    path = tmp_path / "file"
+    write_whole(path, [b"first"], may_replace=False)
+    with pytest.raises(FileExistsError):
+        write_whole(path, [b"second"], may_replace=False)
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"first", [path])
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    """What a link leads to is nobody's business."""
+    (tmp_path / "other").write_bytes(b"other")
+    path = tmp_path / "file"
+    path.symlink_to("other")
+    write_whole(path, [b"mine"])
+    assert not path.is_symlink()
+    assert ((tmp_path / "other").read_bytes(), path.read_bytes()) == (b"other", b"mine")
+
+
+def test_what_breaks_off_changes_nothing(tmp_path: Path) -> None:
+    """An error on the way leaves the old file, and no half of the new one."""
+
+    def _pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(OSError, match="No space left"):
+        write_whole(path, _pieces())
+    assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
+
+
+def test_the_disk_has_it_before_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The content is synced, then the name, then the folder: a power failure finds one of them."""
+    path, order = tmp_path / "file", []
+    sync, replace = os.fsync, Path.replace
+
+    def _fsync(descriptor: int) -> None:
+        order.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        sync(descriptor)
+
+    def _replace(self: Path, target: Path) -> Path:
+        order.append("name")
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", _fsync)
+    monkeypatch.setattr(Path, "replace", _replace)
+    write_whole(path, [b"new"])
+    assert order == ["file", "name", "folder"]
