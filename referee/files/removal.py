@@ -63,8 +63,8 @@ def remove_within(above: int, name: str) -> None:
     top = _opened(above, name)
     try:
         while names := _names(top):
-            for one in names:
-                _take_away(top, one)
+            for inside in names:
+                _take_away(top, inside)
     finally:
         os.close(top)
     os.rmdir(name, dir_fd=above)
@@ -78,12 +78,12 @@ def _take_away(top: int, name: str) -> None:
     inner = _opened(top, name)
     try:
         while names := _names(inner):
-            for one in names:
-                if _is_folder(inner, one):
-                    _unlock(inner, one)  # what changes its place must be writable itself
-                    os.rename(one, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+            for inside in names:
+                if _is_folder(inner, inside):
+                    _unlock(inner, inside)  # what changes its place must be writable itself
+                    os.rename(inside, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
                 else:
-                    os.unlink(one, dir_fd=inner)
+                    os.unlink(inside, dir_fd=inner)
     finally:
         os.close(inner)
     os.rmdir(name, dir_fd=top)

@@ -151,7 +151,10 @@ class Ledger:
                 plain = {"name": spec.name, "spec": msgspec.json.encode(spec).decode(), "salt": salt}
                 connection.execute(insert(tournaments), plain)
                 numbered = enumerate(spec.entrants)
-                rows = [{"entrant": number, "name": one.name, "player": one.player} for number, one in numbered]
+                rows = [
+                    {"entrant": number, "name": participant.name, "player": participant.player}
+                    for number, participant in numbered
+                ]
                 self._add(connection, entrants, spec.name, rows)
             elif known != (spec, salt):
                 raise LedgerError(
@@ -292,7 +295,7 @@ class Ledger:
         """
         rows: list[tuple[Any, ...]] = []
         with self._reading() as connection:
-            for table in sorted(metadata.tables.values(), key=lambda one: one.name):
+            for table in sorted(metadata.tables.values(), key=lambda item: item.name):
                 if table is not versions:
                     kept = [column for column in table.columns if not column.info]
                     found = select(*kept).where(tournament_column(table) == tournament).order_by(*table.primary_key)

@@ -121,44 +121,44 @@ def refold(
     return tournament
 
 
-def _take(one: Refolded, tournament: Tournament, ledger: Ledger) -> None:
+def _take(refolded: Refolded, tournament: Tournament, ledger: Ledger) -> None:
     """Take a result as the referee took it.
 
     Raises:
         RecordError: the match was not to be played then.
     """
-    assert one.entry is not None, "only what is over is taken"
+    assert refolded.entry is not None, "only what is over is taken"
     try:
-        suspended = tournament.take(one.entry)
+        suspended = tournament.take(refolded.entry)
     except GivenUp:
         suspended = None  # it came too late, and is kept as such
     except NotOpen as error:
-        raise RecordError(one.path, 1, "a match that was to be played then", str(error)) from None
-    LedgerObserver(ledger, at=lambda: one.opened).result_taken(one.entry, suspended)
+        raise RecordError(refolded.path, 1, "a match that was to be played then", str(error)) from None
+    LedgerObserver(ledger, at=lambda: refolded.opened).result_taken(refolded.entry, suspended)
 
 
-def _check_setup(one: Refolded, spec: TournamentSpec) -> None:
+def _check_setup(refolded: Refolded, spec: TournamentSpec) -> None:
     """Check that a match was played as the spec has it.
 
     Raises:
         RecordError: it was not.
     """
-    setup, entrants = one.setup, one.context.entrants
+    setup, entrants = refolded.setup, refolded.context.entrants
     if not all(0 <= entrant < len(spec.entrants) for entrant in entrants):
-        raise RecordError(one.path, 1, f"entrants from 0 to {len(spec.entrants) - 1}", f"{list(entrants)}")
+        raise RecordError(refolded.path, 1, f"entrants from 0 to {len(spec.entrants) - 1}", f"{list(entrants)}")
     expected = {
         "game": spec.game,
-        "options": _options(one.path, spec.game, spec.options),
+        "options": _options(refolded.path, spec.game, spec.options),
         "names": tuple(spec.entrants[entrant].name for entrant in entrants),
         "acknowledge": spec.acknowledge,
         "time": spec.time,
         "lag_margin_ms": spec.lag_margin_ms,
     }
     found = {name: getattr(setup, name) for name in expected}
-    found["options"] = _options(one.path, setup.game, setup.options)
+    found["options"] = _options(refolded.path, setup.game, setup.options)
     for name, value in expected.items():
         if found[name] != value:
-            raise RecordError(one.path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
+            raise RecordError(refolded.path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
 
 
 def _options(path: Path, game: str, options: dict[str, Any]) -> Any:

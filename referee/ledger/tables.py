@@ -182,7 +182,11 @@ def _postgresql_guards(table: Table) -> Iterator[str]:
 def _sqlite_guards(table: Table) -> Iterator[str]:
     """Yield a table's triggers; the one for inserts stops INSERT OR REPLACE, which deletes without asking any other."""
     refuse = f"BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END"
-    keys = [one for one in table.constraints if isinstance(one, PrimaryKeyConstraint | UniqueConstraint)]
+    keys = [
+        constraint
+        for constraint in table.constraints
+        if isinstance(constraint, PrimaryKeyConstraint | UniqueConstraint)
+    ]
     matches = (" AND ".join(f"{column.name} = NEW.{column.name}" for column in key.columns) for key in keys)
     source = f"FROM {table.name} WHERE"
     there = " OR ".join(f"EXISTS (SELECT 1 {source} {match})" for match in sorted(matches))

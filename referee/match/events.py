@@ -138,4 +138,3 @@ AnyEvent = (
     | RefereeFailed
 )
 """Every event there is; a record's lines are decoded as one of these."""
-EVENT_TYPES: tuple[type[Event], ...] = AnyEvent.__args__

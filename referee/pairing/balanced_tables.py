@@ -44,13 +44,13 @@ def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Evenness:
     size = max(entrants) + 1
     met, used = [[0] * size for _ in range(size)], [[0] * len(tables[0]) for _ in range(size)]
     for table in tables:
-        for seat, one in enumerate(table):
-            if one < size:
-                used[one][seat] += 1
-        count_meetings(met, [one for one in table if one < size])
+        for seat, entrant in enumerate(table):
+            if entrant < size:
+                used[entrant][seat] += 1
+        count_meetings(met, [entrant for entrant in table if entrant < size])
     meetings = [met[one][other] for one in entrants for other in entrants if one < other]
-    by_seat = [count for one in entrants for count in used[one]]
-    matches = [sum(used[one]) for one in entrants]
+    by_seat = [count for entrant in entrants for count in used[entrant]]
+    matches = [sum(used[entrant]) for entrant in entrants]
     return Evenness(
         meetings=(min(meetings), max(meetings)),
         seats=(min(by_seat), max(by_seat)),
@@ -60,10 +60,10 @@ def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Evenness:
 
 def count_meetings(met: list[list[int]], table: Sequence[int], times: int = 1) -> None:
     """Add the meetings of one table, or take them back with -1 times."""
-    for one in table:
-        row = met[one]
+    for entrant in table:
+        row = met[entrant]
         for other in table:
-            if one != other:
+            if entrant != other:
                 row[other] += times
 
 

@@ -106,13 +106,13 @@ def record(state: State, played: PlayedPairing) -> State:
     place = next(place for place, pairing in enumerate(state.due) if pairing.number == played.pairing.number)
     index, draws = state.open[place]
     leans, seats = list(state.leans), state.due[place].seats
-    for one, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
-        leans[one] += step
+    for entrant, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
+        leans[entrant] += step
     after = replace(state, due=due, open=state.open[:place] + state.open[place + 1 :], leans=tuple(leans))
     winner = _winner(state, played, draws)
     if winner is None:
         return _issued(after, index, draws + 1, (seats[1], seats[0]))
-    loser = next((one for one in seats if one != winner), NOBODY)
+    loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
     return _decided(after, index, (winner, loser))
 
 
@@ -124,7 +124,7 @@ def withdraw(state: State, entrant: int) -> State:
     for place, pairing in enumerate(state.due):
         if entrant in pairing.seats:
             index, _ = state.open[place]
-            others = [one for one in pairing.seats if one != entrant]
+            others = [other for other in pairing.seats if other != entrant]
             due, opened = state.due[:place] + state.due[place + 1 :], state.open[:place] + state.open[place + 1 :]
             result = (others[0], entrant) if others else (entrant, NOBODY)
             return _decided(replace(state, due=due, open=opened), index, result)

@@ -136,7 +136,7 @@ class Ladder(PairingFormat[State]):
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: by mean, equal ones together."""
         groups: dict[float, list[int]] = {}
-        for entrant in sorted(state.order, key=lambda one: -state.ratings[one].mean):
+        for entrant in sorted(state.order, key=lambda other: -state.ratings[other].mean):
             groups.setdefault(state.ratings[entrant].mean, []).append(entrant)
         return tuple(tuple(group) for group in groups.values())
 
@@ -210,7 +210,8 @@ def _is_certain(state: State) -> bool:
     if state.options.certainty is None:
         return False
     ranked = sorted(
-        (state.ratings[one] for one in state.order if one not in state.withdrawn), key=lambda rating: -rating.mean
+        (state.ratings[entrant] for entrant in state.order if entrant not in state.withdrawn),
+        key=lambda rating: -rating.mean,
     )
     return all(
         better.mean > worse.mean and _chance(better, worse) >= state.options.certainty

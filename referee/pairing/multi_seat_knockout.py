@@ -75,8 +75,8 @@ def record(state: State, played: PlayedPairing) -> State:
     (count, draws), table = state.open[place], state.due[place].seats
     used = list(state.used)
     if len(table) > 1:
-        for seat, one in enumerate(table):
-            used[one] = tuple(times + (at == seat) for at, times in enumerate(used[one]))
+        for seat, entrant in enumerate(table):
+            used[entrant] = tuple(times + (at == seat) for at, times in enumerate(used[entrant]))
     opened = state.open[:place] + state.open[place + 1 :]
     after = replace(state, due=due, open=opened, used=tuple(used))
     groups = played.ranking or (tuple(range(len(table))),)
@@ -97,14 +97,14 @@ def withdraw(state: State, entrant: int) -> State:
         return state
     table = state.due[place].seats
     due, opened = state.due[:place] + state.due[place + 1 :], state.open[:place] + state.open[place + 1 :]
-    ranks = {one: int(one == entrant) for one in table}
+    ranks = {other: int(other == entrant) for other in table}
     return _settled(replace(state, due=due, open=opened), table, ranks, len(table) - 1)
 
 
 def places(state: State) -> tuple[tuple[int, ...], ...]:
     """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
-    gone = {one for group in state.out for one in group}
-    left = tuple(one for one in state.seeds if one not in gone)
+    gone = {entrant for group in state.out for entrant in group}
+    left = tuple(entrant for entrant in state.seeds if entrant not in gone)
     return (*((left,) if left else ()), *reversed(state.out))
 
 
@@ -121,27 +121,27 @@ def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
 def _settled(state: State, table: Sequence[int], ranks: dict[int, int], count: int) -> State:
     """Return the state with a table through: who goes on takes its best slots, the others are out."""
     slot = {entrant: at for at, entrant in enumerate(state.slots)}
-    order = sorted(table, key=lambda one: (ranks.get(one, len(table)), slot[one]))
-    best = sorted(slot[one] for one in table)[:count]
-    lost = tuple((one, ranks.get(one, len(table))) for one in order[count:])
+    order = sorted(table, key=lambda entrant: (ranks.get(entrant, len(table)), slot[entrant]))
+    best = sorted(slot[entrant] for entrant in table)[:count]
+    lost = tuple((entrant, ranks.get(entrant, len(table))) for entrant in order[count:])
     through = (*state.going_on, *zip(best, order[:count], strict=True))
     state = replace(state, going_on=through, places=(*state.places, *lost))
     if state.due:
         return state
-    return _next_round(_closed(state), tuple(one for _, one in sorted(through)))
+    return _next_round(_closed(state), tuple(entrant for _, entrant in sorted(through)))
 
 
 def _closed(state: State) -> State:
     """Return the state with those who are out in groups: equally good ones of a round share one."""
     ranks = sorted({rank for _, rank in state.places}, reverse=True)
-    groups = tuple(tuple(one for one, place in state.places if place == rank) for rank in ranks)
+    groups = tuple(tuple(entrant for entrant, place in state.places if place == rank) for rank in ranks)
     return replace(state, out=(*state.out, *groups), places=(), going_on=())
 
 
 def _next_round(state: State, slots: tuple[int, ...]) -> State:
     """Return the state with the tables of the next round, or with the last ones ranked if there is none."""
-    left = tuple(one for one in slots if one not in state.withdrawn)
-    gone = tuple(one for one in slots if one in state.withdrawn)
+    left = tuple(entrant for entrant in slots if entrant not in state.withdrawn)
+    gone = tuple(entrant for entrant in slots if entrant in state.withdrawn)
     out = (*state.out, gone) if gone else state.out
     seats = len(state.used[0])
     state = replace(state, slots=left, out=out, round=state.round + 1)
@@ -149,8 +149,8 @@ def _next_round(state: State, slots: tuple[int, ...]) -> State:
         return state
     tables, extra = _cut(len(left), seats, state.advance)
     byes = len(left) - tables * seats
-    for one in left[:byes]:
-        state = _issued(state, (one,), 1, 0)
+    for entrant in left[:byes]:
+        state = _issued(state, (entrant,), 1, 0)
     for index in range(tables):
         members = _snake(left[byes:], tables, index)
         count = state.advance + (extra if index == tables - 1 else 0)

@@ -65,7 +65,7 @@ class Berger(Struct, frozen=True):
             is_turned = (first + second) % 2 == 0
         if is_turned != (cycle % 2 == 1):
             first, second = second, first
-        seats = tuple(self.by_number[one - 1] for one in (first, second) if one <= len(self.numbers))
+        seats = tuple(self.by_number[number - 1] for number in (first, second) if number <= len(self.numbers))
         return Pairing(number=index * (size // 2) + board + 1, round=index + 1, seats=seats)
 
 
@@ -98,7 +98,7 @@ def planned(entrants: Sequence[int], seats: int, rounds: int, kept: SeatedTimeta
         kept: rounds that stay as they are; what was played in them is evened out by those that are added.
     """
     old = () if kept is None else kept.pairings
-    size = max((*entrants, *(one for done in old for pairing in done for one in pairing.seats))) + 1
+    size = max((*entrants, *(entrant for done in old for pairing in done for entrant in pairing.seats))) + 1
     met, byes = [[0] * size for _ in range(size)], [0] * size
     for pairing in (pairing for done in old for pairing in done if set(pairing.seats) <= set(entrants)):
         _count(met, byes, pairing.seats)
@@ -108,8 +108,8 @@ def planned(entrants: Sequence[int], seats: int, rounds: int, kept: SeatedTimeta
         turn = index % len(entrants)
         order = [*entrants[turn:], *entrants[:turn]]
         rest = balanced_tables.fewest(order, byes, len(order) % seats)
-        together = balanced_tables.gather([one for one in order if one not in rest], seats, met)
-        for table in (*together, *((one,) for one in rest)):
+        together = balanced_tables.gather([entrant for entrant in order if entrant not in rest], seats, met)
+        for table in (*together, *((entrant,) for entrant in rest)):
             _count(met, byes, table)
         gathered.append(together)
         resting.append(rest)
@@ -130,7 +130,7 @@ def _seated(
     """Seat all tables of all rounds at once, and put each round's byes behind its tables."""
     whole = iter(balanced_tables.seat_all([table for together in gathered for table in together], seats))
     return [
-        [*(next(whole) for _ in together), *((one,) for one in rest)]
+        [*(next(whole) for _ in together), *((entrant,) for entrant in rest)]
         for together, rest in zip(gathered, resting, strict=True)
     ]
 
@@ -142,7 +142,9 @@ def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tab
         numbered = enumerate(sitting, start=number + 1)
         pairings.append(tuple(Pairing(number=at, round=len(pairings) + 1, seats=seats) for at, seats in numbered))
         number += len(sitting)
-    places = tuple({one: place for place, pairing in enumerate(done) for one in pairing.seats} for done in pairings)
+    places = tuple(
+        {entrant: place for place, pairing in enumerate(done) for entrant in pairing.seats} for done in pairings
+    )
     return SeatedTimetable(tuple(pairings), places)
 
 
@@ -219,7 +221,7 @@ def _replanned(state: State, plan: SeatedTimetable, entrant: int) -> SeatedTimet
     if begun >= plan.rounds:
         return plan
     gone = state.withdrawn | {entrant}
-    staying = [one for one in range(len(state.progress)) if one not in gone]
+    staying = [entrant for entrant in range(len(state.progress)) if entrant not in gone]
     seats = max(len(pairing.seats) for pairing in plan.pairings[0])
     kept = SeatedTimetable(plan.pairings[:begun], plan.places[:begun])
     return planned(staying, seats, plan.rounds, kept)

@@ -8,5 +8,7 @@ def seeded(field: EntrantField, shuffle: Shuffle) -> tuple[int, ...]:
     """Return the entrants, the best rated first; equal ones and, after all others, unrated ones by lot."""
     ratings = [entrant.rating for entrant in field.entrants]
     lot = shuffle(range(len(ratings)))
-    rated = sorted((entrant for entrant in lot if ratings[entrant] is not None), key=lambda one: -(ratings[one] or 0))
+    rated = sorted(
+        (entrant for entrant in lot if ratings[entrant] is not None), key=lambda entrant: -(ratings[entrant] or 0)
+    )
     return (*rated, *(entrant for entrant in lot if ratings[entrant] is None))

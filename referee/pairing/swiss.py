@@ -98,7 +98,7 @@ class Swiss(PairingFormat[State]):
         for seat, entrant in enumerate(table):
             cards[entrant] = _marked(cards[entrant], played, seat)
             others = {other for other in table if other != entrant}
-            met[entrant] = tuple(times + (one in others) for one, times in enumerate(met[entrant]))
+            met[entrant] = tuple(times + (other in others) for other, times in enumerate(met[entrant]))
         return _paired(replace(state, due=due, cards=tuple(cards), met=tuple(met)))
 
     def withdraw(self, state: State, entrant: int) -> State:
@@ -106,10 +106,10 @@ class Swiss(PairingFormat[State]):
         if entrant in state.withdrawn:
             return state
         gone = [pairing for pairing in state.due if entrant in pairing.seats]
-        left = [one for pairing in gone for one in pairing.seats if one != entrant]
+        left = [other for pairing in gone for other in pairing.seats if other != entrant]
         byes = tuple(
-            Pairing(number=number, round=state.round, seats=(one,), table="walkover")
-            for number, one in enumerate(left, start=state.number + 1)
+            Pairing(number=number, round=state.round, seats=(other,), table="walkover")
+            for number, other in enumerate(left, start=state.number + 1)
         )
         due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
         number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, len(state.cards[0].used)
@@ -138,7 +138,7 @@ def _marked(card: Card, played: PlayedPairing, seat: int) -> Card:
         if played.pairing.table:
             return replace(card, points=points, walkovers=card.walkovers + 1)
         return replace(card, points=points, byes=card.byes + 1)
-    used = tuple(times + (one == seat) for one, times in enumerate(card.used))
+    used = tuple(times + (place == seat) for place, times in enumerate(card.used))
     return replace(card, points=card.points + half_points(played)[seat], used=used, last=(seat, *card.last[:1]))
 
 

@@ -156,7 +156,7 @@ def noted(found: Sequence[balanced_tables.Table], cards: Sequence[Card]) -> tupl
             floats[one], floats[other] = (gap > 0) - (gap < 0), (gap < 0) - (gap > 0)
         if not others:
             floats[one] = 1
-    return tuple(replace(card, floats=(floats[one], *card.floats[:1])) for one, card in enumerate(cards))
+    return tuple(replace(card, floats=(floats[entrant], *card.floats[:1])) for entrant, card in enumerate(cards))
 
 
 def _seated(board: int, high: int, low: int, cards: Sequence[Card]) -> balanced_tables.Table:
@@ -186,11 +186,11 @@ def gather(
     """
     seats = len(cards[0].used)
     resting = balanced_tables.fewest(ranked, [card.byes for card in cards], len(ranked) % seats)
-    order = [one for one in ranked if one not in resting]
+    order = [entrant for entrant in ranked if entrant not in resting]
     count = len(order) // seats
     together = [
         order[place::count] if is_first else order[place * seats : (place + 1) * seats] for place in range(count)
     ]
     balanced_tables.better(together, met, 2)
     used = [card.used for card in cards]
-    return [*(balanced_tables.seat_one(table, used) for table in together), *((one,) for one in resting)]
+    return [*(balanced_tables.seat_one(table, used) for table in together), *((entrant,) for entrant in resting)]

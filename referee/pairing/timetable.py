@@ -80,12 +80,12 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
         tuple(pairing for pairing in state.due if entrant not in pairing.seats),
         state.given_up + lost,
     )
-    return _arrived(left, {one: at for one, at in enumerate(progress) if _is_left(left, one)})
+    return _arrived(left, {entrant: at for entrant, at in enumerate(progress) if _is_left(left, entrant)})
 
 
 def begun(state: State) -> int:
     """Return how many rounds somebody who still plays has begun."""
-    reached = (at + 1 for one, at in enumerate(state.progress) if one not in state.withdrawn)
+    reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in state.withdrawn)
     return min(max(reached, default=0), state.timetable.rounds)
 
 
@@ -111,7 +111,7 @@ def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
 
 def _moved_on(state: State, entrants: Iterable[int]) -> State:
     """Return the state with some entrants behind their last pairing, and with what becomes due by that."""
-    return _arrived(state, {one: state.progress[one] + 1 for one in entrants})
+    return _arrived(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
 
 
 def _arrived(state: State, rounds: Mapping[int, int]) -> State:

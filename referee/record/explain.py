@@ -174,7 +174,7 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     """Return what a seat had to do when something happened to it: the answer to the last request, if one was open."""
     if limit_ms is None:
         return None
-    said = (one for one in reversed(conversation) if isinstance(one, Said) and one.content.get("limit_ms"))
+    said = (entry for entry in reversed(conversation) if isinstance(entry, Said) and entry.content.get("limit_ms"))
     asked = next((request for request in said if request.command != "extend-limit"), None)
     if asked is None:  # whoever wrote the record asked for nothing, and gave it another limit
         return None

@@ -105,8 +105,10 @@ def timings(record: Record) -> list[Timing]:
 def _timing(
     record: Record, line: int, step: RecordedStep, event: e.Answer | e.DeadlinePassed, limit_ms: float
 ) -> Timing:
-    expelled = [one for one in step.commands if one["command"] == "expel-seat" and one["seat"] == event.seat]
-    cause = next((one["foul"]["cause"] for one in expelled if one["foul"]["cause"] in _LATE), None)
+    expelled = [
+        command for command in step.commands if command["command"] == "expel-seat" and command["seat"] == event.seat
+    ]
+    cause = next((command["foul"]["cause"] for command in expelled if command["foul"]["cause"] in _LATE), None)
     used_ms = round(e.used_ms(event), _DIGITS)
     setup = record.header.setup
     return Timing(
@@ -132,24 +134,24 @@ def fairness(found: Sequence[Timing], matches: int = 1) -> Fairness:
         found: of all of them.
         matches: how many they are.
     """
-    answers = [one for one in found if one.is_answer]
+    answers = [timing for timing in found if timing.is_answer]
     return Fairness(
         matches=matches,
         answers=len(answers),
-        lag=spread([one.lag_ms for one in answers]),
-        standstills=sum(one.stalled_ms > 0 for one in found),
-        longest_standstill_ms=max((one.stalled_ms for one in found), default=0.0),
-        close=sum(one.is_close for one in found),
-        late=[one for one in found if one.cause is not None],
-        voided=[one for one in found if one.is_voided],
+        lag=spread([timing.lag_ms for timing in answers]),
+        standstills=sum(timing.stalled_ms > 0 for timing in found),
+        longest_standstill_ms=max((timing.stalled_ms for timing in found), default=0.0),
+        close=sum(timing.is_close for timing in found),
+        late=[timing for timing in found if timing.cause is not None],
+        voided=[timing for timing in found if timing.is_voided],
         players=list(_players(answers)),
     )
 
 
 def _players(answers: Iterable[Timing]) -> Iterator[PlayerTime]:
     used: dict[str, list[float]] = {}
-    for one in answers:
-        used.setdefault(one.name, []).append(one.used_ms)
+    for timing in answers:
+        used.setdefault(timing.name, []).append(timing.used_ms)
     for name, times in sorted(used.items()):
         found = spread(times)
         yield PlayerTime(name=name, answers=len(times), median_ms=found.median_ms, most_ms=found.most_ms)

@@ -43,7 +43,11 @@ class Programs(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         Args:
             digests: entrant -> SHA-256 of its folder now.
         """
-        return [name for name, now in digests.items() if {one.digest for one in self.entrants.get(name, ())} != {now}]
+        return [
+            name
+            for name, now in digests.items()
+            if {version.digest for version in self.entrants.get(name, ())} != {now}
+        ]
 
     def updated(self, digests: Mapping[str, str], at: str) -> "Programs":
         """Return the same with the programs that there are now.

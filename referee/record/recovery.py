@@ -57,7 +57,7 @@ def recover(
             continue  # it came too late when it was played, too
     found = look_through(folder, tournament.spec.name, frozenset(order))
     contexts += [entry.context for entry in found.over] + [context for _, context in found.open.values()]
-    told = [match for context in sorted(contexts, key=lambda one: one.opening) for match in context.taken]
+    told = [match for context in sorted(contexts, key=lambda item: item.opening) for match in context.taken]
     place = {match: index for index, match in enumerate(told)}
     leftover = sorted(found.over, key=lambda entry: (place.get(entry.match, len(place)), _key(entry.context)))
     return Recovery(

@@ -131,7 +131,7 @@ class RecordWriter:
         Raises:
             NotWritten: the disk refused; so for all that is written.
         """
-        self._write("step", event=msgspec.to_builtins(event), commands=[plain_command(one) for one in commands])
+        self._write("step", event=msgspec.to_builtins(event), commands=[plain_command(command) for command in commands])
 
     def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
         """Write the result and the seal, and sync the file to the disk."""

@@ -115,7 +115,7 @@ class _PairingCheck:
         self._check_due(None)
         while not self.form.is_over(self.state):
             assert len(self.steps) < max_steps, f"not over after {max_steps} steps"
-            staying = [one for one in range(len(self.field.entrants)) if one not in self.withdrawn]
+            staying = [entrant for entrant in range(len(self.field.entrants)) if entrant not in self.withdrawn]
             if staying and self.source.random() < withdrawals:
                 self._withdraw(self.source.choice(staying))
             else:
@@ -203,5 +203,5 @@ class _PairingCheck:
             return
         pairings = [step.pairing for step in self.steps if isinstance(step, PlayedPairing)]
         byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye and not pairing.table)
-        counts = [byes[one] for one in range(len(self.field.entrants)) if one not in self.withdrawn]
+        counts = [byes[entrant] for entrant in range(len(self.field.entrants)) if entrant not in self.withdrawn]
         assert max(counts, default=0) - min(counts, default=0) <= 1, f"byes are uneven: {counts}"

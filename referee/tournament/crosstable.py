@@ -131,7 +131,9 @@ class Crosstable:
                 self._walkovers[entrant][played.pairing.against] += 1
         else:
             self._add_match(played)
-        self._most = max(self._most, *(self._sums[one].played + self._sums[one].byes for one in played.pairing.seats))
+        self._most = max(
+            self._most, *(self._sums[entrant].played + self._sums[entrant].byes for entrant in played.pairing.seats)
+        )
 
     def withdraw(self, entrant: int) -> None:
         """Note that an entrant plays no more: the rounds after its last result are unplayed ones."""
@@ -157,7 +159,7 @@ class Crosstable:
     def crosstable(self) -> tuple[tuple[HeadToHead, ...], ...]:
         """Return everyone against everyone, indexed [entrant][opponent]; the diagonal is all zeros."""
         everyone = range(len(self._sums))
-        return tuple(tuple(self.head_to_head(one, other) for other in everyone) for one in everyone)
+        return tuple(tuple(self.head_to_head(entrant, other) for other in everyone) for entrant in everyone)
 
     def missed(self, entrant: int) -> int:
         """Return how many rounds went by without an entrant that has withdrawn; 0 for all others.
@@ -173,9 +175,9 @@ class Crosstable:
         """Return everybody's points in a form that is quick to work with, made once for each state of the table."""
         if self._scale is None:
             points, draw = [sums.points for sums in self._sums], first_place(self.scoring) * HALF
-            unit = lcm(draw.denominator, *(one.denominator for one in points))
-            own, each = [int(one * unit) for one in points], int(draw * unit)
-            adjusted = [one + self.missed(entrant) * each for entrant, one in enumerate(own)]
+            unit = lcm(draw.denominator, *(worth.denominator for worth in points))
+            own, each = [int(worth * unit) for worth in points], int(draw * unit)
+            adjusted = [worth + self.missed(entrant) * each for entrant, worth in enumerate(own)]
             self._scale = Scale(unit, own, adjusted, each)
         return self._scale
 

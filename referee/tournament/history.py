@@ -28,15 +28,15 @@ class History:
     @property
     def byes(self) -> list[Pairing]:
         """Every bye that was given."""
-        return [one.pairing for one in self.played if one.pairing.is_bye]
+        return [played.pairing for played in self.played if played.pairing.is_bye]
 
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
         """Return round -> entrant -> what its results of this round are worth; rounds in their order."""
         found: dict[int, dict[int, Fraction]] = {}
-        for one in self.played:
-            worth = found.setdefault(one.pairing.round, {})
-            points = match_points(one, self.tournament.spec.scoring)
-            for entrant, each in zip(one.pairing.seats, points, strict=True):
+        for played in self.played:
+            worth = found.setdefault(played.pairing.round, {})
+            points = match_points(played, self.tournament.spec.scoring)
+            for entrant, each in zip(played.pairing.seats, points, strict=True):
                 worth[entrant] = worth.get(entrant, Fraction(0)) + each
         return dict(sorted(found.items()))
 

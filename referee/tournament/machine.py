@@ -164,8 +164,8 @@ class Tournament:
         if not self._open[number]:
             self._conclude(pairing)
         suspended = tuple(self._failed_too_often(entry))
-        for one in suspended:
-            self.withdraw(one.entrant, one.why)
+        for suspension in suspended:
+            self.withdraw(suspension.entrant, suspension.why)
         return suspended
 
     def check(self, entry: MatchEntry) -> None:
@@ -177,7 +177,9 @@ class Tournament:
         """
         context, name = entry.context, self.spec.name
         fixtures = self._open.get(context.number) or self._given_up.get(context.number, ())
-        fixture = next((one for one in fixtures if (one.leg, one.attempt) == (context.leg, context.attempt)), None)
+        fixture = next(
+            (fixture for fixture in fixtures if (fixture.leg, fixture.attempt) == (context.leg, context.attempt)), None
+        )
         if fixture is None:
             raise NotOpen(f"{entry.match} is not to be played now")
         if entry.match != fixture.name_in(name):

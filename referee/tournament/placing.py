@@ -33,6 +33,6 @@ def _regrouped(lines: tuple[Standing, ...], groups: tuple[tuple[int, ...], ...])
     by_entrant = {line.entrant: (rank, line) for rank, line in enumerate(lines)}
     place = 1
     for group in (*groups, forgotten):
-        for _, line in sorted((by_entrant[entrant] for entrant in group), key=lambda one: one[0]):
+        for _, line in sorted((by_entrant[entrant] for entrant in group), key=lambda row: row[0]):
             yield replace(line, place=place)
         place += len(group)

@@ -66,7 +66,7 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def field(self) -> EntrantField:
         """Return who takes part, as formats and standings see it."""
-        entrants = tuple(Entrant(name=one.name, rating=one.rating) for one in self.entrants)
+        entrants = tuple(Entrant(name=participant.name, rating=participant.rating) for participant in self.entrants)
         return EntrantField(entrants=entrants, seats=self.seats)
 
     def digest(self) -> str:

@@ -91,15 +91,17 @@ def direct_encounter(table: Crosstable, tied: Sequence[int]) -> Values:
         Entrant -> how many of the tied it is ahead of.
     """
     group = set(tied)
-    met = {one: [versus for other, versus in table.opponents(one).items() if other in group] for one in tied}
-    most = max((versus.played for one in tied for versus in met[one]), default=0)
-    sure = {one: sum((versus.points for versus in met[one]), ZERO) for one in tied}
-    missing = {one: most * (len(tied) - 1) - sum(versus.played for versus in met[one]) for one in tied}
-    order = sorted(tied, key=lambda one: -sure[one])
+    met = {
+        entrant: [versus for other, versus in table.opponents(entrant).items() if other in group] for entrant in tied
+    }
+    most = max((versus.played for entrant in tied for versus in met[entrant]), default=0)
+    sure = {entrant: sum((versus.points for versus in met[entrant]), ZERO) for entrant in tied}
+    missing = {entrant: most * (len(tied) - 1) - sum(versus.played for versus in met[entrant]) for entrant in tied}
+    order = sorted(tied, key=lambda entrant: -sure[entrant])
     ahead_of, count = {}, 0
     for index in range(len(order) - 1, -1, -1):
         behind = order[index + 1 :]
-        if behind and sure[order[index]] > max(sure[one] + missing[one] for one in behind):
+        if behind and sure[order[index]] > max(sure[entrant] + missing[entrant] for entrant in behind):
             count = len(behind)
         ahead_of[order[index]] = Fraction(count)
     return ahead_of

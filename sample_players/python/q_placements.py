@@ -65,7 +65,7 @@ class Placements:
                 found.setdefault(frozenset(partial.placed), Rated(partial.points, partial.placed))
             longer: list[_Partial] = []
             for partial in self._promising(level):
-                longer += (one for one in self._extended(partial) if _is_new(one, seen))
+                longer += (further for further in self._extended(partial) if _is_new(further, seen))
             level = longer
         return sorted(found.values(), key=_by_points)
 
@@ -116,11 +116,11 @@ class Placements:
 
     def _counted(self, partial: _Partial, cell: Cell, before: list[Tile], after: list[Tile]) -> int:
         """Return what the runs beside a cell of the line score already, as they hold new tiles."""
-        at, along = cell[1 - partial.axis], [one[1 - partial.axis] for one, _ in partial.placed]
+        at, along = cell[1 - partial.axis], [place[1 - partial.axis] for place, _ in partial.placed]
         points = 0
-        if any(at - len(before) <= one < at for one in along):
+        if any(at - len(before) <= place < at for place in along):
             points += self._points(before)
-        if any(at < one <= at + len(after) for one in along):
+        if any(at < place <= at + len(after) for place in along):
             points += self._points(after)
         return points
 

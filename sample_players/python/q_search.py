@@ -51,11 +51,11 @@ class QKnowledge(Knowledge[State, Move]):
         hand = state.hands[state.order[0]]
         found = _various(self._placements(state, self._width).all())
         if self._width == _WIDTH:
-            found += self._missed(state, max((one.points for one in found), default=-1))
+            found += self._missed(state, max((rated.points for rated in found), default=-1))
         self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
         lead = max(state.scores) - state.scores[state.order[0]]
         rated: list[tuple[float, tuple[Move, ...]]] = [
-            (one.points if _is_sensible(one, len(hand), lead) else 0.0, (_move(one.placed),)) for one in found
+            (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (_move(rated.placed),)) for rated in found
         ]
         if len(hand) <= len(state.pile):
             rated.append((_EXCHANGE_POINTS, (Exchange(),)))
@@ -86,7 +86,7 @@ class QKnowledge(Knowledge[State, Move]):
         seat = state.order[0]
         hand, lead = len(state.hands[seat]), max(state.scores) - state.scores[seat]
         found = self._placements(state, _REPLY_WIDTH).all()
-        return next((one.placed for one in found if _is_sensible(one, hand, lead)), None)
+        return next((rated.placed for rated in found if _is_sensible(rated, hand, lead)), None)
 
     def _placements(self, state: State, width: int) -> Placements:
         options = self._options
@@ -94,20 +94,20 @@ class QKnowledge(Knowledge[State, Move]):
         return Placements(state.board, hand, options.q_bonus, options.finish_bonus, width)
 
 
-def _is_sensible(one: Rated, hand: int, lead: int) -> bool:
+def _is_sensible(rated: Rated, hand: int, lead: int) -> bool:
     """Tell whether a placement does not end the game behind another seat."""
-    return len(one.placed) < hand or one.points >= lead
+    return len(rated.placed) < hand or rated.points >= lead
 
 
 def _various(found: list[Rated]) -> list[Rated]:
     """Return the placements with the most points, few of each length; the best ones first as before."""
     lengths: Counter[int] = Counter()
     kept = []
-    for one in found:
-        length = len(one.placed)
+    for rated in found:
+        length = len(rated.placed)
         if lengths[length] < _OF_A_LENGTH:
             lengths[length] += 1
-            kept.append(one)
+            kept.append(rated)
     return kept
 
 

@@ -73,7 +73,8 @@ _LINES = ((False, False), (False, True), (True, False), (True, True))
 _OF_FOURS = {has_line: tuple(_of_a_four(code, has_line) for code in _CODES) for has_line in _LINES}
 _CHANGES = {
     has_line: {
-        step: tuple(_changes(code, step, has_line) for code in _CODES) for step in (*_STEPS, *(-one for one in _STEPS))
+        step: tuple(_changes(code, step, has_line) for code in _CODES)
+        for step in (*_STEPS, *(-back for back in _STEPS))
     }
     for has_line in _LINES
 }

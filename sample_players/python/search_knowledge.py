@@ -135,5 +135,5 @@ def weighed(rated: Sequence[tuple[float, tuple[M, ...]]], heat: float, most: int
         heat: a plan rated so far below the best one has a weight of 37 %.
         most: how many to keep at most.
     """
-    best = sorted(rated, key=lambda one: -one[0])[:most]
+    best = sorted(rated, key=lambda pair: -pair[0])[:most]
     return [Plan(moves, math.exp(max((rating - best[0][0]) / heat, -5.0))) for rating, moves in best]

@@ -327,11 +327,6 @@ class QGame(Game[State, View, Move]):
         """Return the map and every seat's hand, the tiles of the last turn marked, as an SVG document."""
         return draw_svg(state, self.outcome(state))
 
-    def tile_count(self, state: State) -> int:
-        """Count every tile wherever it is: in a game from the start, always 1080."""
-        hands = sum(len(hand) for hand in state.hands)
-        return len(state.board) + len(state.pile) + hands + len(state.arriving or ()) + state.lost
-
 
 def _moved(state: State, **changes: Any) -> State:
     """Send the mover to the end of the turn order, with the other changes of its move."""

@@ -74,13 +74,13 @@ def _between() -> tuple[tuple[int, ...], ...]:
         for of in (_SHAPE, _COLOR)
         for value in range(6)
     }
-    one_side = [alike[_SHAPE, _SHAPE[one]] | alike[_COLOR, _COLOR[one]] for one in range(KINDS)]
+    one_side = [alike[_SHAPE, _SHAPE[kind]] | alike[_COLOR, _COLOR[kind]] for kind in range(KINDS)]
 
     def _both(one: Tile, other: Tile) -> int:
         found = (alike[of, of[one]] for of in (_SHAPE, _COLOR) if of[one] == of[other])
         return reduce(or_, found, 0)
 
-    rows = [(*(_both(one, other) for other in range(KINDS)), one_side[one]) for one in range(KINDS)]
+    rows = [(*(_both(kind, other) for other in range(KINDS)), one_side[kind]) for kind in range(KINDS)]
     return (*rows, (*one_side, sum(bits)))
 
 

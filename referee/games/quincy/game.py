@@ -112,7 +112,9 @@ class QuincyGame(Game[State, View, Move]):
         others = [seat for seat in view.order if seat != view.seat]
         if not view.pile and view.order[0] in others:  # it was not skipped: one of its dominoes can be played
             empty, loose = _open(stones, unbreakable, view.order[0])
-            unseen.insert(0, unseen.pop(next(i for i, one in enumerate(unseen) if _is_playable(one, empty, loose))))
+            unseen.insert(
+                0, unseen.pop(next(i for i, domino in enumerate(unseen) if _is_playable(domino, empty, loose)))
+            )
         for seat in others:
             hands[seat], unseen = tuple(unseen[: view.hand_sizes[seat]]), unseen[view.hand_sizes[seat] :]
         return State(

@@ -62,7 +62,7 @@ def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> l
     if is_deserted:
         return [[]]
     best = sorted(result.ranking[0])
-    kinds = [one["command"] for step in record.steps for one in step.commands]
+    kinds = [command["command"] for step in record.steps for command in step.commands]
     is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
     return [best, []] if is_lost_at_the_end else [best]
 
@@ -81,7 +81,7 @@ def check_frames(record: Record, moves_in: MovesIn) -> None:
         event = step.event
         if not isinstance(event, e.MoveReceived) or not event.frame:
             continue
-        if not any(one["command"] == "expel-seat" for one in step.commands):
+        if not any(command["command"] == "expel-seat" for command in step.commands):
             raise RecordError(record.path, number, "no bytes of an answer that was taken", event.frame[:80])
         if not _is_said(event, moves_in):
             raise RecordError(record.path, number, "the answer that its bytes hold", event.frame[:80])
@@ -124,9 +124,9 @@ def _check_deal(record: Record, game: Game[Any, Any, Any], shuffle: "Redealer") 
     setup = record.header.setup
     state = game.new(game.parse_options(setup.options), len(setup.names), shuffle)
     for number, step in enumerate(record.steps, 2):
-        for seat in (one["seat"] for one in step.commands if one["command"] == "expel-seat"):
+        for seat in (command["seat"] for command in step.commands if command["command"] == "expel-seat"):
             state = game.drop(state, seat)
-        starts = [one for one in step.commands if one["command"] == "start-seat"]
+        starts = [command for command in step.commands if command["command"] == "start-seat"]
         for start in starts:
             digest = hashlib.sha256(msgspec.msgpack.encode(game.view(state, start["seat"]))).hexdigest()
             if start["view"] != digest:
@@ -147,7 +147,7 @@ def _nonces(record: Record) -> list[str | None]:
     nonces: list[str | None] = [None] * len(record.header.setup.names)
     for step in record.steps:
         if isinstance(step.event, e.ReadyReceived) and record.header.setup.nonces:
-            is_out = any(one["command"] == "expel-seat" for one in step.commands)
+            is_out = any(command["command"] == "expel-seat" for command in step.commands)
             nonces[step.event.seat] = None if is_out else step.event.nonce
     return nonces
 

@@ -29,7 +29,7 @@ def check_course(folder: Path) -> dict[str, MatchContext]:
     path = folder / FILE
     try:
         spec_file = read_spec_file(folder)
-        files = [one for one in sorted(folder.glob("*.jsonl")) if has_line(one)]
+        files = [file for file in sorted(folder.glob("*.jsonl")) if has_line(file)]
     except BadJsonFile as error:
         raise RecordError(path, 0, "the spec of a tournament", str(error)) from None
     except OSError as error:
@@ -37,12 +37,12 @@ def check_course(folder: Path) -> dict[str, MatchContext]:
     if spec_file is None:
         raise RecordError(path, 0, "the spec of a tournament", "none")
     found: dict[str, MatchContext] = {}
-    for one in files:
-        header = read_header(one)
+    for file in files:
+        header = read_header(file)
         if header.context is None or header.context.tournament != spec_file.spec.name:
             continue
         if header.setup.match in found:
-            raise RecordError(one, 1, "one record of each match", f"another one of {header.setup.match}")
+            raise RecordError(file, 1, "one record of each match", f"another one of {header.setup.match}")
         found[header.setup.match] = header.context
     if missing := gaps(found):
         raise RecordError(path, 0, "the records of all matches that were opened", "; ".join(missing))

@@ -51,11 +51,13 @@ class _Book:
         event = step.event
         commands = self._forms(number, step)
         expelled: dict[int, Any] = {
-            one.seat: one.foul for one in commands if one.seat is not None and one.command == "expel-seat"
+            command.seat: command.foul
+            for command in commands
+            if command.seat is not None and command.command == "expel-seat"
         }
         before = dict(self._asked)
         if isinstance(event, _TIMED):
-            extended = {one.seat for one in commands if one.command == "extend-limit"}
+            extended = {command.seat for command in commands if command.command == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):
             self._run_on(event)
@@ -77,7 +79,7 @@ class _Book:
         except BadLine as error:
             raise RecordError(self._path, number, "commands with all their fields", str(error)) from None
         seats = len(self._setup.names)
-        if any(one.seat is not None and one.seat >= seats for one in commands):
+        if any(command.seat is not None and command.seat >= seats for command in commands):
             raise RecordError(self._path, number, "commands with all their fields", f"a seat beyond {seats - 1}")
         return commands
 

@@ -56,7 +56,7 @@ def inverse(lower: Matrix) -> Matrix:
     """Return the inverse of L times its transpose."""
     size = len(lower)
     columns = [_forward(lower, [float(i == j) for j in range(size)]) for i in range(size)]
-    return [[dot(one, other) for other in columns] for one in columns]
+    return [[dot(row, other) for other in columns] for row in columns]
 
 
 def _forward(lower: Matrix, right: Vector) -> Vector:

@@ -70,15 +70,6 @@ def expected_score(difference: float) -> float:
     return _logistic(difference / ELO)
 
 
-def elo_difference(score: float) -> float:
-    """Return how many points of Elo an average score stands for.
-
-    Args:
-        score: between 0 and 1, both excluded.
-    """
-    return ELO * log(score / (1 - score))
-
-
 def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     """Rate a field whose matches have two seats.
 

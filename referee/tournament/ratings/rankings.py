@@ -45,7 +45,7 @@ class Rankings:
         total = prior_value(self._precision, strengths)
         for ranking, times in self._counts.items():
             for group, left in _draws(ranking, weights):
-                total += times * (sum(strengths[one] for one in group) / len(group) - log(left))
+                total += times * (sum(strengths[entrant] for entrant in group) / len(group) - log(left))
         return total
 
     def gradient(self, strengths: Vector) -> Vector:
@@ -55,11 +55,11 @@ class Rankings:
         for ranking, times in self._counts.items():
             draws = _draws(ranking, weights)
             for group, _ in draws:
-                for one in group:
-                    slope[one] += times / len(group)
+                for entrant in group:
+                    slope[entrant] += times / len(group)
             for group, expected in zip(ranking.groups, _taken_part(draws, len(ranking.groups), 1), strict=True):
-                for one in group:
-                    slope[one] -= times * weights[one] * expected
+                for entrant in group:
+                    slope[entrant] -= times * weights[entrant] * expected
         return slope
 
     def information(self, strengths: Vector) -> Matrix:
@@ -73,21 +73,21 @@ class Rankings:
             # Two entrants were in all draws together in which the better one was: the better ones' sums are needed.
             for group, alone, both in zip(reversed(ranking.groups), reversed(once), reversed(twice), strict=True):
                 behind += group
-                for one in group:
-                    matrix[one][one] += times * weights[one] * alone
-                    part = times * weights[one] * both
+                for entrant in group:
+                    matrix[entrant][entrant] += times * weights[entrant] * alone
+                    part = times * weights[entrant] * both
                     for other in behind:
                         shared = part * weights[other]
-                        matrix[one][other] -= shared
+                        matrix[entrant][other] -= shared
                         if other not in group:
-                            matrix[other][one] -= shared
+                            matrix[other][entrant] -= shared
         return matrix
 
 
 def _draws(ranking: Ranking, weights: Vector) -> list[tuple[tuple[int, ...], float]]:
     """Return who took each place, and the weights of all that could have; the last place only if it was shared."""
     groups = ranking.groups
-    left = list(accumulate(sum(weights[one] for one in group) for group in reversed(groups)))[::-1]
+    left = list(accumulate(sum(weights[entrant] for entrant in group) for group in reversed(groups)))[::-1]
     told = len(groups) if ranking.is_last_told else len(groups) - 1
     return list(zip(groups[:told], left[:told], strict=True))
 

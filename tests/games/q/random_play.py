@@ -92,3 +92,9 @@ def any_legal(state: State, source: Random) -> Move:
     if draw < 0.95 and len(state.hands[state.order[0]]) <= len(state.pile):
         return Exchange()
     return Pass()
+
+
+def tile_count(state: State) -> int:
+    """Count every tile wherever it is: in a game from the start, always 1080."""
+    hands = sum(len(hand) for hand in state.hands)
+    return len(state.board) + len(state.pile) + hands + len(state.arriving or ()) + state.lost

@@ -10,7 +10,7 @@ from referee.games.q import tiles
 from referee.games.q.game import Exchange, Move, Options, Pass, Place, Placement, QGame, State
 from referee.games.q.rules import RULES
 
-from .random_play import Unshuffled
+from .random_play import Unshuffled, tile_count
 
 GAME = QGame()
 R, G, B = "red-star", "green-star", "blue-star"
@@ -250,7 +250,7 @@ def test_a_dropped_hand_goes_to_the_end_of_the_pile() -> None:
     assert state.hands == ((), (tiles.BY_NAME[RC],))
     assert state.order == (1,)
     assert state.scores == (7, 0)
-    assert GAME.tile_count(state) == 1 + 1 + 3
+    assert tile_count(state) == 1 + 1 + 3
 
 
 def test_tiles_on_the_way_to_a_dropped_seat_are_lost() -> None:
@@ -260,7 +260,7 @@ def test_tiles_on_the_way_to_a_dropped_seat_are_lost() -> None:
     assert names(state.pile) == [GC, B]
     assert state.arriving is None
     assert state.lost == 1
-    assert GAME.tile_count(played) == GAME.tile_count(state)
+    assert tile_count(played) == tile_count(state)
 
 
 def test_tiles_on_the_way_reach_their_seat_when_another_drops() -> None:

@@ -13,7 +13,7 @@ from referee.games.base import IllegalMove
 from referee.games.q.game import Exchange, Move, Pass, Place, State
 
 from ...naive import q as naive_q
-from .random_play import GAME, TOTAL, any_legal, dealt, grown, guess, replaced, shortened
+from .random_play import GAME, TOTAL, any_legal, dealt, grown, guess, replaced, shortened, tile_count
 
 keys = st.binary(min_size=32, max_size=32)
 seeds = st.integers(0, 2**32)
@@ -52,7 +52,7 @@ class Rounds:
 def check(state: State, rounds: Rounds) -> None:
     """Check what holds between two turns."""
     GAME.check_invariants(state)
-    assert GAME.tile_count(state) == TOTAL
+    assert tile_count(state) == TOTAL
     assert all(len(hand) <= 6 for hand in state.hands)
     assert len(state.laid) == len(state.board)
     outcome = GAME.outcome(state)
@@ -82,7 +82,7 @@ def play(state: State, move: Move) -> State:
     assert [score for other, score in enumerate(state.scores) if other != seat] == [
         score for other, score in enumerate(played.scores) if other != seat
     ]
-    assert GAME.tile_count(played) == TOTAL
+    assert tile_count(played) == TOTAL
     return GAME.deliver(played)
 
 
