@@ -19,15 +19,11 @@ from . import commands as c
 from . import events as e
 from .fouls import BY_CODE, Cause, Foul
 from .phases import ImpossibleEvent, Phase, Request, check_event
-from .setup import MatchSetup, restored
+from .setup import MatchSetup, check_seed, restored
 from .telling import result_of, told_of_end, told_of_foul, told_of_play
 from .timekeeper import Lateness, Timekeeper
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
-
-
-class UnfitSeed(ValueError):
-    """A seed that is not the one that a match's setup was made with."""
 
 
 class Match:
@@ -45,10 +41,7 @@ class Match:
     """
 
     def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes, *, start: Any = None) -> None:
-        if chance.commitment(seed) != setup.commitment:
-            raise UnfitSeed("the seed does not fit the commitment")
-        if setup.lot and setup.names != chance.seated(seed, setup.names):
-            raise UnfitSeed("the seats are not those that the lot gives")
+        check_seed(setup, seed)
         self.game = game
         self.setup = setup
         self.seed = seed

@@ -1,4 +1,4 @@
-"""What is settled before a match begins. Knows every input of the fold but the events, and nobody who made them."""
+"""What is settled before a match begins: every input of the fold but its events."""
 
 from typing import Annotated, Any
 
@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from protocol.messages import Span, TimeControl
 
+from .. import chance
 from ..games.base import BadSetup, Game, seats_text
 
 DEFAULT_PER_MOVE_MS = 6000.0
@@ -41,6 +42,22 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """SHA-256 of the seed, in hex."""
     position: Any = None
     """A position to start from in place of a new deal, plain; hidden from the players."""
+
+
+class UnfitSeed(ValueError):
+    """A seed that is not the one that a match's setup was made with."""
+
+
+def check_seed(setup: MatchSetup, seed: bytes) -> None:
+    """Check that a seed is the one that a setup was made with.
+
+    Raises:
+        UnfitSeed: it does not fit the commitment, or the seats are not those of the lot.
+    """
+    if chance.commitment(seed) != setup.commitment:
+        raise UnfitSeed("the seed does not fit the commitment")
+    if setup.lot and setup.names != chance.seated(seed, setup.names):
+        raise UnfitSeed("the seats are not those that the lot gives")
 
 
 def restored(game: Game[Any, Any, Any], options: Any, setup: MatchSetup) -> Any:

@@ -167,17 +167,17 @@ class PairingFormat(ABC, Generic[S]):
         A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
         """
 
-    @abstractmethod
     def is_over(self, state: S) -> bool:
         """Tell whether nothing is due and nothing will be."""
+        return not self.due(state)
 
-    @abstractmethod
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide.
 
         Where points decide, byes are spread evenly: of those that stay to the end, none has two more than another,
         walkovers aside.
         """
+        return None
 
     def check_field(self, field: EntrantField) -> None:
         """Check that a match can be filled from a field.

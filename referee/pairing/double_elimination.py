@@ -61,10 +61,6 @@ class DoubleElimination(PairingFormat[State]):
         """Return the state without an entrant; whoever was to meet it goes on."""
         return bracket.withdraw(state, entrant)
 
-    def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and nothing will be."""
-        return not state.due
-
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that lost their second match in one round share one."""
         return bracket.places(state)

@@ -6,8 +6,8 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import timetable
-from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
-from .timetable import State
+from .base import BadFormat, EntrantField, Extent, Pairing
+from .timetable import State, TimetableFormat
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,7 +53,7 @@ class Rota(Struct, frozen=True):
         return Pairing(number=index * self.challengers + challenger + 1, round=index + 1, seats=seats)
 
 
-class Gauntlet(PairingFormat[State]):
+class Gauntlet(TimetableFormat):
     """One or few entrants against all others, in every seat equally often."""
 
     name = "gauntlet"
@@ -77,30 +77,3 @@ class Gauntlet(PairingFormat[State]):
         rota = Rota(len(field.entrants), options.challengers, options.cycles)
         matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
         return Extent(fewest=matches, most=matches, rounds=rota.rounds)
-
-    def given_up(self, state: State) -> int:
-        """Return how many pairings are walkovers, or of nobody any more."""
-        return state.given_up
-
-    def due(self, state: State) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now."""
-        return state.due
-
-    def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
-        return timetable.record(state, played)
-
-    def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet have walkovers."""
-        return timetable.withdraw(state, entrant)
-
-    def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and nothing will be."""
-        return not state.due
-
-    def places(self, state: State) -> None:
-        """Return None: points decide."""

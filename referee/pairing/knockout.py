@@ -84,10 +84,6 @@ class Knockout(PairingFormat[State]):
             return bracket.withdraw(state, entrant)
         return multi_seat_knockout.withdraw(state, entrant)
 
-    def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and nothing will be."""
-        return not state.due
-
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that lost in one round share one."""
         return bracket.places(state) if isinstance(state, bracket.State) else multi_seat_knockout.places(state)

@@ -129,10 +129,6 @@ class Ladder(PairingFormat[State]):
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
         return _filled(replace(state, due=due, withdrawn=state.withdrawn | {entrant}))
 
-    def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and nothing will be."""
-        return not state.due
-
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: by mean, equal ones together."""
         groups: dict[float, list[int]] = {}

@@ -16,8 +16,8 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import balanced_tables, timetable
-from .base import EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
-from .timetable import State
+from .base import EntrantField, Extent, Pairing
+from .timetable import State, TimetableFormat
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -148,7 +148,7 @@ def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tab
     return SeatedTimetable(tuple(pairings), places)
 
 
-class RoundRobin(PairingFormat[State]):
+class RoundRobin(TimetableFormat):
     """Everybody against everybody."""
 
     name = "roundrobin"
@@ -176,34 +176,11 @@ class RoundRobin(PairingFormat[State]):
         matches = rounds * (len(field.entrants) // field.seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
-    def given_up(self, state: State) -> int:
-        """Return how many pairings are walkovers, or of nobody any more."""
-        return state.given_up
-
-    def due(self, state: State) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now."""
-        return state.due
-
-    def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
-        return timetable.record(state, played)
-
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers, or get other tables."""
         if entrant in state.withdrawn or not isinstance(state.timetable, SeatedTimetable):
             return timetable.withdraw(state, entrant)
         return timetable.withdraw(state, entrant, _replanned(state, state.timetable, entrant))
-
-    def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and nothing will be."""
-        return not state.due
-
-    def places(self, state: State) -> None:
-        """Return None: points decide."""
 
 
 def _rounds(options: Options, field: EntrantField) -> int:

@@ -118,13 +118,6 @@ class Swiss(PairingFormat[State]):
         lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
         return _paired(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
 
-    def is_over(self, state: State) -> bool:
-        """Tell whether nothing is due and nothing will be."""
-        return not state.due
-
-    def places(self, state: State) -> None:
-        """Return None: points decide."""
-
 
 def _rounds(options: Options, field: EntrantField) -> int:
     """Return how many rounds are played."""

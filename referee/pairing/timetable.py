@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, PlayedPairing, without
+from .base import Pairing, PairingFormat, PlayedPairing, without
 
 
 class Timetable(Protocol):
@@ -131,3 +131,27 @@ def _arrived(state: State, rounds: Mapping[int, int]) -> State:
         if found is not None and all(progress[seat] == index for seat in found.seats):
             due[found.number] = found
     return replace(state, progress=tuple(progress), due=tuple(due[number] for number in sorted(due)))
+
+
+class TimetableFormat(PairingFormat[State]):
+    """Base of the formats whose pairings do not depend on results; points decide."""
+
+    def given_up(self, state: State) -> int:
+        """Return how many pairings are walkovers, or of nobody any more."""
+        return state.given_up
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now."""
+        return state.due
+
+    def record(self, state: State, played: PlayedPairing) -> State:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return record(state, played)
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant; those that it was to meet have walkovers."""
+        return withdraw(state, entrant)

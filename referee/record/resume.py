@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ..games.base import BadSetup, Game
-from ..match.machine import Match, Phase, UnfitSeed
+from ..match.machine import Match, Phase
+from ..match.setup import UnfitSeed
 from ..tournament.match_context import MatchContext
 from .audit.audit import FindGame, refold
 from .reader import Record, RecordError, read_record

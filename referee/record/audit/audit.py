@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from ...games.base import BadSetup, Game
-from ...match.machine import ImpossibleEvent, Match, UnfitSeed
+from ...match.machine import ImpossibleEvent, Match
+from ...match.setup import UnfitSeed
 from ..reader import Record, RecordError, check_heads, check_key, read_record
 from ..schema import BadLine, RecordedStep, forms, plain_commands, plain_json
 from .checks import MovesIn, check_frames, check_ranking, check_shuffle, no_dialects
