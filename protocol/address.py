@@ -1,4 +1,4 @@
-"""The text of an address -> where to connect. Knows the forms of addresses; refuses to connect (client.py)."""
+"""Reads the text of an address: where to connect, and how."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""A 4-byte length <-> bytes. Knows nothing of what is inside a frame.
+"""Frames: puts the length before a body of bytes, and cuts a stream of bytes into bodies again.
 
 An over-long frame is refused on its prefix, before its body is buffered: what a peer can make this side hold is one
 frame of the limit and one read of the socket.

@@ -1,4 +1,4 @@
-"""Each limit of the wire, with its reason. Refuses to know about time: limits in seconds belong to a match."""
+"""Each limit of the wire, with its reason."""
 
 PROTOCOL_VERSION = 1
 """Counts up when an old client could no longer play."""

@@ -1,4 +1,4 @@
-"""One typed, frozen message per message of the wire. Knows shapes; refuses to know order (connection.py) and meaning.
+"""One typed, frozen message per message of the wire.
 
 The JSON Schema of these types is the wire's documentation. Every string that is not free text has a pattern, every
 number a range, so that what passes here needs no second look for its form.

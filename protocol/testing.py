@@ -1,7 +1,4 @@
-"""Two connections joined without a network, for tests of a client or of a referee.
-
-Knows how bytes get from one side to the other. Refuses to know what is said: the two connections judge that.
-"""
+"""Two connections joined without a network, for tests of a client or of a referee."""
 
 from .connection import Connection, Need, Role
 from .messages import Message

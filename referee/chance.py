@@ -1,4 +1,4 @@
-"""Seeds, commitments, nonces and the shuffle. Knows how chance is derived; refuses to make any: bytes come in.
+"""Seeds, commitments, nonces and the shuffle.
 
 Everything here can be redone in any language from SHA-256 alone; protocol/SPEC.md, "Chance", says how in words.
 """

@@ -1,1 +1,1 @@
-"""Files and folders that others made, worked with as what they are: hostile. Refuses to know what they are for."""
+"""Files and folders that others made, worked with as what they are: hostile."""

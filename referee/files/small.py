@@ -1,4 +1,4 @@
-"""Reads a small file that somebody else gave. Knows a bound; refuses to know what stands in the file."""
+"""Reads a small file that somebody else gave."""
 
 import os
 import stat

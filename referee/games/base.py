@@ -1,4 +1,4 @@
-"""The contract of a game. Knows what every game must answer; refuses to know matches, players' names and time.
+"""The contract of a game.
 
 A state is immutable: `play`, `deliver` and `drop` return a new one, and an error leaves the old one as it was.
 Seats are numbered 0, 1, 2... in turn order at the start.

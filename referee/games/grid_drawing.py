@@ -1,7 +1,4 @@
-"""What pictures of boards that grow have in common: the grid, the numbers of rows and columns, how a seat stands.
-
-Knows no tiles.
-"""
+"""What pictures of boards that grow have in common: the grid, the numbers of rows and columns, how a seat stands."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""JSON Schemas with descriptions. Knows structs and the docstrings beneath their fields; refuses to know any game."""
+"""JSON Schemas with descriptions."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Opens the database of a ledger, SQLite or PostgreSQL, and words what can go wrong. Refuses to know its tables.
+"""Opens the database of a ledger, SQLite or PostgreSQL, and words what can go wrong.
 
 SQLite keeps a write-ahead log, so that others may read while a referee writes, and does not wait for the disk at every
 commit (`synchronous=NORMAL`). A referee that is killed loses nothing by that. A power cut may take the last results

@@ -1,4 +1,4 @@
-"""The ledger: what came of every match, to be queried. Knows a database; refuses to know records and standings.
+"""The ledger: what came of every match, to be queried.
 
 The records are the truth, and the ledger can be made again from them (`referee rebuild`). It only grows: a result is
 never changed, but superseded with a reason, and the database itself refuses anything else. Several tournaments may

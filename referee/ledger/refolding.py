@@ -1,4 +1,4 @@
-"""Reads a tournament's records and plays through what they say, into a ledger. Knows a record, a spec and a fold.
+"""Reads a tournament's records and plays through what they say, into a ledger.
 
 Refuses to take a record for more than it proves: one that is no match of the spec, or was not to be played when it
 says that it was, stops everything.

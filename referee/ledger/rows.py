@@ -1,4 +1,4 @@
-"""Entries and contexts <-> rows of a ledger. Knows what stands in which column; refuses to know transactions."""
+"""Turns entries and contexts into rows of a ledger, and rows back."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

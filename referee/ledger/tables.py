@@ -1,4 +1,4 @@
-"""The tables of a ledger, and what makes its database refuse to change a row. Knows names and types, and no queries.
+"""The tables of a ledger, and what makes its database refuse to change a row.
 
 A row is written once. SQLite and PostgreSQL refuse to change or delete one, whoever asks; whoever drops that refusal
 first can forge a ledger, but not the records that it can be made again from.

@@ -1,4 +1,4 @@
-"""Why a player was expelled: a closed list with evidence, never prose alone. Knows no verdict's making (machine.py)."""
+"""Why a player was expelled: a closed list with evidence, never prose alone."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What a match waits for, and which events cannot be true. Knows no consequences: they are the machine's."""
+"""What a match waits for, and which events cannot be true."""
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum

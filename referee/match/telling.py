@@ -1,4 +1,4 @@
-"""What seats are told, and how a match stands and ends. Knows the game's news and ranks, and no requests."""
+"""What seats are told, and how a match stands and ends."""
 
 from collections.abc import Collection, Iterable, Sequence
 

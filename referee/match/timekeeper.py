@@ -1,6 +1,5 @@
 """Open requests and each seat's time: limits, banks with an increment, what was used.
 
-Knows the arithmetic of the time controls, and when a verdict is unsure. Refuses to know what follows from it.
 A bank, as a chess clock has it: what a seat's moves take goes off it, and for each turn that was in time the increment
 is added. Without a bank every turn has the same limit; with one, the smaller of the two counts.
 """

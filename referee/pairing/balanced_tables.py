@@ -1,4 +1,4 @@
-"""Balanced tables of several seats: who sits together, and where. Knows counts; refuses to know formats and results.
+"""Balanced tables of several seats: who sits together, and where.
 
 Who sits together is found greedily and bettered by exchanges, so it is good, not always the best there is: `spread`
 says how good. Seats are exact: see `seat_all`.

@@ -1,4 +1,4 @@
-"""The contract of a pairing format. Knows what every format must answer; refuses to know games, clocks and programs.
+"""The contract of a pairing format.
 
 A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable; the same
 results in the same order give the same pairings, so a tournament can be taken up again from its results alone.

@@ -1,4 +1,4 @@
-"""The fold of formats in which two meet and one goes on: a graph of matches. Refuses to know how the graph was drawn.
+"""The fold of formats in which two meet and one goes on: a graph of matches.
 
 A match is due as soon as both its entrants are known. Who has withdrawn stays in the graph and loses whatever it comes
 to, without a match; who has to meet nobody goes on.

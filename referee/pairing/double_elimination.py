@@ -1,4 +1,4 @@
-"""Double elimination: who loses once plays on among losers, who loses twice is out. Knows the two brackets it draws."""
+"""Double elimination: who loses once plays on among losers, who loses twice is out."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

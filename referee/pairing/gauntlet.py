@@ -1,4 +1,4 @@
-"""Gauntlet: the first entrants against all others, and nobody else against anybody. Refuses to know results."""
+"""Gauntlet: the first entrants against all others, and nobody else against anybody."""
 
 from typing import Annotated, Any
 

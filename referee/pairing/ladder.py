@@ -1,4 +1,4 @@
-"""Ladder: no rounds; always the match that tells most about who is better. Knows its own ratings of what was played.
+"""Ladder: no rounds; always the match that tells most about who is better.
 
 Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method for Online Ranking (JMLR 12, 2011),
 algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves

@@ -1,4 +1,4 @@
-"""Perfect matchings of least cost. Knows a graph with costs in layers; refuses to know what its nodes are.
+"""Perfect matchings of least cost.
 
 It is exact, by J. Edmonds' blossoms. rustworkx does it since it is some seventy times as fast as networkx: for 200
 nodes that all know each other 0.3 s, where a round of a Swiss tournament must not hold up anything.

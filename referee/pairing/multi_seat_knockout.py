@@ -1,4 +1,4 @@
-"""The fold of a knockout with more than two seats: rounds of tables, the best of each go on. Refuses to know ratings.
+"""The fold of a knockout with more than two seats: rounds of tables, the best of each go on.
 
 Each round begins with those that are left in the order of their slots; who goes on takes over the best slots of its
 table, so the strongest seeds are kept apart as long as results allow. Tables are always full; who finds no room has a

@@ -1,4 +1,4 @@
-"""Round robin: everybody against everybody, as evenly as can be. Knows timetables; refuses to know results.
+"""Round robin: everybody against everybody, as evenly as can be.
 
 Two seats: the tables of J. Berger, of which FIDE's Handbook prints those up to 16 players (C.05, annex 1): the same
 opponents and seats in the same rounds, the players' numbers drawn by lot. In cycles of an even number seats are

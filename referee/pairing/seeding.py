@@ -1,4 +1,4 @@
-"""The order in which entrants go into a format: by rating, else by lot. Refuses to know what is made of it."""
+"""The order in which entrants go into a format: by rating, else by lot."""
 
 from ..games.base import Shuffle
 from .base import EntrantField

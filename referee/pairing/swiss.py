@@ -1,4 +1,4 @@
-"""Swiss: everybody plays in every round, against others that did as well. Knows rounds; refuses to know who pairs best.
+"""Swiss: everybody plays in every round, against others that did as well.
 
 The rules of a round's pairings, and where they come from, are in swiss_rules.
 """

@@ -1,4 +1,4 @@
-"""Who meets whom in a round of a Swiss tournament. Knows what each entrant has had so far; refuses to know results.
+"""Who meets whom in a round of a Swiss tournament.
 
 Two seats: the best of all pairings, weighed in the order of `_costs`. Source: FIDE Handbook C.04.1, basic rules for
 Swiss systems, and C.04.3, FIDE (Dutch) system, in spirit: nobody meets twice, nobody has two byes, the lowest has the

@@ -1,6 +1,6 @@
 """What records tell of fairness in time: the referee's own lag, close calls, expulsions for time, verdicts voided.
 
-Knows instants and limits as they stand in lines. Refuses to judge, and to fold: whether a record holds, audit.py says.
+Whether a record holds, audit.py says.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

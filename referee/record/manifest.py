@@ -1,6 +1,6 @@
 """The signed list of all records of a folder: no match can be taken away or slipped in unseen.
 
-Knows the file MANIFEST.json. Refuses to judge the records themselves (audit.py).
+It stands in MANIFEST.json.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What the records of a tournament say: what came of each match, and in which order. Refuses to fold anything.
+"""What the records of a tournament say: what came of each match, and in which order.
 
 The order stands in the headers: each says how many matches were opened before its own, and which results were taken
 since the opening before. So a record that is missing, or there twice, or contradicts another shows.

@@ -1,6 +1,6 @@
 """What a launched program printed: where it is kept beside the record of its match, and the end of it for its author.
 
-Refuses to know whose program it is: whoever asks for a seat's lines has to be entitled to them.
+Whoever asks for a seat's lines has to be entitled to them.
 """
 
 from pathlib import Path

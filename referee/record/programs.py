@@ -1,4 +1,4 @@
-"""The file of a tournament's programs, `programs.json` in its folder. Refuses to know how a program is started.
+"""The file of a tournament's programs, `programs.json` in its folder.
 
 It decides nothing: results and standings follow from the records alone. It tells who plays with another program than
 the one that the tournament was begun with, and when it was over.

@@ -1,4 +1,4 @@
-"""Reads a record back. Knows files, line ends, the chain and the seal; refuses to judge what the lines say (audit.py).
+"""Reads a record back.
 
 A last line without a line feed is torn: its referee died while writing. It is cut off and reported, never guessed at.
 """
@@ -57,7 +57,7 @@ class RecordError(DoesNotHold):
 
 
 class Redacted(RecordError):
-    """A record with hidden fields, where a whole one is asked for; redact.py checks it as far as that goes.
+    """A record with hidden fields, where a whole one is asked for; redacted.py checks it as far as that goes.
 
     Args:
         path: the file.

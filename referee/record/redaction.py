@@ -1,7 +1,7 @@
 """Hides fields of a line behind salted hashes, so that a line can be shown without them and its hash stays the same.
 
-Knows which fields concern one seat alone. Refuses to know what they mean. A line on the disk is its core, the JSON
-whose hash goes into the chain, and behind it, as the last key `open`, the values that the core holds hashes of:
+A line on the disk is its core, the JSON whose hash goes into the chain, and behind it, as the last key `open`, the
+values that the core holds hashes of:
 
     {"n": 7, ..., "event": {..., "move": {"veiled": "5c3a..."}}, "open": {"event.move": ["salt", {...}]}}
 

@@ -1,4 +1,4 @@
-"""Takes up the record of a match whose referee died. Knows what it must have; refuses to run the match."""
+"""Takes up the record of a match whose referee died."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The referee's key: signs the end of a record, and locks away the seed of a running match. Knows Ed25519; no files.
+"""The referee's key: signs the end of a record, and locks away the seed of a running match.
 
 What is signed is a text that begins with its purpose, so that no signature can be used for anything else.
 """

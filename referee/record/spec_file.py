@@ -1,4 +1,4 @@
-"""The file that says what a tournament is, `spec.json` in its folder. Knows its form; refuses to know its course."""
+"""The file that says what a tournament is, `spec.json` in its folder."""
 
 from pathlib import Path
 from typing import Annotated

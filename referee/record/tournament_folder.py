@@ -1,7 +1,4 @@
-"""A tournament's folder of records, as its referee left it. Knows which matches are over, open or hardly begun.
-
-Refuses to know what is to be played next.
-"""
+"""A tournament's folder of records, as its referee left it."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Writes a record, line by line, through structlog. Knows the file and the chain; refuses to know what a line means.
+"""Writes a record, line by line, through structlog.
 
 The logger is built complete, so that no global configuration of structlog can silence it. Every line is flushed
 before the caller goes on; the last ones are synced to the disk.

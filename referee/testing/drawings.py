@@ -1,4 +1,4 @@
-"""What a drawing of a game may consist of. Knows elements and attributes; refuses to know games."""
+"""What a drawing of a game may consist of."""
 
 from xml.etree import ElementTree as ET
 

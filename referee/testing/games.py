@@ -1,4 +1,4 @@
-"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random. Knows no game's rules."""
+"""Checks that a game keeps the contract of `games.base.Game`, by playing it at random."""
 
 from collections.abc import Mapping
 from copy import deepcopy

@@ -1,6 +1,6 @@
-"""Seats without a network, and what drives a match between them. Knows commands and the events that answer them.
+"""Seats without a network, and what drives a match between them.
 
-Refuses to know clocks and sockets: instants are counted up.
+Instants are counted up, no clock is read.
 """
 
 import heapq

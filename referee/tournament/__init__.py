@@ -1,4 +1,4 @@
-"""What the results of a tournament amount to: points, standings, ratings. Knows results, and no programs.
+"""What the results of a tournament amount to: points, standings, ratings.
 
 Nothing here plays, waits or draws lots: results come in one by one, tables and numbers come out. The ledger alone keeps
 something, in a database.

@@ -1,4 +1,4 @@
-"""The table of a tournament: all that standings and Elo need, kept as results come in. Refuses to know tie-breaks.
+"""The table of a tournament: all that standings and Elo need, kept as results come in.
 
 What it keeps grows with the entrants and the pairs that met, never with the matches: sums for each entrant, and wins,
 draws and losses for each pair. In a match of more than two, each pair of seats is an encounter of its own: the better

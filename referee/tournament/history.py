@@ -1,4 +1,4 @@
-"""A tournament folded again from its entries, with all that its format was told on the way. Refuses to know files."""
+"""A tournament folded again from its entries, with all that its format was told on the way."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

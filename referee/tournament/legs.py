@@ -1,4 +1,4 @@
-"""The legs of a pairing: one deal played from every seat, and what all of it amounts to. Refuses to know the format.
+"""The legs of a pairing: one deal played from every seat, and what all of it amounts to.
 
 Each leg is worth its match points to each entrant; the sums rank the pairing, which counts as one match. Who fouled in
 every leg has fouled in the pairing.

@@ -1,4 +1,4 @@
-"""A tournament as a fold: results in, matches out. Knows pairings, legs, replays and suspensions; refuses to play.
+"""A tournament as a fold: results in, matches out.
 
 Nothing else decides what is played next. The same entries in the same order give the same fixtures, so a tournament is
 taken up again from its records alone. Whoever runs it opens what `fixtures` returns, and hands in what came of it.

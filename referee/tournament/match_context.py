@@ -1,4 +1,4 @@
-"""What a tournament keeps of its matches: what each was opened for, and what came of it. Knows no way to keep them."""
+"""What a tournament keeps of its matches: what each was opened for, and what came of it."""
 
 from typing import Annotated
 

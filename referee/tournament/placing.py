@@ -1,4 +1,4 @@
-"""Who is where in a tournament. Knows whose word counts, the format's or that of the points; refuses to know either."""
+"""Who is where in a tournament."""
 
 from collections.abc import Iterator
 

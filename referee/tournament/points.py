@@ -1,4 +1,4 @@
-"""Match points: what a ranking is worth to each seat. Knows rankings and fouls; refuses to know entrants and tables.
+"""Match points: what a ranking is worth to each seat.
 
 Points are exact fractions, so that sums do not depend on the order of the matches, and equal is equal.
 """

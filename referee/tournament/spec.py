@@ -1,4 +1,4 @@
-"""What a tournament is, settled before its first match. Knows each choice that results depend on, and no files.
+"""What a tournament is, settled before its first match.
 
 How many tables there are, where records go and who may watch is not part of it: that may change while it goes on.
 """

@@ -1,4 +1,4 @@
-"""Is B better than A? A sequential test that stops as soon as the results say. Knows counts; refuses to know matches.
+"""Is B better than A? A sequential test that stops as soon as the results say.
 
 The question is between two hypotheses: B is elo0 better than A, or elo1. After any number of matches their
 likelihoods are compared, draws and all: each hypothesis takes the distribution of scores that fits the results best

@@ -1,4 +1,4 @@
-"""Two programs against each other, until a sequential test tells which is better. Knows the test; refuses to play.
+"""Two programs against each other, until a sequential test tells which is better.
 
 The second entrant, B, is tested against the first, A: is B better by `elo1` rather than by `elo0`? A pairing whose deal
 is played from both seats counts as a pair, a single match for itself; whichever it is, seats alternate.

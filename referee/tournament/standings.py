@@ -1,4 +1,4 @@
-"""The entrants in order of points, then of tie-breaks. Knows names of tie-breaks; refuses to know formulas."""
+"""The entrants in order of points, then of tie-breaks."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

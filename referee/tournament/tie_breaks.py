@@ -1,4 +1,4 @@
-"""The tie-breaks under their standard names, each as a number that orders the tied. Knows a table; refuses to rank.
+"""The tie-breaks under their standard names, each as a number that orders the tied.
 
 In matches of more than two, every opponent at the table counts like one in a match of two: Buchholz adds up all of
 them, Sonneborn-Berger those placed behind, and half of those who share the place. One opponent is cut, not one match.

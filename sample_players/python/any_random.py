@@ -1,4 +1,4 @@
-"""Random for any game: one of the legal moves of a state that fits the view. Knows no game."""
+"""Random for any game: one of the legal moves of a state that fits the view."""
 
 import random
 from collections.abc import Callable

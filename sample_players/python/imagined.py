@@ -1,4 +1,4 @@
-"""What a player that looks ahead needs of any game: typed views, plain moves, and chance of its own. Knows no game."""
+"""What a player that looks ahead needs of any game: typed views, plain moves, and chance of its own."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Good placements of the Q game, quickly: a beam search along rows and columns. Knows tiles; refuses to know turns.
+"""Good placements of the Q game, quickly: a beam search along rows and columns.
 
 All tiles of a turn lie in one line. So what a tile earns across that line depends on the map before the turn alone, is
 looked up once, and only the line itself is looked at again when a tile is added to it.

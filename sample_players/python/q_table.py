@@ -1,4 +1,4 @@
-"""A Q view as the strategies want it: map, hand, pile size; and moves back into plain data. Knows no strategy."""
+"""A Q view as the strategies want it: map, hand, pile size; and moves back into plain data."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ends of a turn of Quincala Mixing, quickly: legs on bare boards. Knows what legs do; refuses to judge moves.
+"""Ends of a turn of Quincala Mixing, quickly: legs on bare boards.
 
 It leaves out what a single turn needs not know: which pieces become immune in the next one, and what is told of legs.
 """

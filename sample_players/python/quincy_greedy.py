@@ -1,4 +1,4 @@
-"""Greedy for Quincy: the move that makes most of its square. Knows lines in the making; refuses to look ahead.
+"""Greedy for Quincy: the move that makes most of its square.
 
 A square is worth what the fours through it are worth: four squares side by side that can still become a line, the more
 the more stones they have. The numbers are guesses.

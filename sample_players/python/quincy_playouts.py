@@ -1,4 +1,4 @@
-"""The rest of a game of Quincy as greedy players would play it, quickly. Knows their ratings; refuses to choose moves.
+"""The rest of a game of Quincy as greedy players would play it, quickly.
 
 What a stone is worth on each square is kept up with every stone, instead of being worked out for every domino: a stone
 changes sixteen fours at most. The ratings are the greedy player's; a test holds the two against each other.

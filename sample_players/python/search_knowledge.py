@@ -1,4 +1,4 @@
-"""What the search asks about a game: which plans are worth a try, and what a position is worth. Knows no game's rules.
+"""What the search asks about a game: which plans are worth a try, and what a position is worth.
 
 A plan is what a seat may do next in one go: a move, or several of the same turn. A value is a share of a win, 0 to 1,
 by seat: 1 for who wins alone, 0.5 for all who share the only rank.

@@ -1,4 +1,4 @@
-"""What every search of one move has: the game, what is known of it, and worlds to imagine. Refuses to choose."""
+"""What every search of one move has: the game, what is known of it, and worlds to imagine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The tree search of one move: information sets of one observer, Monte Carlo. Knows no game and no clock.
+"""The tree search of one move: information sets of one observer, Monte Carlo.
 
 Each iteration imagines what is hidden anew, goes down the one tree along plans that are possible in what it imagined,
 adds a node, and passes what the new position is worth up again. Since not every plan is possible every time, a plan is

@@ -1,4 +1,4 @@
-"""Every registered game keeps the contract, and games that break it are found out. Knows no rules."""
+"""Every registered game keeps the contract, and games that break it are found out."""
 
 import re
 from collections.abc import Callable

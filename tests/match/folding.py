@@ -1,4 +1,4 @@
-"""Small matches of Q, event by event. Knows how to write an event briefly; refuses to know what follows from it."""
+"""Small matches of Q, event by event."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Fouls: every cause, how time is judged, and what an expulsion means to the others. Knows no network."""
+"""Fouls: every cause, how time is judged, and what an expulsion means to the others."""
 
 from typing import Any
 

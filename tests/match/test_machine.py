@@ -1,4 +1,4 @@
-"""The fold, event by event: the full list of commands of small matches, and what cannot happen. Knows no network."""
+"""The fold, event by event: the full list of commands of small matches, and what cannot happen."""
 
 from collections.abc import Callable
 from itertools import islice

@@ -1,4 +1,4 @@
-"""The engine of Q against its plain second implementation, over positions of random play. Knows both, and no rule.
+"""The engine of Q against its plain second implementation, over positions of random play.
 
 `python -m tests.naive.test_q 10000` compares so many positions.
 """

@@ -1,4 +1,4 @@
-"""Quincy's engine against its plain second implementation, over positions of random play. Knows both, and no rule.
+"""Quincy's engine against its plain second implementation, over positions of random play.
 
 `python -m tests.naive.test_quincy 10000` compares so many positions.
 """

@@ -1,4 +1,4 @@
-"""Every registered format keeps the contract, and formats that break it are found out. Knows no format's rules."""
+"""Every registered format keeps the contract, and formats that break it are found out."""
 
 from collections.abc import Callable
 from random import Random

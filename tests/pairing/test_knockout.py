@@ -1,4 +1,4 @@
-"""Knockout and double elimination: brackets, byes, draws, withdrawals, places. Knows what a bracket looks like."""
+"""Knockout and double elimination: brackets, byes, draws, withdrawals, places."""
 
 from collections import Counter
 from random import Random

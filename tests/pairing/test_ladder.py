@@ -1,4 +1,4 @@
-"""Ladder: whom it chooses, when it stops, what it finds out. Knows a strength for each entrant, and chance."""
+"""Ladder: whom it chooses, when it stops, what it finds out."""
 
 from collections.abc import Callable
 from math import exp, sqrt

@@ -1,4 +1,4 @@
-"""Round robin: the published tables, balance, withdrawals, many seats. Knows the FIDE Handbook's tables."""
+"""Round robin: the published tables, balance, withdrawals, many seats."""
 
 from collections import Counter
 from itertools import combinations

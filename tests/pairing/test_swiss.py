@@ -1,4 +1,4 @@
-"""Swiss: no pairing twice while there is another way, byes, score groups, seats. Knows the rules of FIDE's Handbook."""
+"""Swiss: no pairing twice while there is another way, byes, score groups, seats."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Published examples of Swiss pairings. Knows what others have paired by hand; refuses to know our own reasons.
+"""Published examples of Swiss pairings.
 
 The tournament of 14 is the example of M. Held's guide to FIDE's Dutch system (2014), as the tests of the package
 `swissdutch` have it. Number 12 stays away in round 2, and 6 against 11 is not played in round 3.

@@ -1,4 +1,4 @@
-"""What tests of pairing formats have in common: fields, results by strength, whole tournaments. Knows no format."""
+"""What tests of pairing formats have in common: fields, results by strength, whole tournaments."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

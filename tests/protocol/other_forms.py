@@ -1,4 +1,4 @@
-"""Messages in encodings that are right and unusual. Knows which, and how the forms between shortest and longest look.
+"""Messages in encodings that are right and unusual.
 
 The longest ones, and keys in another order, are the check's affair.
 """

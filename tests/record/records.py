@@ -1,4 +1,4 @@
-"""Stories: small matches of every kind, folded event by event, and their records. Knows how to play and write them.
+"""Stories: small matches of every kind, folded event by event, and their records.
 
 Refuses to know what is wrong with a record, and how one is forged (forging.py).
 """

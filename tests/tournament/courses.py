@@ -1,4 +1,4 @@
-"""Tournaments that are simulated table by table, as a referee would run them. Knows contexts and random results.
+"""Tournaments that are simulated table by table, as a referee would run them.
 
 Refuses to take a result: whoever asks for the course does, so that he can look at every step.
 """

@@ -1,4 +1,4 @@
-"""The Q game as text for a terminal, in the markup of rich, and as SVG. Knows how a tile looks; refuses to know rules.
+"""The Q game as text for a terminal, in the markup of rich, and as SVG.
 
 In both, a tile has a letter for its colour beside its shape and its colour, so that it can be read without colours.
 """

@@ -1,4 +1,4 @@
-"""The rules of the Q game as verdicts name them: id, one sentence, source. Knows no code."""
+"""The rules of the Q game as verdicts name them: id, one sentence, source."""
 
 from ..base import Rule
 

@@ -1,4 +1,4 @@
-"""Tiles, map, fitting and runs of the Q game. Knows squares and neighbours; refuses to know hands, turns and players.
+"""Tiles, map, fitting and runs of the Q game.
 
 A tile is its kind, a number from 0 to 35: shape * 6 + colour. So tiles sort by shape first, then colour, and two
 equal tiles are the same number. Every check costs time for the tiles placed and the runs they touch, not for the map.

@@ -1,4 +1,4 @@
-"""Quad-Ominos as text for a terminal, in the markup of rich, and as SVG. Knows how a tile looks; refuses to know rules.
+"""Quad-Ominos as text for a terminal, in the markup of rich, and as SVG.
 
 In both, every number has its own tone besides its digit. In the SVG, each corner is a quarter of a disc: where tiles
 meet, the quarters make one disc of one tone, so a corner that fits is seen before it is read.

@@ -1,4 +1,4 @@
-"""What passes between Quad-Ominos and the outside: moves, views, given positions. Knows forms, not what is legal.
+"""What passes between Quad-Ominos and the outside: moves, views, given positions.
 
 A tile is written as its four numbers, clockwise from its top left corner, wherever it stands.
 """

@@ -1,4 +1,4 @@
-"""Rounds and turns of Quad-Ominos: what follows from a tile or a choice that was found legal. Refuses to judge moves.
+"""Rounds and turns of Quad-Ominos: what follows from a tile or a choice that was found legal.
 
 What the referee does for the players happens here: it deals, opens rounds without a quad, draws, skips, pays, and deals
 again. So a state that is not over always waits for a seat that has a move.

@@ -1,4 +1,4 @@
-"""The rules of Quad-Ominos as verdicts name them: id, one sentence, source. Knows no code.
+"""The rules of Quad-Ominos as verdicts name them: id, one sentence, source.
 
 The source is the article "Quad-Ominos" of Wikipedia as of 2010 on the game that Pressman published in 1978, which tells
 Pressman's rules. Where it is silent or contradicts itself, "settled here" says what was decided.

@@ -1,4 +1,4 @@
-"""Tiles and table of Quad-Ominos. Knows corners, rotations and where a tile fits; refuses to know players and turns.
+"""Tiles and table of Quad-Ominos.
 
 A tile is an index into TILES; a face is a tile in one of its rotations, an index into FACES. A set of faces is an int
 with a bit for each. A free cell that touches a tile has a *pattern*: the numbers that its corners must show. So whether

@@ -1,4 +1,4 @@
-"""The board of Quincala Mixing: pieces, towers, layouts, and how far a leg reaches. Refuses to know turns and hands.
+"""The board of Quincala Mixing: pieces, towers, layouts, and how far a leg reaches.
 
 A piece is a number 0 to 9: White's sizes 1 to 5, then Black's. A tower is a set of pieces as bits: since a piece knocks
 one of its own size, a number of ten bits says all of it. A dot is a number, row by row from row 1, column 1; what is

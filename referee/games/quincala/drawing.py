@@ -1,4 +1,4 @@
-"""Quincala Mixing as text for a terminal, in the markup of rich, and as SVG. Knows looks; refuses to know rules.
+"""Quincala Mixing as text for a terminal, in the markup of rich, and as SVG.
 
 Row 1, White's edge, is at the bottom. A piece's size shows by its figure, and in SVG by its length, too; its colour by
 dark or light, and in text by digit (White) or letter (Black). So both can be read without colours.

@@ -1,4 +1,4 @@
-"""How a turn of Quincala Mixing goes: placing, legs, whose turn is next, and the end. Refuses to know views and forms.
+"""How a turn of Quincala Mixing goes: placing, legs, whose turn is next, and the end.
 
 Source: Short Rules for Quincala Game 1 - Quincala Mixing (02/06/2010). What it leaves open: the aim's mixed towers may
 be several; moving is compulsory; who can do nothing is skipped, and a skipped turn counts as one, also for immunity; a

@@ -1,4 +1,4 @@
-"""Squares, dominoes and lines of Quincy. Knows what a domino reaches; refuses to know hands, turns and players.
+"""Squares, dominoes and lines of Quincy.
 
 A set of squares is one integer, a bit for each: bit 10 * (row - 1) + (column - 1), so that the tenth bit of every row
 is always clear and a shift never carries a stone from one edge of the board to the other. Every question then costs a

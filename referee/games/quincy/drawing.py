@@ -1,4 +1,4 @@
-"""Quincy as text, in the markup of rich, and as SVG. Knows how stones and dominoes look; refuses to know what is legal.
+"""Quincy as text, in the markup of rich, and as SVG.
 
 In both, a stone has its team's letter beside its colour, in SVG a shape of its own too, and a stone of a line a mark.
 """

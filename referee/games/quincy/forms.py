@@ -1,4 +1,4 @@
-"""What goes in and out of Quincy as plain values: options, moves, views, positions. Knows forms; refuses to know rules.
+"""What goes in and out of Quincy as plain values: options, moves, views, positions.
 
 A square is `[row, column]`, both from 1 to 9: `[1, 1]` is the top left one, `[1, 9]` the top right one. A domino is
 `[end, end]`, 0 for a blank; it has no direction, so it may come in either way, and views have the smaller end first.

@@ -1,4 +1,4 @@
-"""The rules of Quincy as verdicts name them: id, one sentence, source. Knows no code."""
+"""The rules of Quincy as verdicts name them: id, one sentence, source."""
 
 from ..base import Rule
 

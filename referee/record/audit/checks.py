@@ -1,6 +1,6 @@
 """Checks a record without the code that ran its match: ranking, seating and shuffle, each computed anew.
 
-Knows what stands in lines. Refuses to fold: two ways to the same verdict find what one alone would repeat.
+Nothing is folded here: two ways to the same verdict find what one alone would repeat.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Checks the time in a record without the code that ran its match: limits, banks, what was used, who was late.
 
-Knows what stands in lines. Refuses to fold: two ways to the same verdict find what one alone would repeat.
+Nothing is folded here: two ways to the same verdict find what one alone would repeat.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Symmetric positive definite matrices: solving and inverting. Knows numbers; refuses to know what they mean.
+"""Symmetric positive definite matrices: solving and inverting.
 
 A field has 200 entrants at most, so plain Python takes a fraction of a second, and no library for arrays is needed.
 """

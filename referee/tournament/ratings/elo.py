@@ -1,4 +1,4 @@
-"""Elo by maximum likelihood, from all results at once. Knows pairs and how they fared; refuses to know their order.
+"""Elo by maximum likelihood, from all results at once.
 
 The model is that of Bradley and Terry: entrant i scores E = 1 / (1 + 10^((r_j - r_i) / 400)) against j on average, a
 draw being half a win. Programs do not learn between matches, so all results count alike, and their order does not

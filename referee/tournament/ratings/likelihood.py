@@ -1,4 +1,4 @@
-"""Climbs to where results are likeliest, by Newton's method. Knows slopes; refuses to know what results are."""
+"""Climbs to where results are likeliest, by Newton's method."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Ratings of fields with more than two seats. Knows rankings; refuses to know who scored what.
+"""Ratings of fields with more than two seats.
 
 The model is that of Plackett and Luce: of the seats that have no place yet, each one takes the next place with a chance
 in proportion to its strength. Of any two at a table, one comes before the other as often as Elo says for two alone, so

@@ -1,4 +1,4 @@
-"""How likely rankings of tables are, given strengths. Knows places; refuses to know matches and fouls.
+"""How likely rankings of tables are, given strengths.
 
 Of the entrants that have no place yet, each takes the next one with a chance in proportion to the exponential of its
 strength. Those that share a place count as one draw that went to all of them in equal parts: for two seats a draw is

@@ -1,4 +1,4 @@
-"""Random moves of Q, longer ones than the game itself lists. Knows how to guess; refuses to know what is legal."""
+"""Random moves of Q, longer ones than the game itself lists."""
 
 from collections.abc import Sequence
 from random import Random

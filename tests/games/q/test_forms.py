@@ -1,4 +1,4 @@
-"""What Q takes from outside: moves, options and positions as plain values, well formed or not. Knows no rules."""
+"""What Q takes from outside: moves, options and positions as plain values, well formed or not."""
 
 from typing import Any
 

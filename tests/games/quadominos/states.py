@@ -1,4 +1,4 @@
-"""Positions of Quad-Ominos for tests, written briefly. Knows how to write a position; refuses to know what is legal."""
+"""Positions of Quad-Ominos for tests, written briefly."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Quad-Ominos, one turn: where a tile may lie, what it scores, what it earns. Knows nothing of rounds."""
+"""Quad-Ominos, one turn: where a tile may lie, what it scores, what it earns."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What Quincala Mixing takes from outside: moves, options, layouts and positions as plain values. Knows no rules."""
+"""What Quincala Mixing takes from outside: moves, options, layouts and positions as plain values."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Positions and moves of Quincy for tests, in few words. Knows forms; refuses to know what is legal."""
+"""Positions and moves of Quincy for tests, in few words."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The house player of Quincy: it takes what is there, and wins against chance. Knows its moves, not its numbers."""
+"""The house player of Quincy: it takes what is there, and wins against chance."""
 
 from random import Random
 from typing import Any
