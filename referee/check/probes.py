@@ -31,7 +31,6 @@ class FirstWords(Struct, frozen=True, kw_only=True):
     """What it said behind it."""
     token: str
     """What was in its environment."""
-    name: str
 
     @property
     def body(self) -> bytes:
@@ -79,7 +78,6 @@ def first_words(context: CheckContext) -> FirstWords:
             silence=silence,
             chatter=chatter,
             token=session.token,
-            name=session.name,
         )
 
 

@@ -47,7 +47,6 @@ class Wire:
         self._loop = loop
         self.received = bytearray()
         """What no frame has used up yet."""
-        self.total_bytes = 0
         self.is_ended = False
         """Whether the other end has closed."""
         self.asked: list[bytes] = []
@@ -80,7 +79,6 @@ class Wire:
         if not data:
             return EOFError()
         self.received += data[: max(_KEPT_BYTES - len(self.received), 0)]
-        self.total_bytes += len(data)
         return None
 
     def connectionLost(self, reason: Failure) -> None:

@@ -1,7 +1,7 @@
 """Launched programs: how a player is given, what its program is held to, how it starts and ends."""
 
 from .build import BUILDS, Builds, content_hash
-from .control_groups import Ground, clear_groups, find_ground
+from .control_groups import find_ground
 from .file_view import FileAccess
 from .limits import MEMORY_MIB, ProgramLimits
 from .player_spec import (
@@ -17,8 +17,7 @@ from .player_spec import (
     resolved,
 )
 from .program import Confinement, Invitation, Program
-from .sandbox import NoSandboxError, Sandbox, find_sandbox
-from .starting import ProcessCommand, start
+from .sandbox import NoSandboxError, find_sandbox
 
 __all__ = [
     "BUILDS",
@@ -26,18 +25,14 @@ __all__ = [
     "Builds",
     "Confinement",
     "FileAccess",
-    "Ground",
     "Invitation",
     "Launch",
     "NoSandboxError",
     "PlayerError",
     "PlayerKind",
     "PlayerSpec",
-    "ProcessCommand",
     "Program",
     "ProgramLimits",
-    "Sandbox",
-    "clear_groups",
     "command_launch",
     "content_hash",
     "find_ground",
@@ -47,5 +42,4 @@ __all__ = [
     "parse_player",
     "read_folder",
     "resolved",
-    "start",
 ]

@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch import ProcessCommand, starting
-from referee.launch.starting import ends_with_this_process, if_alive, join_new_keyring, keyctl_number, start
+from referee.launch import starting
+from referee.launch.starting import (
+    ProcessCommand,
+    ends_with_this_process,
+    if_alive,
+    join_new_keyring,
+    keyctl_number,
+    start,
+)
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 SECRET = b"the other hand"
