@@ -301,10 +301,11 @@ class Session:
         """Return what to say of a connection that ended."""
         has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
         happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
+        last_line = self.last_words.rstrip().rpartition("\n")[2]
         return Failed(
             happened,
             expected=what,
-            cause=f"crashed: {self.program.status}" if has_ended else None,
+            cause=f"crashed: {last_line or self.program.status}" if has_ended else None,
             remedy=end_remedy(happened) or "See what it printed last. Keep the connection until the referee closes it.",
         )
 
