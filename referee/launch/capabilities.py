@@ -95,15 +95,13 @@ def _sandbox() -> tuple[Capability, Capability]:
     try:
         sandbox = find_sandbox()
     except NoSandboxError as error:
-        what, _, remedy = str(error).partition("; ")
         means = "without it programs can read and write what you can, keys and records included"
-        found = _finding("sandbox", False, what, f"{means}; {remedy}")
+        found = _finding("sandbox", False, error.what, f"{means}; {error.remedy}")
         return found, _finding("system calls", False, "no sandbox, no filter", f"{uncalled}; get the sandbox")
     took_ms = (time.monotonic() - begun) * 1000
     found = _finding("sandbox", True, f"{sandbox.program} works; a trial took {took_ms:.0f} ms", "")
-    if sandbox.filter is None:
-        what, _, remedy = sandbox.lacks.partition("; ")
-        return found, _finding("system calls", False, what, f"{uncalled}; {remedy}")
+    if sandbox.filter is None and sandbox.lacks is not None:
+        return found, _finding("system calls", False, sandbox.lacks.what, f"{uncalled}; {sandbox.lacks.remedy}")
     count = sum(len(refusal.calls) for refusal in REFUSALS)
     return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")
 

@@ -74,7 +74,7 @@ def _find_sandbox(mode: str, warn: Callable[[str], None]) -> Sandbox | None:
         warn(f"programs run without a sandbox, and can read and write what you can: {error}")
         return None
     if sandbox.lacks and mode == SandboxMode.REQUIRED:
-        raise NoSandboxError(sandbox.lacks)
+        raise NoSandboxError(sandbox.lacks.what, sandbox.lacks.remedy)
     if sandbox.lacks:
         warn(f"programs run in a sandbox that holds less than it should: {sandbox.lacks}")
     return sandbox

@@ -14,11 +14,10 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..errors import RefereeError
 from .file_view import FileView, Workspace
 from .limits import MIB, ProgramLimits
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
-from .system_calls import ABSENT, NoFilterError, system_call_filter
+from .system_calls import ABSENT, LackError, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime
 
 HOME = "/home/player"
@@ -45,8 +44,8 @@ _LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_cl
 _LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
 
 
-class NoSandboxError(RefereeError):
-    """This machine has no sandbox; the text says why and how to get it."""
+class NoSandboxError(LackError):
+    """This machine has no sandbox, or none that holds what it should."""
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
@@ -56,8 +55,8 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     """Its path."""
     filter: bytes | None = None
     """What the kernel lets no program inside call; None: nothing is refused that it does not refuse anyway."""
-    lacks: str = ""
-    """Why programs are held to less than they should be, and how to get the rest; empty: nothing is missing."""
+    lacks: LackError | None = None
+    """Why programs are held to less than they should be; None: nothing is missing."""
 
     def around(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
         """Return a command line that runs a program inside.
@@ -182,11 +181,11 @@ def find_sandbox() -> Sandbox:
     """
     program = shutil.which("bwrap")
     if program is None:
-        raise NoSandboxError(f"bubblewrap is not installed; {_GET_IT}")
+        raise NoSandboxError("bubblewrap is not installed", _GET_IT)
     sandbox = _with_filter(program)
     trouble = join_new_keyring()
     if trouble is not None and not sandbox.lacks:
-        return replace(sandbox, lacks=f"programs have no keyring of their own: {trouble}; {MORE_KEYS}")
+        return replace(sandbox, lacks=LackError(f"programs have no keyring of their own: {trouble}", MORE_KEYS))
     return sandbox
 
 
@@ -197,11 +196,11 @@ def _with_filter(program: str) -> Sandbox:
         said = _tried(sandbox)
         if said == _REFUSED:
             return sandbox
-        lacks = f"the filter of system calls is not in force ({said}); {_FILTER_IT}"
+        lacks = LackError(f"the filter of system calls is not in force ({said})", _FILTER_IT)
     except NoFilterError as error:
-        lacks = str(error)
+        lacks = error
     except NoSandboxError as error:
-        lacks = f"the filter of system calls can't be loaded ({error}); {_FILTER_IT}"
+        lacks = LackError(f"the filter of system calls can't be loaded ({error})", _FILTER_IT)
     plain = Sandbox(program=program, lacks=lacks)
     _tried(plain)
     return plain
@@ -221,9 +220,9 @@ def _tried(sandbox: Sandbox) -> str:
                 command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, timeout=_TRIAL_S, check=False
             )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoSandboxError(f"bubblewrap does not start: {error}; {_GET_IT}") from None
+        raise NoSandboxError(f"bubblewrap does not start: {error}", _GET_IT) from None
     if trial.returncode:
         said = trial.stderr.strip() or f"exit status {trial.returncode}"
         remedy = _GET_IT if "nknown option" in said else _LET_IT
-        raise NoSandboxError(f"bubblewrap does not work here ({said}); {remedy}")
+        raise NoSandboxError(f"bubblewrap does not work here ({said})", remedy)
     return trial.stdout.strip()

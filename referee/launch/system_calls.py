@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from ..errors import RefereeError
+
 ABSENT = errno.ENOSYS
 """As from a kernel without the call: a runtime that would like it falls back on something else."""
 FORBIDDEN = errno.EPERM
@@ -40,8 +42,22 @@ _FAMILIES = {1, 2, _AF_INET6, _AF_NETLINK}
 _INT = 0xFFFFFFFF
 
 
-class NoFilterError(Exception):
-    """No filter can be made here; the text says why and how to get it."""
+class LackError(RefereeError):
+    """Something that this machine lacks.
+
+    Args:
+        what: is missing, and why.
+        remedy: how to get it.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}")
+        self.what = what
+        self.remedy = remedy
+
+
+class NoFilterError(LackError):
+    """No filter can be made here."""
 
 
 class Bits(Struct, frozen=True):
@@ -164,7 +180,7 @@ def system_call_filter() -> bytes:
         library = import_module("pyseccomp")
     except (ImportError, RuntimeError, OSError) as error:
         remedy = "install libseccomp (Debian, Ubuntu: the package libseccomp2; Fedora, Arch: libseccomp)"
-        raise NoFilterError(f"no filter of system calls: {error}; {remedy}") from None
+        raise NoFilterError(f"no filter of system calls: {error}", remedy) from None
     made = library.SyscallFilter(library.ALLOW)
     made.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
     for refusal in REFUSALS:
@@ -174,7 +190,7 @@ def system_call_filter() -> bytes:
                     made.add_rule(library.ERRNO(refusal.error), call, *condition)
                 except OSError as error:
                     remedy = f"install libseccomp {_OLDEST} or newer"
-                    raise NoFilterError(f"libseccomp can't refuse {call} ({error.strerror}); {remedy}") from None
+                    raise NoFilterError(f"libseccomp can't refuse {call} ({error.strerror})", remedy) from None
     with open(os.memfd_create("filter"), "w+b") as file:  # noqa: PTH123  # a descriptor
         made.export_bpf(file)
         file.seek(0)

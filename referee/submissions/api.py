@@ -158,8 +158,7 @@ class AuthorApi:
         try:
             version, is_new = await self._taking_in.run(deferToThread, self._store.hand_in, author, data, self._now())
         except BadArchive as error:
-            text, _, remedy = str(error).rpartition("; ")
-            return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, text or remedy, remedy)
+            return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error.what, error.remedy)
         except VersionRefused as error:
             return refusal(HTTPStatus.CONFLICT, str(error), error.remedy)
         if is_new:

@@ -14,6 +14,8 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
+from ..errors import BadRequest
+
 MIB = 1 << 20
 MAX_PACKED_BYTES = 16 * MIB
 """Halite took 20 MiB; source and a table of openings are far below, and a hundred authors' fit into memory at once."""
@@ -32,21 +34,32 @@ _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 _GZIP_BITS = 31
 _PACK_IT = "`referee submit` packs it right, and so does `tar --format=ustar -cz`"
 _SMALLER = "leave out what the program does not need, by its name in .refereeignore"
+_COPY_IT, _LEAVE_IT_OUT = "put a copy in its place", "leave it out"
 _OTHERS = {
-    tarfile.LNKTYPE: "a hard link; put a copy in its place",
-    tarfile.CHRTYPE: "a device",
-    tarfile.BLKTYPE: "a device",
-    tarfile.FIFOTYPE: "a pipe",
-    tarfile.GNUTYPE_SPARSE: f"a sparse file; {_PACK_IT}",
-    tarfile.GNUTYPE_LONGNAME: f"a name in GNU's own form; {_PACK_IT}",
-    tarfile.GNUTYPE_LONGLINK: f"a link in GNU's own form; {_PACK_IT}",
-    tarfile.XHDTYPE: f"a pax header; {_PACK_IT}",
-    tarfile.XGLTYPE: f"a pax header; {_PACK_IT}",
+    tarfile.LNKTYPE: ("a hard link", _COPY_IT),
+    tarfile.CHRTYPE: ("a device", _LEAVE_IT_OUT),
+    tarfile.BLKTYPE: ("a device", _LEAVE_IT_OUT),
+    tarfile.FIFOTYPE: ("a pipe", _LEAVE_IT_OUT),
+    tarfile.GNUTYPE_SPARSE: ("a sparse file", _PACK_IT),
+    tarfile.GNUTYPE_LONGNAME: ("a name in GNU's own form", _PACK_IT),
+    tarfile.GNUTYPE_LONGLINK: ("a link in GNU's own form", _PACK_IT),
+    tarfile.XHDTYPE: ("a pax header", _PACK_IT),
+    tarfile.XGLTYPE: ("a pax header", _PACK_IT),
 }
 
 
-class BadArchive(Exception):
-    """What an author can't hand in; the text names the file and says what to do."""
+class BadArchive(BadRequest):
+    """What an author can't hand in.
+
+    Args:
+        what: is wrong, and in which file.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}")
+        self.what = what
+        self.remedy = remedy
 
 
 class EntryKind(StrEnum):
@@ -83,7 +96,7 @@ def pack(entries: Sequence[ArchiveEntry]) -> bytes:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     data = _GZIP_HEAD + deflate.compress(plain) + deflate.flush() + struct.pack("<II", zlib.crc32(plain), len(plain))
     if len(data) > MAX_PACKED_BYTES:
-        raise BadArchive(too_large(entries, f"packed, it is over {MAX_PACKED_BYTES // MIB} MiB"))
+        raise too_large(entries, f"packed, it is over {MAX_PACKED_BYTES // MIB} MiB")
     return data
 
 
@@ -97,7 +110,7 @@ def _packed(entry: ArchiveEntry) -> bytes:
     try:
         head = info.tobuf(tarfile.USTAR_FORMAT, "utf-8", "strict")
     except ValueError:  # a name of more than 100 bytes is parted at a slash, and not every one can be
-        raise BadArchive(f"{shown(entry.path)}: its path is too long for an archive; shorten it") from None
+        raise BadArchive(f"{shown(entry.path)}: its path is too long for an archive", "shorten it") from None
     return head + entry.data + bytes(-len(entry.data) % _BLOCK)
 
 
@@ -108,7 +121,7 @@ def unpack(data: bytes) -> tuple[ArchiveEntry, ...]:
         BadArchive: it is none, is cut off, is too large, or something in it breaks a rule.
     """
     if len(data) > MAX_PACKED_BYTES:
-        raise BadArchive(f"the archive is over {MAX_PACKED_BYTES // MIB} MiB; {_SMALLER}")
+        raise BadArchive(f"the archive is over {MAX_PACKED_BYTES // MIB} MiB", _SMALLER)
     entries = tuple(_walked(_inflated(data)))
     check(entries)
     return entries
@@ -120,13 +133,13 @@ def _inflated(data: bytes) -> bytes:
     try:
         plain = inflate.decompress(data, _MAX_TAR_BYTES + 1)
     except zlib.error as error:
-        raise BadArchive(f"the archive is no whole gzip: {error}; {_PACK_IT}") from None
+        raise BadArchive(f"the archive is no whole gzip: {error}", _PACK_IT) from None
     if len(plain) > _MAX_TAR_BYTES:
-        raise BadArchive(f"unpacked, the archive is over {MAX_UNPACKED_BYTES // MIB} MiB; {_SMALLER}")
+        raise BadArchive(f"unpacked, the archive is over {MAX_UNPACKED_BYTES // MIB} MiB", _SMALLER)
     if not inflate.eof:
-        raise BadArchive("the archive is cut off; hand it in again")
+        raise BadArchive("the archive is cut off", "hand it in again")
     if inflate.unused_data:
-        raise BadArchive(f"{len(inflate.unused_data)} bytes stand behind the archive; {_PACK_IT}")
+        raise BadArchive(f"{len(inflate.unused_data)} bytes stand behind the archive", _PACK_IT)
     return plain
 
 
@@ -137,17 +150,17 @@ def _walked(plain: bytes) -> Iterator[ArchiveEntry]:
         try:
             info = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.TarError, ValueError) as error:  # a name that is no UTF-8, too
-            raise BadArchive(f"the archive is no tar at byte {offset}: {error}; {_PACK_IT}") from None
+            raise BadArchive(f"the archive is no tar at byte {offset}: {error}", _PACK_IT) from None
         count += 1
         if count > MAX_ENTRIES + 1:  # the folder itself may be one
-            raise BadArchive(_too_many())
+            raise _too_many()
         start, offset = offset + _BLOCK, offset + _BLOCK + info.size + -info.size % _BLOCK
         if info.size < 0 or offset > len(plain):
-            raise BadArchive(f"{shown(info.name)}: the archive is cut off in it; hand it in again")
+            raise BadArchive(f"{shown(info.name)}: the archive is cut off in it", "hand it in again")
         if entry := _entry(info, plain[start : start + info.size]):
             yield entry
     if len(plain) < offset + _BLOCK or any(plain[offset:]):
-        raise BadArchive(f"the archive has no proper end; {_PACK_IT}")
+        raise BadArchive("the archive has no proper end", _PACK_IT)
 
 
 def _entry(info: tarfile.TarInfo, data: bytes) -> ArchiveEntry | None:
@@ -158,13 +171,13 @@ def _entry(info: tarfile.TarInfo, data: bytes) -> ArchiveEntry | None:
     if info.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
         return ArchiveEntry(path=path, data=data, is_executable=bool(info.mode & 0o100))
     if info.type in (tarfile.DIRTYPE, tarfile.SYMTYPE) and data:
-        raise BadArchive(f"{shown(path)} has content and is no file; {_PACK_IT}")
+        raise BadArchive(f"{shown(path)} has content and is no file", _PACK_IT)
     if info.type == tarfile.DIRTYPE:
         return ArchiveEntry(path=path, kind=EntryKind.FOLDER)
     if info.type == tarfile.SYMTYPE:
         return ArchiveEntry(path=path, kind=EntryKind.LINK, target=info.linkname)
-    what = _OTHERS.get(info.type, f"of type {info.type!r}; {_PACK_IT}")
-    raise BadArchive(f"{shown(path)} is {what}: there may be files, folders and links to them only")
+    what, remedy = _OTHERS.get(info.type, (f"of type {info.type!r}", _PACK_IT))
+    raise BadArchive(f"{shown(path)} is {what}: there may be files, folders and links to them only", remedy)
 
 
 # --- the rules
@@ -177,33 +190,33 @@ def check(entries: Sequence[ArchiveEntry]) -> None:
         BadArchive: they break one.
     """
     if len(entries) > MAX_ENTRIES:
-        raise BadArchive(_too_many())
+        raise _too_many()
     if sum(len(entry.data) for entry in entries) > MAX_UNPACKED_BYTES:
-        raise BadArchive(too_large(entries, f"unpacked, it is over {MAX_UNPACKED_BYTES // MIB} MiB"))
+        raise too_large(entries, f"unpacked, it is over {MAX_UNPACKED_BYTES // MIB} MiB")
     kinds: dict[str, EntryKind] = {}
     for entry in entries:
         _check_path(entry.path)
         if entry.path in kinds:
-            raise BadArchive(f"{shown(entry.path)} is in the archive twice; {_PACK_IT}")
+            raise BadArchive(f"{shown(entry.path)} is in the archive twice", _PACK_IT)
         kinds[entry.path] = entry.kind
     _check_parents(kinds)
     for entry in entries:
         if entry.kind is EntryKind.LINK:
             _check_link(entry, kinds)
     if kinds.get(MANIFEST) is not EntryKind.FILE:
-        raise BadArchive(f"there is no file {MANIFEST} at the top; it says how the player is built and started")
+        raise BadArchive(f"there is no file {MANIFEST} at the top", "it says how the player is built and started")
 
 
 def _check_path(path: str) -> None:
     parts = path.split("/")
     if path.startswith("/") or ".." in parts:
-        raise BadArchive(f"{shown(path)} leads out of the player's folder; {_PACK_IT}")
+        raise BadArchive(f"{shown(path)} leads out of the player's folder", _PACK_IT)
     if not path.isprintable():
-        raise BadArchive(f"{shown(path)} is no name that can be shown; rename it")
+        raise BadArchive(f"{shown(path)} is no name that can be shown", "rename it")
     if "" in parts or "." in parts:
-        raise BadArchive(f"{shown(path)} is no plain path; {_PACK_IT}")
+        raise BadArchive(f"{shown(path)} is no plain path", _PACK_IT)
     if len(parts) > MAX_LEVELS:
-        raise BadArchive(f"{shown(path)} is more than {MAX_LEVELS} folders deep; move it up")
+        raise BadArchive(f"{shown(path)} is more than {MAX_LEVELS} folders deep", "move it up")
 
 
 def _check_parents(kinds: dict[str, EntryKind]) -> None:
@@ -211,41 +224,40 @@ def _check_parents(kinds: dict[str, EntryKind]) -> None:
     for path in list(kinds):
         for parent in map(str, list(PurePosixPath(path).parents)[:-1]):
             if kinds.setdefault(parent, EntryKind.FOLDER) is not EntryKind.FOLDER:
-                raise BadArchive(f"{shown(path)} lies in {shown(parent)}, which is no folder; {_PACK_IT}")
+                raise BadArchive(f"{shown(path)} lies in {shown(parent)}, which is no folder", _PACK_IT)
     folded: dict[str, str] = {}
     for path in kinds:
         other = folded.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
-            raise BadArchive(f"{shown(path)} and {shown(other)} are one name on some machines; rename one")
+            raise BadArchive(f"{shown(path)} and {shown(other)} are one name on some machines", "rename one")
 
 
 def _check_link(link: ArchiveEntry, kinds: dict[str, EntryKind]) -> None:
     """See to it that a link leads to a file or folder of the archive, with no other link on the way."""
-    remedy = "put a copy in its place"
     steps = link.target.split("/")
     place = link.path.split("/")[:-1]
     while steps and steps[0] == "..":
         if not place:
-            raise BadArchive(f"{shown(link.path)} is a link out of the player's folder; {remedy}")
+            raise BadArchive(f"{shown(link.path)} is a link out of the player's folder", _COPY_IT)
         place, steps = place[:-1], steps[1:]
     reached = "/".join([*place, *steps])
     if link.target.startswith("/"):
-        raise BadArchive(f"{shown(link.path)} is a link to an absolute path; {remedy}")
+        raise BadArchive(f"{shown(link.path)} is a link to an absolute path", _COPY_IT)
     if not steps or kinds.get(reached) not in (EntryKind.FILE, EntryKind.FOLDER):
         detail = f"{shown(link.path)} is a link to {shown(link.target)}, which is no file or folder in here"
-        raise BadArchive(f"{detail}; {remedy}")
+        raise BadArchive(detail, _COPY_IT)
 
 
-def _too_many() -> str:
-    return f"there are more than {MAX_ENTRIES} files and folders; {_SMALLER}"
+def _too_many() -> BadArchive:
+    return BadArchive(f"there are more than {MAX_ENTRIES} files and folders", _SMALLER)
 
 
-def too_large(entries: Sequence[ArchiveEntry], what: str) -> str:
+def too_large(entries: Sequence[ArchiveEntry], what: str) -> BadArchive:
     """Return what to say of too much: which files are the largest, and what to do."""
     return largest([(len(entry.data), entry.path) for entry in entries], what)
 
 
-def largest(sizes: Sequence[tuple[int, str]], what: str) -> str:
+def largest(sizes: Sequence[tuple[int, str]], what: str) -> BadArchive:
     """Return what to say of files that are too much together.
 
     Args:
@@ -254,7 +266,7 @@ def largest(sizes: Sequence[tuple[int, str]], what: str) -> str:
     """
     top = sorted(sizes, reverse=True)[:3]
     told = ", ".join(f"{shown(path)} ({size / MIB:.1f} MiB)" for size, path in top)
-    return f"{what}; the largest: {told}; {_SMALLER}"
+    return BadArchive(f"{what}; the largest: {told}", _SMALLER)
 
 
 def shown(path: str) -> str:

@@ -45,13 +45,13 @@ def gather(folder: Path) -> Gathered:
             read.
     """
     if not folder.is_dir():
-        raise BadArchive(f"there is no folder {folder}; name the one that holds your player.toml")
+        raise BadArchive(f"there is no folder {folder}", "name the one that holds your player.toml")
     try:
         found = _Walk(folder)
     except BadTree as error:
-        raise BadArchive(f"{folder}: {error}") from None
+        raise BadArchive(f"{folder}: {error}", f"mend that, or name it in {IGNORE}") from None
     except OSError as error:
-        raise BadArchive(f"can't read {error.filename}: {error.strerror}") from None
+        raise BadArchive(f"can't read {error.filename}: {error.strerror}", "see to that path") from None
     return Gathered(entries=tuple(found.entries), left_out=tuple(sorted(found.left_out)))
 
 
@@ -68,7 +68,7 @@ class _Walk:
         for node in walk(folder, _BOUNDS, left_out=self._is_left_out):
             if len(self.entries) >= MAX_ENTRIES:
                 text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
-                raise BadArchive(f"{text}; name what the program does not need in {IGNORE}")
+                raise BadArchive(text, f"name what the program does not need in {IGNORE}")
             self.entries.append(self._entry(node))
 
     def _is_left_out(self, node: TreeNode) -> bool:
@@ -88,7 +88,7 @@ class _Walk:
             return ArchiveEntry(path=node.path, kind=EntryKind.FOLDER)
         if not node.is_file:
             text = f"{shown(node.path)} is neither a file nor a folder nor a link"
-            raise BadArchive(f"{text}; remove it, or name it in {IGNORE}")
+            raise BadArchive(text, f"remove it, or name it in {IGNORE}")
         self._weigh(node.status.st_size, node.path)
         return ArchiveEntry(path=node.path, data=b"".join(node.pieces()), is_executable=node.is_executable)
 
@@ -96,7 +96,7 @@ class _Walk:
         self._sizes.append((size, inside))
         self._total += size
         if self._total > MAX_UNPACKED_BYTES:
-            raise BadArchive(largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB"))
+            raise largest(self._sizes, f"{self._root} is over {MAX_UNPACKED_BYTES // MIB} MiB")
 
 
 def _is_environment(node: TreeNode) -> bool:
@@ -117,9 +117,9 @@ def _patterns(path: Path) -> list[str]:
     try:
         text = read_small(path, _MAX_IGNORE_BYTES).decode()
     except BadFile as error:
-        raise BadArchive(f"{path}: {error.strerror}; it has one name or pattern a line") from None
+        raise BadArchive(f"{path}: {error.strerror}", "it has one name or pattern a line") from None
     except UnicodeDecodeError:
-        raise BadArchive(f"{path} is no text in UTF-8; it has one name or pattern a line") from None
+        raise BadArchive(f"{path} is no text in UTF-8", "it has one name or pattern a line") from None
     lines = (line.strip().rstrip("/") for line in text.splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 

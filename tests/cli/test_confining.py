@@ -61,7 +61,7 @@ def test_a_sandbox_without_a_filter_is_not_what_is_required(tmp_path: Path, monk
     """Without libseccomp nothing is played where it is required; else it is, and that is said."""
 
     def _none() -> bytes:
-        raise NoFilterError("no filter of system calls: none here; install libseccomp")
+        raise NoFilterError("no filter of system calls: none here", "install libseccomp")
 
     monkeypatch.setattr("referee.launch.sandbox.system_call_filter", _none)
     with pytest.raises(SandboxMissing, match="--sandbox required: no filter of system calls: none here; install"):

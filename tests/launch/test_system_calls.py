@@ -109,8 +109,8 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch, trouble: Exception
         monkeypatch.setattr("referee.launch.system_calls.import_module", _fails)
     sandbox = find_sandbox()
     assert sandbox.filter is None
-    assert complaint in sandbox.lacks
+    assert complaint in str(sandbox.lacks)
     assert json.loads(called(sandbox, (number_of("keyctl"), 0, -3)).stdout) == [0]
     monkeypatch.undo()
     assert importlib.import_module("pyseccomp") is pyseccomp
-    assert find_sandbox().lacks == ""
+    assert find_sandbox().lacks is None

@@ -16,7 +16,7 @@ from ...files.scratch import scratch
 from ...launch import no_folder
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.printed import LAST_LINES, Printed
-from ...submissions.archive import MIB, BadArchive, pack, unpack
+from ...submissions.archive import MIB, pack, unpack
 from ...submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ...submissions.folder import gather, write
 from ...submissions.store import VersionState
@@ -106,11 +106,8 @@ def _hand_in(service: SubmissionsClient, folder: Path, *, skip_check: bool, as_j
     """Pack, check, hand in, wait; return the exit status."""
     if folder.is_file():
         raise click.UsageError(no_folder(folder))
-    try:
-        gathered = gather(folder)
-        archive = pack(gathered.entries)
-    except BadArchive as error:
-        raise click.UsageError(str(error)) from None
+    gathered = gather(folder)
+    archive = pack(gathered.entries)
     left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
     what = counted(len(gathered.entries), "file or folder", "files and folders")
     _say(f"packed {what}, {len(archive) / MIB:.2f} MiB{left_out}")
