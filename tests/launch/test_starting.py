@@ -30,8 +30,7 @@ print("found it" if key > 0 else "nothing")
 """
 STARTER = """
 import subprocess, sys, time
-from referee.launch import ProcessCommand, start
-from referee.launch.starting import if_alive
+from referee.launch.starting import ProcessCommand, if_alive, start
 command = ProcessCommand((*sys.argv[2:], *if_alive([sys.executable, "-c", sys.argv[1]])))
 start(command, cwd=None, env={}, output=1)
 sys.stdin.read()
