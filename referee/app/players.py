@@ -11,13 +11,18 @@ from msgspec.structs import replace
 
 from protocol.limits import MAX_NAME_CHARS, NAME_FORM, NAME_PATTERN
 
+from ..errors import BadRequest
 from ..launch import BUILDS, Builds, Launch, PlayerError, PlayerKind, PlayerSpec, parse_player
 from ..plugins import Registry, installed
 from ..text import near, nearest
 from .services import Services
 
 
-class UnknownPlayer(PlayerError):
+class BadPlayer(PlayerError, BadRequest):
+    """A player is given in a way in which none can be started for what is asked."""
+
+
+class UnknownPlayer(BadPlayer):
     """A player that is no house player, and no folder that there is; the text says which one was probably meant."""
 
 
@@ -29,12 +34,17 @@ def find_players(game: str, players: Sequence[str]) -> list[Launch]:
         players: as they are given, by seat.
 
     Raises:
-        PlayerError: one of them can't be started or does not play the game.
+        BadPlayer: one of them can't be started or does not play the game.
     """
-    launches = [find_player(player, game, name=f"player{seat}") for seat, player in enumerate(players, 1)]
+    try:
+        launches = [find_player(player, game, name=f"player{seat}") for seat, player in enumerate(players, 1)]
+    except UnknownPlayer as error:
+        raise UnknownPlayer(f"{error}{_as_command(players)}") from None
+    except PlayerError as error:
+        raise BadPlayer(str(error)) from None
     for launch in launches:
         if launch.folder and not re.match(NAME_PATTERN, launch.name):
-            raise PlayerError(f"{launch.folder / 'player.toml'}: name {launch.name!r} must be {NAME_FORM}")
+            raise BadPlayer(f"{launch.folder / 'player.toml'}: name {launch.name!r} must be {NAME_FORM}")
     names = distinct([launch.name for launch in launches])
     return [replace(launch, name=name) for launch, name in zip(launches, names, strict=True)]
 
@@ -85,16 +95,12 @@ def folder_of(player: str) -> Path | None:
     return Path(player) if parse_player(player).kind is PlayerKind.FOLDER else None
 
 
-def as_command(players: Sequence[str]) -> str | None:
-    """Return the words that were probably meant as one command, as a shell takes it; None: there are none.
-
-    Args:
-        players: as they are given.
-    """
+def _as_command(players: Sequence[str]) -> str:
+    """Return how the words are to be given that were probably meant as one player's command; empty: there are none."""
     for place, player in enumerate(players):
         if folder_of(player) is not None and not Path(player).exists() and shutil.which(player):
-            return f"cmd:{shlex.quote(shlex.join(players[place:]))}"
-    return None
+            return f"; if this is one player's command, write cmd:{shlex.quote(shlex.join(players[place:]))}"
+    return ""
 
 
 def distinct(names: Sequence[str], given: Collection[int] = ()) -> list[str]:

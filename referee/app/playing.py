@@ -16,7 +16,7 @@ from ..net.matches.runner import MatchPaused
 from ..net.matches.settings import TableSettings
 from ..plugins import find_game
 from ..record.resume import Resumption, reopen
-from .players import UnknownPlayer, as_command, build, find_players
+from .players import build, find_players
 from .running import run_reactor
 from .services import RefereeOptions, Services, monotonic, services
 
@@ -43,20 +43,12 @@ def play(
         OSError: the record can't be written.
     """
     if len(players) not in game.seats:
-        raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}{_hint(players)}")
-    try:
-        launches = find_players(game.name, players)
-    except UnknownPlayer as error:
-        raise UnknownPlayer(f"{error}{_hint(players)}") from None
+        raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
+    launches = find_players(game.name, players)
     settings = replace(settings, programs=tuple(players))
     with services(options, settings.folder) as at_hand:
         build(launches, settings.folder, at_hand)
         return host_match(game, settings, at_hand, lambda host: host.play_programs(launches, ADDRESS))
-
-
-def _hint(players: Sequence[str]) -> str:
-    command = as_command(players)
-    return f"; if this is one player's command, write {command}" if command else ""
 
 
 def resume(path: Path, options: RefereeOptions) -> MatchReport:

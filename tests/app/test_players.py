@@ -1,11 +1,12 @@
 """Names of players that are given without one of their own."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from protocol.limits import MAX_NAME_CHARS
-from referee.app.players import distinct, find_players
+from referee.app.players import BadPlayer, distinct, find_players
 
 LONG = "x" * (MAX_NAME_CHARS - 1)
 
@@ -35,3 +36,25 @@ def test_three_players_of_whom_two_share_a_name(tmp_path: Path) -> None:
         (tmp_path / folder / "player.toml").write_text(f'name = "{name}"\nrun = "true"\n')
     players = [str(tmp_path / folder) for folder in ("one", "two", "three")]
     assert [launch.name for launch in find_players("q", players)] == ["a2", "a3", "a1"]
+
+
+@pytest.mark.parametrize(
+    ("players", "told"),
+    [
+        (["house:gredy", "house:dag"], "there is no house player 'gredy'; did you mean \"greedy\"?"),
+        (["greedy", "house:dag"], "there is no folder 'greedy'; did you mean \"house:greedy\"?"),
+        (["my_playr", "house:dag"], "there is no folder 'my_playr'; did you mean \"my_player\"?"),
+        (["house:dag", "sh", "x y.sh"], "if this is one player's command, write cmd:'sh '\"'\"'x y.sh'\"'\"''"),
+        (["my_player", "house:dag"], "quiet plays quincy, not q"),
+        (["cmd:", "house:dag"], "cmd: needs a command"),
+    ],
+)
+def test_what_was_probably_meant_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, players: list[str], told: str
+) -> None:
+    """A player that is not to be had is asked for wrongly, and the text says what to ask for instead."""
+    (tmp_path / "my_player").mkdir()
+    (tmp_path / "my_player" / "player.toml").write_text('name = "quiet"\nrun = "true"\ngames = ["quincy"]\n')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadPlayer, match=re.escape(told)):
+        find_players("q", players)

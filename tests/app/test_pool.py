@@ -11,30 +11,37 @@ from pathlib import Path
 import pytest
 
 WAIT_S = 60
-AUDIT = """
+READING = """
 import os, signal, sys
-from referee.app import audit
-from referee.cli import main
+from pathlib import Path
+import rich_click as click
+from referee.app.pool import each
+from referee.cli.main import Commands, main
 
-def work(path, demands):
+def work(path):
     if path.name == "fatal":
         os.kill(os.getpid(), signal.SIGKILL)
     print("out of place")
     os.open(sys.argv[1], os.O_RDONLY)  # waits for a writer, and is that writer's reader from then on
     signal.pause()
 
-audit.audit_record = work
-main.main(["audit", *sys.argv[2:], "--jobs", "2"], prog_name="referee")
+@click.command()
+@click.argument("files", nargs=-1)
+def read(files):
+    list(each(work, [Path(file) for file in files], 2))
+
+Commands.get_command = lambda *_: read
+main(["audit", *sys.argv[2:]], prog_name="referee")
 """
 
 
-def auditing(folder: Path, name: str) -> "subprocess.Popen[str]":
-    """Start an audit whose processes wait at a pipe."""
+def reading(folder: Path, name: str) -> "subprocess.Popen[str]":
+    """Start a command whose processes wait at a pipe."""
     os.mkfifo(folder / "pipe")
     files = [folder / f"{name}{number or ''}" for number in range(8)]
     for file in files:
         file.touch()
-    command = [sys.executable, "-c", AUDIT, str(folder / "pipe"), *map(str, files)]
+    command = [sys.executable, "-c", READING, str(folder / "pipe"), *map(str, files)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
@@ -44,7 +51,7 @@ def auditing(folder: Path, name: str) -> "subprocess.Popen[str]":
 )
 def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, status: int) -> None:
     """A kill, SIGTERM and Ctrl-C leave none of them, nobody waits for its stdout, and nothing but an end is told."""
-    with auditing(tmp_path, "record") as command:
+    with reading(tmp_path, "record") as command:
         writer = os.open(tmp_path / "pipe", os.O_WRONLY)
         try:
             send = os.killpg if number == signal.SIGINT else os.kill
@@ -62,6 +69,6 @@ def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, statu
 
 def test_one_that_is_killed_is_told(tmp_path: Path) -> None:
     """What the kernel ends for want of memory is no reason for a traceback."""
-    with auditing(tmp_path, "fatal") as command:
+    with reading(tmp_path, "fatal") as command:
         _, told = command.communicate(timeout=WAIT_S)
     assert (command.returncode, "a process at work was killed" in told, "Traceback" in told) == (1, True, False), told

@@ -163,7 +163,7 @@ BROKEN: list[tuple[str, bytes | None, str]] = [
     ("type", b"name = 3", "Expected `str`, got `int` - at `$.name`"),
     ("key", b'name = "a"\nrun = "a"\nx = 1', "contains unknown field `x`"),
     ("run", b'name = "a"\nrun = ""', "`run` is empty"),
-    ("game", b'name = "a"\nrun = "a"\ngames = ["quincy"]', "it plays quincy, not q"),
+    ("game", b'name = "a"\nrun = "a"\ngames = ["quincy"]', "a plays quincy, not q"),
     ("control", b'name = "a"\nrun = "a"\ngames = ["\\u001b[2J"]', "`games` has the character '\\x1b'"),
 ]
 

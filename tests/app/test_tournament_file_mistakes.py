@@ -24,6 +24,8 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 TOML = "; texts stand in quotation marks, tables in brackets"
+HOUSES = ", ".join(sorted(REGISTRY.players))
+OTHERS = "cmd:COMMAND or a folder with player.toml"
 FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
 WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
     ("value", "game = q\n", [(1, f"this is no TOML: Invalid value{TOML}")]),
@@ -160,15 +162,15 @@ FORMATS: list[tuple[str, str, Expected]] = [
 ENTRANTS: list[tuple[str, str, Expected]] = [
     ("none", 'name = "a"', [(4, f"entrants.player: this key is missing; {FORMS}")]),
     ("key", 'plaier = "mine"\nplayer = "mine"', [(5, 'entrants.plaier: there is no such key; did you mean "player"?')]),
-    ("house", 'player = "house:gredy"', [(5, 'there is no house player "gredy"; did you mean "greedy"?')]),
-    ("not-house", 'player = "Greedy"', [(5, 'there is no folder "Greedy"; did you mean "house:greedy"?')]),
-    ("folder", 'player = "xyz"', [(5, f'there is no folder "xyz"; {FORMS}')]),
+    ("house", 'player = "house:gredy"', [(5, "there is no house player 'gredy'; did you mean \"greedy\"?")]),
+    ("not-house", 'player = "Greedy"', [(5, "there is no folder 'Greedy'; did you mean \"house:greedy\"?")]),
+    ("folder", 'player = "xyz"', [(5, f"there is no folder 'xyz'; a player is house:NAME ({HOUSES}), {OTHERS}")]),
     (
         "bare",
         'player = "bare"',
         [(5, "HALL/bare/player.toml: No such file or directory; a player's folder needs that file")],
     ),
-    ("game", 'player = "quincy"', [(5, "HALL/quincy/player.toml: it plays quincy, not q")]),
+    ("game", 'player = "quincy"', [(5, "HALL/quincy/player.toml: mine plays quincy, not q")]),
     ("cmd", 'player = "cmd:\'"', [(5, "cmd:': No closing quotation; it is split into words as a shell would")]),
     ("no-name", 'player = "cmd:true"', [(5, 'a command has no name; give the entrant one: name = "..."')]),
     (

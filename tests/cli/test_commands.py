@@ -121,7 +121,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "quincy", *["house:dag"] * 3), "quincy takes 2 or 4 players, not 3"),
         (("serve", "quincy", "--min", "3"), "quincy takes 2 or 4 players, not 3 to 4"),
         (("play", "q", *["house:dag"] * 5), "not 5"),
-        (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; there are: dag, greedy"),
+        (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; did you mean"),
         (("play", "q", "my_playr", "house:dag"), "there is no folder 'my_playr'"),
         (("play", "q", "cmd:", "house:dag"), "cmd: needs a command"),
         (("play", "q", "house:dag", "house:dag", "--option", "q_bonus"), "--option takes NAME=VALUE"),

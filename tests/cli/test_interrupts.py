@@ -71,3 +71,16 @@ def test_the_second_one_ends_a_match_at_once(tmp_path: Path, number: signal.Sign
     (record,) = logs.glob("*.jsonl")
     referee("play", "--resume", str(record), cwd=tmp_path)
     referee("audit", "logs", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_before_the_match_says_that_nothing_was_played(tmp_path: Path, number: signal.Signals) -> None:
+    """There is no record to go on from, and no talk of one."""
+    command = [sys.executable, "-m", "referee", "serve", "q", "--listen", "tcp:0:interface=127.0.0.1", "--wait", "600"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        while "listens" not in running.stderr.readline():
+            assert running.poll() is None
+        running.send_signal(number)
+        told = running.stderr.read()
+    assert (told.splitlines()[-1], running.returncode) == ("stopped before the match began; nothing was played", 1)

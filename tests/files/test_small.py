@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import rich_click as click
 
 from referee.app.tournament_file.sheet import BadToml, read_toml
 from referee.cli.common import parse_options
+from referee.errors import BadRequest
 from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
 from referee.launch import PlayerError, read_folder
 from referee.net.links.tokens import MAX_FILE_BYTES, BadTokens, add_tokens, read_tokens
@@ -33,7 +33,7 @@ READERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     "players": (read_tokens, BadTokens),
     "key": (load_key, BadKey),
     "public key": (lambda path: parse_public(str(path)), BadKey),
-    "layout": (_layout, click.UsageError),
+    "layout": (_layout, BadRequest),
     "layout of a spec": (read_toml, BadToml),
     "certificate": (_certificate, ServiceError),
     "token": (find_token, ServiceError),
