@@ -35,8 +35,21 @@ MAX_CHARS = 40
 """Of a tournament's name."""
 
 
+class ComparisonTest(Struct, frozen=True, kw_only=True):
+    """How sure the answer is to be, and how long it may take."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    pairs: int
+    """Stop after so many."""
+    tables: int
+    """Matches at the same time."""
+
+
 class ComparisonRequest(Struct, frozen=True, kw_only=True):
-    """What two players are compared at, and how sure the answer is to be."""
+    """Who is compared, and how their matches are played."""
 
     players: tuple[str, str]
     """A and B, as they are given."""
@@ -46,14 +59,7 @@ class ComparisonRequest(Struct, frozen=True, kw_only=True):
     lag_margin_ms: float
     acknowledge: bool = False
     seed: int | None = None
-    elo0: float
-    elo1: float
-    alpha: float
-    beta: float
-    pairs: int
-    """Stop after so many."""
-    tables: int
-    """Matches at the same time."""
+    test: ComparisonTest
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
@@ -103,7 +109,7 @@ def compare(
         OSError: the machine failed.
     """
     place = find_place(_spec(game, request, options.memory_mib), logs)
-    run_settings = RunSettings(folder=place.folder, tables=request.tables, sandbox=options.sandbox)
+    run_settings = RunSettings(folder=place.folder, tables=request.test.tables, sandbox=options.sandbox)
     with (
         services(options, place.folder) as at_hand,
         at_hand.match.observers.also(observer) as observers,
@@ -117,7 +123,7 @@ def compare(
 def _spec(game: Game[Any, Any, Any], request: ComparisonRequest, memory_mib: int) -> TournamentSpec:
     if 2 not in game.seats:  # players of a match
         raise BadRequest(f"{game.name} is not played by two; compare is for games for two")
-    hypotheses = {name: getattr(request, name) for name in ("elo0", "elo1", "alpha", "beta")}
+    hypotheses = {name: getattr(request.test, name) for name in ("elo0", "elo1", "alpha", "beta")}
     try:
         Hypotheses(**hypotheses)
     except ValueError as error:
@@ -131,7 +137,7 @@ def _spec(game: Game[Any, Any, Any], request: ComparisonRequest, memory_mib: int
         entrants=tuple(Participant(name=name, player=player) for name, player in zip(names, players, strict=True)),
         seats=2,
         format=SprtMatch.name,
-        format_options={"hypotheses": hypotheses, "max_pairs": request.pairs, "window": request.tables},
+        format_options={"hypotheses": hypotheses, "max_pairs": request.test.pairs, "window": request.test.tables},
         duplicate=True,
         time=request.time,
         lag_margin_ms=request.lag_margin_ms,

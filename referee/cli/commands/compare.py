@@ -4,12 +4,10 @@ import contextlib
 import sys
 
 import rich_click as click
-from msgspec import Struct
-from msgspec.structs import asdict
 from rich.markup import escape
 
 from ...app import comparing
-from ...app.comparing import Comparison, ComparisonRequest
+from ...app.comparing import Comparison, ComparisonRequest, ComparisonTest
 from ...app.services import RefereeOptions
 from ...launch import PlayerKind, parse_player
 from ...text import counted, printable
@@ -29,17 +27,6 @@ WORDS = {
 }
 
 
-class TestOptions(Struct, frozen=True, kw_only=True):
-    """How sure the test is to be, and how long it may take."""
-
-    elo0: float
-    elo1: float
-    alpha: float
-    beta: float
-    pairs: int
-    tables: int
-
-
 def _number(name: str, default: float, what: str) -> Decorator:
     return click.option(name, type=float, default=default, show_default=True, help=what)
 
@@ -50,7 +37,7 @@ def _count(name: str, most: int, default: int, what: str) -> Decorator:
 
 _test_options = grouped(
     "test",
-    TestOptions,
+    ComparisonTest,
     _number("--elo0", 0.0, "B is no better than by this many Elo..."),
     _number("--elo1", 20.0, "...or better by at least as many."),
     _number("--alpha", 0.05, "How often B may be called better wrongly."),
@@ -69,7 +56,7 @@ _test_options = grouped(
 @referee_options
 @json_option
 def compare(
-    a: str, b: str, *, game: str, test: TestOptions, match: MatchOptions, running: RefereeOptions, as_json: bool
+    a: str, b: str, *, game: str, test: ComparisonTest, match: MatchOptions, running: RefereeOptions, as_json: bool
 ) -> None:
     """Tell whether player B is better than player A, with as few matches as it takes.
 
@@ -88,7 +75,7 @@ def compare(
         lag_margin_ms=match.lag_margin_s * 1000.0,
         acknowledge=match.acknowledge,
         seed=match.seed,
-        **asdict(test),
+        test=test,
     )
     found = comparing.compare(rules, request, match.logs.absolute(), running, watch_of(as_json=as_json))
     with contextlib.suppress(BrokenPipeError):  # what it decided is told by its exit status, too
@@ -121,7 +108,9 @@ def _verdict(found: Comparison, request: ComparisonRequest) -> str:
     if missing and found.verdict is SprtDecision.CONTINUE:
         return f"not decided: {missing}"
     played = f"{counted(found.pairs, 'pair')} of matches {'was' if found.pairs == 1 else 'were'}"
-    words = WORDS[found.verdict].format(a=found.a, b=found.b, elo0=request.elo0, elo1=request.elo1, pairs_played=played)
+    words = WORDS[found.verdict].format(
+        a=found.a, b=found.b, elo0=request.test.elo0, elo1=request.test.elo1, pairs_played=played
+    )
     return f"{words}; but {missing}" if missing else words
 
 

@@ -45,7 +45,7 @@ WIDE = 120
 
 
 def watch_of(*, as_json: bool) -> Observer:
-    """Return the watcher that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
+    """Return the observer that fits: JSON if that is wanted, the live view on a terminal, plain lines elsewhere."""
     if as_json:
         return JsonLines()
     return LiveView() if is_interactive() else PlainLines()

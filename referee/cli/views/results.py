@@ -1,7 +1,4 @@
-"""The ranking of a match as a table for people, and what an expelled player's author does next.
-
-Knows rich; refuses to know how the match was run.
-"""
+"""Shows the ranking of a match as a table, and what an expelled player's author does next."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
