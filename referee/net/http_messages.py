@@ -1,4 +1,4 @@
-"""What a service over HTTP is asked, and what it answers. Refuses to know bytes."""
+"""What a service over HTTP is asked, and what it answers."""
 
 from collections.abc import Mapping
 from http import HTTPStatus

@@ -1,6 +1,6 @@
-"""HTTP for services of this referee: limits for slow, silent and many clients. Knows requests and connections.
+"""HTTP for services of this referee: limits for slow, silent and many clients.
 
-Refuses to know what is answered. Whatever a service does not want is refused before its body is read. A connection
+Whatever a service does not want is refused before its body is read. A connection
 carries one request.
 """
 

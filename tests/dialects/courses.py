@@ -1,4 +1,4 @@
-"""One match of Q between in-memory links that speak the course's wire. Knows its calls, and honest answers to them."""
+"""One match of Q between in-memory links that speak the course's wire."""
 
 import json
 from pathlib import Path

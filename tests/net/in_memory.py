@@ -1,4 +1,4 @@
-"""One match of Q between in-memory links, whose peers speak when a test says so. Knows no verdicts."""
+"""One match of Q between in-memory links, whose peers speak when a test says so."""
 
 import json
 from collections.abc import Callable

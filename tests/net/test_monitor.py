@@ -1,4 +1,4 @@
-"""The endpoint for monitors under a test's clock: it takes no bodies, and no client for long. Knows no sockets."""
+"""The endpoint for monitors under a test's clock: it takes no bodies, and no client for long."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -108,4 +108,4 @@ def test_only_so_many_are_connected(endpoint: Endpoint) -> None:
     protocol.dataReceived(GET % (b"/health", b""))
     endpoint.clock.advance(0)
     assert transport.value().endswith(b"ok\n")
-    assert sum(not one.disconnected for _, one in idle) < LIMITS.of_address
+    assert sum(not transport.disconnected for _, transport in idle) < LIMITS.of_address

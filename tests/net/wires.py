@@ -1,4 +1,4 @@
-"""In-memory links: a PlayerLink on a transport without a network, and the player's end of it. Knows no verdicts."""
+"""In-memory links: a PlayerLink on a transport without a network, and the player's end of it."""
 
 from typing import Any, cast
 

@@ -1,7 +1,6 @@
 """The course's players: a strategy, and what goes wrong with it, as the configuration of `xclients` says.
 
-Knows in which call a player misbehaves and how. Refuses to know the wire. A player that raises leaves; one that loops
-never answers, and costs nothing.
+A player that raises leaves; one that loops never answers, and costs nothing.
 """
 
 from collections import Counter

@@ -1,7 +1,5 @@
 """The five cheats of the course's players, each as view -> illegal move, or None where the cheat is impossible now.
 
-Knows which moves break which rule. Refuses to know when a cheat is tried and by whom.
-
 Source: The course CS4500 of Fall 2023, milestone 8, JCheat.
 """
 

@@ -1,4 +1,4 @@
-"""What the course's programs `xserver` and `xclients` read from their input. Knows its form; refuses to act on it.
+"""What the course's programs `xserver` and `xclients` read from their input.
 
 Source: The course CS4500 of Fall 2023, milestones 8 to 10: ServerConfig, RefereeConfig, ClientConfig, JActorsB.
 """

@@ -1,7 +1,5 @@
 """The course's JSON <-> the plain views, moves, tiles and positions of the Q game.
 
-Knows both vocabularies. Refuses to know rules, connections and who may say what.
-
 Source: The course CS4500 of Fall 2023, data definitions of milestones 3 to 10.
 """
 
@@ -153,7 +151,9 @@ def move_of(choice: Any) -> dict[str, Any]:
     """
     chosen = converted(choice, JChoice)
     if isinstance(chosen, list):
-        tiles = [[one.coordinate.row, one.coordinate.column, one.tile.tile_name] for one in chosen]
+        tiles = [
+            [placement.coordinate.row, placement.coordinate.column, placement.tile.tile_name] for placement in chosen
+        ]
         return {"action": "place", "tiles": tiles}
     return {"action": "exchange" if chosen == "replace" else "pass"}
 

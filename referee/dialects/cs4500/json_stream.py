@@ -1,7 +1,7 @@
 """A stream of JSON values without frames between them -> the values, one after the other, each with its bytes.
 
-Knows where a value ends, whatever the packets were, and JSON's traps: duplicate keys, NaN, numbers without end, nesting
-that would exhaust a stack, halves of surrogate pairs. Refuses to know sockets and what a value means.
+It finds where a value ends, whatever the packets were, and refuses JSON's traps: duplicate keys, NaN, numbers without
+end, nesting that would exhaust a stack, halves of surrogate pairs.
 
 The end of a value is found here, byte by byte and each byte once; the value itself is the standard library's affair. A
 streaming parser such as ijson would tell of every token, but neither the bytes of a value, which are the evidence, nor

@@ -1,7 +1,6 @@
 """The player's end of a connection to a course's referee: calls in, results out.
 
-Knows the wire and Twisted's transport. Refuses to know how a player decides, and does not trust the referee: a call
-that is none, or comes before the last one is answered, ends the connection.
+The referee is not trusted: a call that is none, or comes before the last one is answered, ends the connection.
 """
 
 import json

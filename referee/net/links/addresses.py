@@ -1,4 +1,4 @@
-"""Addresses to listen on, and how players write them. Knows Twisted's endpoint strings; refuses to know who comes."""
+"""Addresses to listen on, and how players write them."""
 
 import ipaddress
 from collections.abc import Sequence

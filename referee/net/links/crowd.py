@@ -1,7 +1,7 @@
-"""Connections that nobody knows yet: how many may be open, who makes way, and whose origin storms the door.
+"""Limits for connections that have not signed up: how many may be open, which one is closed first, who floods.
 
 An origin is whoever answers for connections: a host, or the program that a private socket is for. Everything is counted
-as connections come and go, so that one more costs the same however many there are. Refuses to know what they say.
+as connections come and go, so that one more costs the same however many there are.
 """
 
 import resource

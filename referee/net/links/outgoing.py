@@ -1,4 +1,4 @@
-"""Commands of a match -> messages of the wire. Knows both vocabularies; refuses to know when anything is sent."""
+"""Makes the messages that players are sent from the commands of a match."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,7 @@
-"""Limits outside of a match: for a hello, for a seat to be taken, for a player to come back.
+"""Time limits outside of a match, which a standstill of the referee prolongs: for a hello, a free seat, a return.
 
 They follow the rule of those within (Stopwatch): after a standstill longer than the margin nobody is judged late, but
-has the limit again, twice at most; and before anybody is, what the sockets already hold is taken. Refuses to judge.
+has the limit again, twice at most; and before anybody is, what the sockets already hold is taken.
 """
 
 from collections.abc import Callable

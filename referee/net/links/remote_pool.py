@@ -1,7 +1,4 @@
-"""The door of a tournament: remote entrants come with their tokens and stay, from match to match.
-
-Knows who is here, and which matches take their players back. Refuses to know who plays whom.
-"""
+"""The door of a tournament: remote entrants come with their tokens and stay, from match to match."""
 
 from collections.abc import Callable, Mapping
 

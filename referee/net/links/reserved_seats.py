@@ -1,7 +1,4 @@
-"""The door with a token for every seat: of launched programs, and of players that come back into a match.
-
-Knows tokens and seats. Refuses to know who starts the programs.
-"""
+"""The door with a token for every seat: of launched programs, and of players that come back into a match."""
 
 import hmac
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The file of the players that may sign up: names, and of each token its hash only. Knows the file, and no connection.
+"""The file of the players that may sign up: names, and of each token its hash only.
 
 Lines of TOML, in the order of the seats: `ada = "SHA-256 of her token in hex"`. Whoever reads the file can't sign up.
 """

@@ -1,4 +1,4 @@
-"""Measures how long the referee itself was not listening. Knows the loop's beat; refuses to know players.
+"""Measures how long the referee itself was not listening.
 
 A beat is due every BEAT_S. When one comes late, the loop was busy in between (a stall), and whatever a player sent
 then was lying unread. The lag of an answer is the part of its time that such stalls account for: between writing the

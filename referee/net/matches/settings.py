@@ -1,4 +1,4 @@
-"""What an organiser settles before anybody sits down. Knows every choice and its default; refuses to act on any."""
+"""What an organiser settles before a match: options of the game, time, deal, who may come."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

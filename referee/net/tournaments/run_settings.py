@@ -1,4 +1,4 @@
-"""Where and how a tournament is run, whatever its results. Knows each choice; refuses to act on any."""
+"""Where and how a tournament is run, whatever its results: what may change between two runs of it."""
 
 from collections.abc import Mapping
 from pathlib import Path

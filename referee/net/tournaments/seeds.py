@@ -1,4 +1,4 @@
-"""The seeds of a tournament's matches. Knows how they follow from one secret or one number; refuses to deal."""
+"""The seeds of a tournament's matches, which follow from one secret or one number."""
 
 from msgspec import Struct
 

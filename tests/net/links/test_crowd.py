@@ -37,7 +37,7 @@ def test_there_are_never_more_than_may_be(deeds: list[tuple[int, str, bool]]) ->
             out = crowd.add(member, origin)
             if out is not None:
                 assert there.pop(out) == origin
-        assert all(list(there.values()).count(one) <= 3 for one in "abc")
+        assert all(list(there.values()).count(origin) <= 3 for origin in "abc")
 
 
 @pytest.mark.parametrize(("limit", "most"), [(1 << 20, MOST_IN_ALL), (-1, MOST_IN_ALL), (1024, 512), (256, 128)])

@@ -1,4 +1,4 @@
-"""A match in memory between honest players and rogues that do anything at all, by chance. Knows no verdicts.
+"""A match in memory between honest players and rogues that do anything at all, by chance.
 
 Honest ones answer at once and rightly. Between their answers chance lets rogues speak or garble, lose and open
 connections, and lets time pass: with the loop beating, or standing still.

@@ -1,7 +1,6 @@
 """Observers that fail, block or are left behind: what they observe goes on, and the others are told so."""
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event as ThreadEvent
@@ -166,16 +165,16 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
             self.played = -1
 
         def match_stepped(self, step: MatchStep) -> None:
-            """Take a while, and keep it."""
-            time.sleep(0.001)
+            """Keep it, once the test has gone ahead."""
+            ahead.wait()
             self.events.append(type(step.event).__name__)
 
         def tournament_begun(self, tournament: Any, total: int | None) -> None:
-            """Keep how much was played."""
-            time.sleep(0.001)
+            """Keep how much was played, once the test has gone ahead."""
+            ahead.wait()
             self.played = tournament.played
 
-    slow, tournament = Slow(), new(spec(2, "roundrobin"))
+    ahead, slow, tournament = ThreadEvent(), Slow(), new(spec(2, "roundrobin"))
     with Observers(InThread(slow)) as observers:
         observers.tell(Observer.tournament_begun, tournament, None)
         tournament.played = 7
@@ -183,6 +182,7 @@ def test_an_observer_in_a_thread_is_told_everything_in_order(open_match: OpenMat
         running.ready()
         running.answer(0)
         running.answer(1)
+        ahead.set()
     recorded = [json.loads(line) for line in running.path.read_text().splitlines()]
     assert len(slow.events) == sum(line["kind"] == "step" for line in recorded)
     assert slow.events[:3] == ["MatchOpened", "ReadyReceived", "ReadyReceived"]

@@ -13,7 +13,7 @@ from referee.match.fouls import Cause
 from referee.net.links.crowd import STORM
 from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
-from referee.record.writer import RecordWriter
+from referee.record.writer import NotWritten, RecordWriter
 
 from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, OpenMatch
 from ..wires import kinds
@@ -258,13 +258,31 @@ def test_a_record_that_cannot_be_written_ends_the_match(
     running.runner.done.addErrback(failures.append)
 
     def full(*_args: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise NotWritten(28, "No space left on device")
 
     monkeypatch.setattr(RecordWriter, "write_step", full)
     running.answer(0)
     assert [failure.value.errno for failure in failures] == [28]
     assert kinds(running.peers[1].heard()) == ["Start"]
     assert not running.peers[1].is_open
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(32, "Broken pipe"), OSError(24, "Too many open files"), KeyError()])
+def test_any_other_fault_of_the_referee_voids_the_match(
+    running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Only a record that can't be written ends a match without a result; nobody is blamed for all the rest."""
+    faults = [error]
+
+    def fail(*_args: object) -> None:
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr(running.runner, "_on_step", fail)
+    running.answer(0)
+    (result,) = running.result
+    assert (result.void, result.fouls) == (f"{type(error).__name__}: {error}", ())
+    assert audit(running.path, lambda _name: QGame()).result is not None
 
 
 @pytest.mark.forges
