@@ -3,7 +3,7 @@
 SQLite keeps a write-ahead log, so that others may read while a referee writes, and does not wait for the disk at every
 commit (`synchronous=NORMAL`). A referee that is killed loses nothing by that. A power cut may take the last results
 from the ledger, never from its middle; the records have them, and the headers of later ones tell their order. To wait
-(`FULL`) took 10 ms a commit on a busy disk, in which the referee's loop stood still before all players.
+(`FULL`) took 10 ms a commit on a busy disk.
 """
 
 import sqlite3
@@ -16,9 +16,8 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from ..errors import RefereeError
 
-WAIT_S = 2
-"""How long a database that another process has locked is waited for. A commit takes milliseconds; the referee's loop
-stands still meanwhile. A guess."""
+WAIT_S = 10
+"""How long a database that another process has locked is waited for, in a thread of the ledger's own. A guess."""
 CONNECT_S = 5
 FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 _REMEDIES = (
