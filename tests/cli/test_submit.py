@@ -13,8 +13,10 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
-from referee.cli.commands.submit import PATIENCE_S, _awaited, _explain, _match, _show_verdict
+from referee.app.submit import PATIENCE_S, awaited, explanation_in, find_match
 from referee.cli.main import main
+from referee.cli.views.explanation import show_explanation
+from referee.cli.views.submissions import show_verdict
 from referee.plugins import load
 from referee.record.explain import explain
 from referee.record.printed import Printed
@@ -91,7 +93,7 @@ def test_what_has_one_cause_is_shown_once(capsys: pytest.CaptureFixture[str]) ->
     """Of the organiser's check, as of one's own, a later step that fails for the same cause takes a line."""
     trouble = {"happened": "it crashed", "cause": "crashed", "printed": "KeyError: \x1b[2J\n"}
     steps = [{"number": number, "title": "it plays", "verdict": "failed", "trouble": trouble} for number in (7, 9)]
-    _show_verdict({"number": 3, "state": "failed", "report": {"steps": steps}}, "version 2 plays on")
+    show_verdict({"number": 3, "state": "failed", "report": {"steps": steps}}, "version 2 plays on")
     shown = capsys.readouterr().out
     assert shown.splitlines() == [
         "version 3 failed: version 2 plays on",
@@ -150,15 +152,18 @@ def test_an_explanation_that_came_over_the_wire_is_shown(capsys: pytest.CaptureF
     lines = [read_line(line) for line in redacted_lines(path, load().game, seat)]
     printed = Printed(path="m.seat0.ada.stderr", lines=("KeyError: 7", "\x1b[2J"))
     told = json.loads(msgspec.json.encode(explain(lines, seat, load().game("q").rules, printed)))
-    _explain(told, as_json=False)
+    show_explanation(explanation_in(told))
     shown = capsys.readouterr().out
     assert "illegal-move" in shown
     assert "answers and their times" in shown
     assert not {"--turn", "--json"} & set(shown.split()), "submit has no such options"
     assert "(m.seat0.ada.stderr):\n  KeyError: 7\n  \\x1b[2J\n" in shown
-    for key in told:
+    wrong = [{**told, key: 7} for key in told]
+    wrong += [{**told, "result": {**told["result"], key: {}}} for key in ("ranking", "scores", "turns")]
+    wrong += [{**told, "verdict": {**told["verdict"], key: {"id": "x"}}} for key in ("foul", "rule")]
+    for answer in (*wrong, {}, {**told, "conversation": [7]}, {**told, "names": []}, {**told, "seat": -1}):
         with pytest.raises(ServiceError, match="explains no match"):
-            _explain({**told, key: 7}, as_json=False)
+            explanation_in(answer)
 
 
 class Shelf:
@@ -186,7 +191,7 @@ class Shelf:
 def test_the_last_part_of_a_name_is_enough(names: tuple[str, ...], found: str) -> None:
     """A match is found by the name that its file has; the whole name goes first."""
     service: Any = Shelf(*names)
-    assert _match(service, "lab-1") == {"name": found}
+    assert find_match(service, "lab-1") == {"name": found}
 
 
 @pytest.mark.parametrize(
@@ -200,7 +205,7 @@ def test_a_name_that_is_not_one_match_is_told(names: tuple[Any, ...], error: str
     """Where a name is several matches' or nobody's, the author reads what to say instead."""
     service: Any = Shelf(*names)
     with pytest.raises(ServiceError, match=error):
-        _match(service, "lab-1")
+        find_match(service, "lab-1")
 
 
 class Clerk:
@@ -222,11 +227,11 @@ def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
     """It is looked for less and less often, and after half an hour no more."""
     pauses: list[float] = []
     service: Any = Clerk("waiting", "checking", "passed")
-    assert _awaited(service, 7, pauses.append)["state"] == "passed"
+    assert awaited(service, 7, print, pauses.append)["state"] == "passed"
     assert pauses == [0.25, 0.375]
     endless: Any = Clerk("waiting")
     with pytest.raises(ServiceError, match="no verdict after 30 minutes; ask the organiser"):
-        _awaited(endless, 7, pauses.append)
+        awaited(endless, 7, print, pauses.append)
     assert PATIENCE_S <= sum(pauses) < PATIENCE_S + 10
 
 
@@ -235,7 +240,7 @@ def test_an_answer_without_a_state_is_none_of_a_service(state: Any) -> None:
     """It is told at once, in the place of waiting."""
     service: Any = Clerk(state)
     with pytest.raises(ServiceError, match="does not tell how far version 7 is; is --to right"):
-        _awaited(service, 7)
+        awaited(service, 7, print)
 
 
 def test_the_wrong_scheme_is_told(service: Reception, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from referee.cli.views.live import LiveView
 from referee.cli.views.live_lines import JsonLines, PlainLines
 from referee.cli.views.match import MatchProgress, Moves, show_played
 from referee.cli.views.notices import TurnedAway
+from referee.cli.views.submissions import MATCHES, VERSIONS, show_rows, show_verdict
 from referee.hookspecs import Joined
 from referee.net.matches.host import MatchReport
 from referee.observers import MatchStep, Observer
@@ -112,10 +113,10 @@ def handed_in() -> None:
     step = {"number": NASTY, "title": NASTY, "verdict": "failed", "trouble": dict.fromkeys(["happened"], NASTY)}
     version = {"number": NASTY, "state": NASTY, "trouble": NASTY, "report": {"steps": [step]}, "failed_steps": [NASTY]}
     submit._say(NASTY)
-    submit._show_verdict(version, NASTY)
-    submit._show_versions({"submissions": [version]}, as_json=False)
-    submit._show_matches({"matches": [dict.fromkeys(["match", "names", "foul"], NASTY)]}, as_json=False)
-    submit._show_versions({"submissions": [version]}, as_json=True)
+    show_verdict(version, NASTY)
+    show_rows({"submissions": [version]}, "submissions", VERSIONS)
+    show_rows({"matches": [dict.fromkeys(["match", "names", "foul"], NASTY)]}, "matches", MATCHES)
+    print_json({"submissions": [version]})
 
 
 def forgotten() -> None:

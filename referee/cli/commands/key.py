@@ -1,11 +1,13 @@
 """`referee key`: the key that seals records."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import rich_click as click
 
 from ...record.key_file import BadKey, default_path, load_key, make_key, public_pem
+from ...record.seal import Sealer
 from ..common import json_option, out, print_json
 
 _file = click.option("--key", "path", type=click.Path(path_type=Path), help="Its file, if not the usual one.")
@@ -28,12 +30,7 @@ def make(path: Path | None, as_json: bool) -> None:
 
     Exit status: 0 made, 1 there is one already or the file can't be written, 2 used wrongly.
     """
-    where = path or default_path(os.environ)
-    try:
-        public = make_key(where).public
-    except BadKey as error:
-        raise click.ClickException(str(error)) from None
-    _show(where, public, as_json=as_json)
+    _show(*_found(path, make_key), as_json=as_json)
 
 
 @key.command("show", epilog="Example:  referee key show")
@@ -44,12 +41,7 @@ def show(path: Path | None, as_json: bool) -> None:
 
     Exit status: 0 shown, 1 there is none, 2 used wrongly.
     """
-    where = path or default_path(os.environ)
-    try:
-        public = load_key(where).public
-    except BadKey as error:
-        raise click.ClickException(str(error)) from None
-    _show(where, public, as_json=as_json)
+    _show(*_found(path, load_key), as_json=as_json)
 
 
 @key.command("export", epilog="Example:  referee key export > referee.pub")
@@ -59,9 +51,15 @@ def export(path: Path | None) -> None:
 
     Exit status: 0 printed, 1 there is none, 2 used wrongly.
     """
+    print(public_pem(_found(path, load_key)[1]), end="")
+
+
+def _found(path: Path | None, get: Callable[[Path], Sealer]) -> tuple[Path, str]:
+    """Return a key's file and its public part."""
+    where = path or default_path(os.environ)
     try:
-        print(public_pem(load_key(path or default_path(os.environ)).public), end="")
-    except BadKey as error:
+        return where, get(where).public
+    except BadKey as error:  # here, that there is one or none is what the command is to tell: nothing was asked wrongly
         raise click.ClickException(str(error)) from None
 
 
@@ -69,5 +67,5 @@ def _show(path: Path, public: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"public": public, "file": str(path)})
         return
-    out.print(f"public key  {public}", highlight=False, soft_wrap=True)
-    out.print(f"kept in     {path}", markup=False, highlight=False, soft_wrap=True)
+    out.say(f"public key  {public}")
+    out.say(f"kept in     {path}")

@@ -11,6 +11,7 @@ from rich.table import Table as RichTable
 
 from ...games.base import Game, seats_text
 from ...pairing.base import PairingFormat
+from ...plugins import Registry
 from ..common import find_game, json_option, out, print_json, registry
 from ..options.completion import complete_games
 
@@ -27,7 +28,10 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
     if game is None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
-        _list_all(as_json)
+        if as_json:
+            print_json(_everything(registry()))
+        else:
+            _show_all(registry())
         return
     rules = find_game(game)
     if schema:
@@ -36,6 +40,15 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
         print_json(_described(rules))
     else:
         _show_game(rules)
+
+
+def _everything(known: Registry) -> dict[str, Any]:
+    players = known.players.values()
+    return {
+        "games": [_described(game) for game in known.games.values()],
+        "house_players": [{name: getattr(player, name) for name in ("name", "games", "summary")} for player in players],
+        "formats": [_outlined(form) for form in known.formats.values()],
+    }
 
 
 def _described(game: Game[Any, Any, Any]) -> dict[str, Any]:
@@ -52,16 +65,7 @@ def _outlined(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> dict[str, Any
     }
 
 
-def _list_all(as_json: bool) -> None:
-    known = registry()
-    if as_json:
-        players = [
-            {"name": player.name, "games": player.games, "summary": player.summary} for player in known.players.values()
-        ]
-        games = [_described(game) for game in known.games.values()]
-        formats = [_outlined(form) for form in known.formats.values()]
-        print_json({"games": games, "house_players": players, "formats": formats})
-        return
+def _show_all(known: Registry) -> None:
     _print_table("game", "Games", known.games.values())
     out.print()
     players_table = _table("player", "games", "how it plays", title="House players")

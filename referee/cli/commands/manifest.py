@@ -1,16 +1,13 @@
 """`referee manifest`: sign the list of a folder's records."""
 
-import sys
 from pathlib import Path
 
 import rich_click as click
 
 from ...app.services import find_sealer
 from ...record.manifest import NAME, write_manifest
-from ...record.reader import RecordError
 from ...text import counted
 from ..common import console, json_option, out, print_json
-from ..errors import FAILED
 
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")
@@ -25,16 +22,8 @@ def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
 
     Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
     """
-    try:
-        written = write_manifest(folder, find_sealer(path, console.say))
-    except RecordError as error:
-        out.print(str(error), markup=False, highlight=False, soft_wrap=True)
-        sys.exit(FAILED)
-    except OSError as error:
-        raise click.ClickException(f"can't write {folder / NAME}: {error.strerror}") from None
+    written = write_manifest(folder, find_sealer(path, console.say))
     if as_json:
         print_json({"manifest": str(folder / NAME), "key": written.key, "records": len(written.records)})
     else:
-        out.print(
-            f"{folder / NAME}: {counted(len(written.records), 'record')}", markup=False, highlight=False, soft_wrap=True
-        )
+        out.say(f"{folder / NAME}: {counted(len(written.records), 'record')}")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...net.links.tokens import BadTokens, add_tokens
+from ...net.links.tokens import add_tokens
 from ..common import json_option, print_json
 
 
@@ -28,12 +28,7 @@ def token_command(names: tuple[str, ...], path: Path, renew: bool, as_json: bool
 
     Exit status: 0 made, 2 a name or the file can't be used.
     """
-    try:
-        tokens = add_tokens(path, list(dict.fromkeys(names)), may_renew=renew)
-    except BadTokens as error:
-        raise click.UsageError(str(error)) from None
-    except OSError as error:
-        raise click.ClickException(f"can't write {path}: {error.strerror}") from None
+    tokens = add_tokens(path, list(dict.fromkeys(names)), may_renew=renew)
     if as_json:
         print_json({"file": str(path), "tokens": tokens})
         return
