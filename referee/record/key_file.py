@@ -55,9 +55,9 @@ def make_key(path: Path) -> Sealer:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         write_whole(path, [content], mode=0o600, may_replace=False)
-    except FileExistsError:
-        raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
     except OSError as error:
+        if path.exists():
+            raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
         raise BadKey(f"can't write {path}: {error.strerror}; name another file with --key or {VARIABLE}") from None
     return Sealer(key)
 

@@ -3,25 +3,19 @@
 What is whose tells redaction.py.
 """
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
-from ..match.fouls import Foul
 from .audit.audit import FindGame, audit, open_match
 from .audit.checks import MovesIn, no_dialects
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .redaction import HASH_KEY, OPEN, hidden_fields
-from .schema import BadLine, Header, RecordedStep, ResultLine, encode_line, forms, header_of, owners
-
-_TEXT = "0" * 64
-"""Stands for whatever is hidden: a seed, bytes in hex, what somebody said."""
-_HEX = re.compile("(?:[0-9a-f]{2})*")
+from .redacted_forms import check_forms
+from .redaction import OPEN, hidden_fields
+from .schema import BadLine, Header, encode_line, header_of, owners
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +87,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     check_key(path, 1, header.key, keys)
     check_seal(chain)
     check_heads(chain, heads)
-    _check_forms(chain, len(header.setup.names))
+    check_forms(chain, len(header.setup.names))
     return Redaction(header, _seat_of(chain, header), chain)
 
 
@@ -115,59 +109,3 @@ def _seat_of(chain: Chain, header: Header) -> int:
             found = ", ".join(line.opened)[:200] or "nothing"
             raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)
     return min(seats)
-
-
-def _check_forms(chain: Chain, seats: int) -> None:
-    """Check that the lines behind the header have the form of a record's, as far as they are shown.
-
-    Raises:
-        RecordError: the first one that has not.
-    """
-    kinds = ["header", *["step"] * (len(chain.lines) - 3), "result", "seal"]
-    for number, (line, kind) in enumerate(zip(chain.lines, kinds, strict=False), 1):
-        try:
-            _check_form(line.fields, kind, seats)
-        except (BadLine, msgspec.ValidationError, RecursionError, OverflowError) as error:
-            found = str(error) or type(error).__name__
-            raise RecordError(chain.path, number, f"a line of kind {kind}", found) from None
-
-
-def _check_form(fields: dict[str, Any], kind: str, seats: int) -> None:
-    """Check the form of a line whose seal and header were checked before.
-
-    Raises:
-        BadLine: it is of another kind, or has not the form of that.
-        msgspec.ValidationError: as BadLine.
-    """
-    if fields.get("kind") != kind:
-        raise BadLine(f"kind {fields.get('kind')!r:.40}")
-    if kind == "step":
-        step = msgspec.convert({**fields, "event": _filled(fields.get("event"))}, RecordedStep)
-        forms(step)
-        for command in step.commands:
-            if "foul" in command:
-                _check_foul(command["foul"])
-    elif kind == "result":
-        result = fields.get("result")
-        fouls = result.get("fouls") if isinstance(result, dict) else None
-        if not isinstance(result, dict) or not isinstance(fouls, list):
-            raise BadLine("no result with its fouls")
-        plain = {**fields, "seed": _TEXT, "result": {**result, "fouls": [*map(_filled, fouls)]}}
-        told = msgspec.convert(plain, ResultLine).result
-        if not len(told.scores) == len(told.used_ms) == seats:
-            raise BadLine(f"scores and times of other than {seats} seats")
-
-
-def _check_foul(foul: Any) -> None:
-    if not isinstance(foul, dict) or set(foul) != {*Foul.__struct_fields__}:
-        raise BadLine("a foul that lacks a field, or has one too many")
-    evidence = msgspec.convert(_filled(foul), Foul).evidence
-    if not _HEX.fullmatch(evidence):
-        raise BadLine("evidence that is not in hex")
-
-
-def _filled(holder: Any) -> Any:
-    """Return an object with some text in place of each field that is hidden; anything else as it is."""
-    if not isinstance(holder, dict):
-        return holder
-    return {key: _TEXT if isinstance(value, dict) and HASH_KEY in value else value for key, value in holder.items()}

@@ -16,6 +16,7 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase, Request
+from referee.match.setup import UnfitSeed
 from referee.testing import ScriptedSeat, drive, random_chooser
 
 from .folding import (
@@ -267,7 +268,7 @@ def test_a_bad_setup_is_refused(fields: dict[str, Any], says: str) -> None:
 
 def test_a_seed_that_was_not_committed_to_is_refused() -> None:
     """No match begins with another seed than the one of its commitment."""
-    with pytest.raises(BadSetup, match="commitment"):
+    with pytest.raises(UnfitSeed, match="commitment"):
         Match(QGame(), setup_of(2), chance.seed_from_number(8))
 
 

@@ -3,12 +3,11 @@
 import pytest
 
 from referee import chance
-from referee.games.base import BadSetup
 from referee.games.q.game import QGame, State
 from referee.match import commands as c
 from referee.match.fouls import Cause
 from referee.match.machine import ImpossibleEvent, Match, Phase
-from referee.match.setup import DEFAULT_LAG_MARGIN_MS
+from referee.match.setup import DEFAULT_LAG_MARGIN_MS, UnfitSeed
 from referee.match.timekeeper import MAX_EXTENSIONS
 
 from .folding import (
@@ -180,7 +179,7 @@ def test_seats_by_lot_are_those_that_the_seed_gives() -> None:
     names = chance.seated(SEED, ("a", "b", "c", "d"))
     assert sorted(names) == ["a", "b", "c", "d"]
     assert Match(QGame(), setup_of(4, lot=True, names=names), SEED).setup.names == names
-    with pytest.raises(BadSetup, match="lot"):
+    with pytest.raises(UnfitSeed, match="lot"):
         Match(QGame(), setup_of(4, lot=True, names=names[::-1]), SEED)
 
 
