@@ -13,8 +13,8 @@ def test_a_folder_is_told_match_by_match_and_together() -> None:
     """Every record has its figures, and all together have theirs."""
     found = played(referee("fairness", ".", "--json", cwd=GOLDEN))
     assert len(list(GOLDEN.glob("*.jsonl"))) == len(found["records"]) == found["all"]["matches"]
-    assert sum(one["answers"] for one in found["records"]) == found["all"]["answers"]
-    assert sum(len(one["late"]) for one in found["records"]) == len(found["all"]["late"])
+    assert sum(record["answers"] for record in found["records"]) == found["all"]["answers"]
+    assert sum(len(record["late"]) for record in found["records"]) == len(found["all"]["late"])
     assert found["broken"] == []
 
 
@@ -30,7 +30,7 @@ def test_what_is_no_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "notes.jsonl").write_text("no record\n")
     (tmp_path / "clean.jsonl").write_bytes((GOLDEN / "clean.jsonl").read_bytes())
     found = played(referee("fairness", "clean.jsonl", "notes.jsonl", "--json", cwd=tmp_path, status=1))
-    assert [one["record"] for one in found["records"]] == ["clean.jsonl"]
+    assert [record["record"] for record in found["records"]] == ["clean.jsonl"]
     assert found["broken"][0].startswith("notes.jsonl, line 1: expected a line of a record")
     text = referee("fairness", "notes.jsonl", cwd=tmp_path, status=1).stdout
     assert "no record: notes.jsonl, line 1" in text

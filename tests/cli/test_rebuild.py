@@ -83,7 +83,7 @@ def test_a_ledger_comes_out_as_it_was_kept(folder: Path, flag: str) -> None:
     assert (told["results"], told["open"], told["is_over"]) == (RECORDS, 0, True)
     assert told["standings"][0]["name"] == "bot00"
     assert [line["name"] for line in told["standings"] if line["has_withdrawn"]] == ["bot04"]
-    assert [one.name for one in folder.glob(f"{FILE}*")] == [FILE]
+    assert [path.name for path in folder.glob(f"{FILE}*")] == [FILE]
 
 
 def test_the_standings_are_printed(folder: Path) -> None:
@@ -224,7 +224,7 @@ def test_what_does_not_hold_is_named(folder: Path, change: Callable[[Path], obje
     assert complaint in told
     assert "Traceback" not in told
     assert dump(folder / FILE) == before
-    assert [one.name for one in folder.glob(f"{FILE}*")] == [FILE]
+    assert [path.name for path in folder.glob(f"{FILE}*")] == [FILE]
 
 
 def called(*arguments: Any, status: int = 0) -> str:

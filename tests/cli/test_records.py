@@ -75,7 +75,7 @@ def test_an_audit_tells_state_deal_and_key(logs: Path) -> None:
     public = played(referee("key", "show", "--json", cwd=logs))["public"]
     report = played(referee("audit", ".", "--json", cwd=logs))
     assert report["broken"] == 0
-    found = [(one["state"], one["deal"], one["key"]) for one in report["records"]]
+    found = [(record["state"], record["deal"], record["key"]) for record in report["records"]]
     assert found == [("sealed", "fixed", public), ("sealed", "fair", public)]
     assert f"2 sealed by key {public}" in told("audit", ".", "--jobs", "1", cwd=logs)
 
@@ -87,8 +87,8 @@ def test_many_records_are_audited_at_once(logs: Path, tmp_path: Path) -> None:
         (tmp_path / f"{number}.jsonl").write_bytes(data if number != 3 else data.replace(b'"turn":2', b'"turn":3', 1))
     report = played(referee("audit", str(tmp_path), "--jobs", "2", "--json", cwd=logs, status=1))
     (tmp_path / "3.jsonl").unlink()
-    assert [Path(one["record"]).stem for one in report["records"]] == [str(number) for number in range(7)]
-    assert [one["holds"] for one in report["records"]] == [number != 3 for number in range(7)]
+    assert [Path(record["record"]).stem for record in report["records"]] == [str(number) for number in range(7)]
+    assert [record["holds"] for record in report["records"]] == [number != 3 for number in range(7)]
 
 
 def test_the_head_that_a_player_kept_is_found(logs: Path) -> None:
@@ -145,7 +145,9 @@ def test_a_manifest_is_checked_with_its_folder(logs: Path, tmp_path: Path) -> No
     assert "second.jsonl expected the record that the manifest lists found no such file" in text
     report = played(referee("audit", ".", "--json", cwd=tmp_path, status=1))
     assert (report["broken"], report["holds"], report["tournaments"]) == (0, False, [])
-    assert [(one["manifest"], one["record"]) for one in report["manifests"]] == [("MANIFEST.json", "second.jsonl")]
+    assert [(manifest["manifest"], manifest["record"]) for manifest in report["manifests"]] == [
+        ("MANIFEST.json", "second.jsonl")
+    ]
 
 
 def test_without_a_manifest_an_audit_says_what_it_can_not_notice(logs: Path, tmp_path: Path) -> None:
@@ -203,7 +205,7 @@ def test_every_answer_has_its_times(logs: Path) -> None:
     A turn may go on with another move; what its earlier moves took is off the limit of the next one.
     """
     found = played(referee("explain", str(record_of(logs, "second")), "random", "--json", cwd=logs))
-    moves = [one for one in found["conversation"] if one.get("event") == "move-received"]
+    moves = [part for part in found["conversation"] if part.get("event") == "move-received"]
     assert found["seat"] == 1
     events = [json.loads(line).get("event", {}) for line in record_of(logs, "second").read_bytes().splitlines()]
     assert len(moves) == sum(event.get("event") == "move-received" and event["seat"] == 1 for event in events) > 1
@@ -230,7 +232,7 @@ def test_nothing_of_other_seats_is_shown(logs: Path, tmp_path: Path) -> None:
     """An explanation and a redacted record hold no seed, and no move, view or draw of the other seat."""
     record, redacted = record_of(logs, "second"), tmp_path / "redacted.rec"
     found = played(referee("explain", str(record), "0", "--redact", str(redacted), "--json", cwd=logs))
-    views = [one["content"]["view"] for one in found["conversation"] if one["content"].get("view")]
+    views = [part["content"]["view"] for part in found["conversation"] if part["content"].get("view")]
     assert {view["seat"] for view in views} == {0}
     whole = [json.loads(line) for line in record.read_bytes().splitlines()]
     shown = [json.loads(line) for line in redacted.read_bytes().splitlines()]

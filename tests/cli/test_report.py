@@ -54,7 +54,7 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
     assert text.count("suspended") == 1
     assert f"report: {cup / 'report.html'}" in text
     assert "bot00" in text
-    worth = {one.match for one in made.entries if one.fouls or one.void}
+    worth = {entry.match for entry in made.entries if entry.fouls or entry.void}
     assert {path.stem for path in (cup / "replays").iterdir()} == worth
 
 
@@ -75,7 +75,7 @@ def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> 
     found: Any = json.loads(run(cup, "--json", "--replays", "none", *where).stdout)
     assert found["written"] == {
         "html": str(tmp_path / "a.html"),
-        "csv": [str(tmp_path / "tables" / f"{one}.csv") for one in ("standings", "crosstable", "matches", "fouls")],
+        "csv": [str(tmp_path / "tables" / f"{name}.csv") for name in ("standings", "crosstable", "matches", "fouls")],
         "json": str(cup / "tournament.json"),
         "pgn": str(tmp_path / "a.txt"),
         "replays": 0,

@@ -1,0 +1,49 @@
+"""Explaining as whoever calls it from a program: typed errors with what there is, and nothing of a terminal."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.app.audit import Demands, NoRecords, SoundRecord, audit_paths
+from referee.app.explain import BadExplanation, turn_of, view_of
+from referee.match.fouls import Cause
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def test_who_was_expelled_is_explained() -> None:
+    """Without a seat it is the only one that fouled; a number and a name mean the same."""
+    record = GOLDEN / "illegal-move.jsonl"
+    found = view_of(record, None).explained()
+    assert found.verdict is not None
+    assert found.verdict.foul["cause"] == Cause.ILLEGAL_MOVE
+    for seat in (str(found.seat), found.names[found.seat]):
+        assert view_of(record, seat).explained() == found
+    assert turn_of(found, found.verdict.foul["turn"])
+
+
+@pytest.mark.parametrize(
+    ("record", "seat", "text"),
+    [
+        ("clean.jsonl", None, "say which seat: 0 a, 1 b, 2 c"),
+        ("clean.jsonl", "d", "there is no seat 'd', only 0 a, 1 b, 2 c"),
+        ("clean", "a", 'did you mean ".*clean.jsonl"'),
+        (".", "a", "explain takes one record; in this folder are .* more"),
+    ],
+)
+def test_what_can_not_be_explained_is_told(record: str, seat: str | None, text: str) -> None:
+    """The error says what there is in its place."""
+    with pytest.raises(BadExplanation, match=text):
+        view_of(GOLDEN / record, seat)
+
+
+def test_an_audit_is_one_object() -> None:
+    """Every record is seen as soon as it is audited, with how many there are; a path without records is an error."""
+    seen = []
+    paths = [GOLDEN / "clean.jsonl", GOLDEN / "illegal-move.jsonl"]
+    report = audit_paths(paths, Demands(), 1, lambda record, total: seen.append((record, total)))
+    assert (report.holds, report.broken, report.redacted, report.unlisted) == (True, 0, 0, [])
+    assert seen == [(record, 2) for record in report.records]
+    assert all(isinstance(record, SoundRecord) for record in report.records)
+    with pytest.raises(NoRecords, match="there is no file or folder"):
+        audit_paths([GOLDEN / "nowhere"], Demands(), 1, lambda _record, _total: None)

@@ -1,0 +1,85 @@
+"""What a client asks of an organiser's service: a match by its name, and the verdict on a version."""
+
+from typing import Any
+
+import pytest
+
+from referee.app.submit import PATIENCE_S, awaited, find_match
+from referee.submissions.client import ServiceError
+
+
+class Shelf:
+    """A service that has some matches, and keeps what was asked for."""
+
+    def __init__(self, *names: Any) -> None:
+        self.rows = [name if name is None else {"match": name} for name in names]
+
+    def get(self, *parts: str) -> Any:
+        """Answer as a service does."""
+        if len(parts) == 1:
+            return {"matches": self.rows}
+        if {"match": parts[1]} not in self.rows:
+            raise ServiceError("not here", 404)
+        return {"name": parts[1]}
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (("lab/lab-1", "cup/cup-1"), "lab/lab-1"),
+        (("x/lab-1", "lab-1"), "lab-1"),
+    ],
+)
+def test_the_last_part_of_a_name_is_enough(names: tuple[str, ...], found: str) -> None:
+    """A match is found by the name that its file has; the whole name goes first."""
+    service: Any = Shelf(*names)
+    assert find_match(service, "lab-1") == {"name": found}
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (("x/lab-1", "y/lab-1"), "lab-1 is the name of 2 matches of yours: say which, x/lab-1 or y/lab-1"),
+        (("lab/lab-11", "lab-1/x", None, 7), "you have no match lab-1 that is over; see --matches"),
+    ],
+)
+def test_a_name_that_is_not_one_match_is_told(names: tuple[Any, ...], error: str) -> None:
+    """Where a name is several matches' or nobody's, the author reads what to say instead."""
+    service: Any = Shelf(*names)
+    with pytest.raises(ServiceError, match=error):
+        find_match(service, "lab-1")
+
+
+class Clerk:
+    """A service that tells states, and then the last of them for ever.
+
+    Args:
+        states: in answer to one look after the other.
+    """
+
+    def __init__(self, *states: Any) -> None:
+        self._states = list(states)
+
+    def get(self, *_parts: str) -> Any:
+        """Answer as a service does."""
+        return {"number": 7, "state": self._states.pop(0) if len(self._states) > 1 else self._states[0]}
+
+
+def test_the_verdict_is_waited_for_and_not_for_ever() -> None:
+    """It is looked for less and less often, and after half an hour no more."""
+    pauses: list[float] = []
+    service: Any = Clerk("waiting", "checking", "passed")
+    assert awaited(service, 7, print, pauses.append)["state"] == "passed"
+    assert pauses == [0.25, 0.375]
+    endless: Any = Clerk("waiting")
+    with pytest.raises(ServiceError, match="no verdict after 30 minutes; ask the organiser"):
+        awaited(endless, 7, print, pauses.append)
+    assert PATIENCE_S <= sum(pauses) < PATIENCE_S + 10
+
+
+@pytest.mark.parametrize("state", [None, "", "passing", 7, ["passed"], {}])
+def test_an_answer_without_a_state_is_none_of_a_service(state: Any) -> None:
+    """It is told at once, in the place of waiting."""
+    service: Any = Clerk(state)
+    with pytest.raises(ServiceError, match="does not tell how far version 7 is; is --to right"):
+        awaited(service, 7, print)
