@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from .pairing.base import PairingFormat
 
 hookspec = pluggy.HookspecMarker("referee")
-hookimpl = pluggy.HookimplMarker("referee")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from referee import plugins
+from referee import hookimpl, plugins
 from referee.app import services
-from referee.hookspecs import HousePlayer, hookimpl
+from referee.hookspecs import HousePlayer
 from referee.observers import MatchStep, Observer
 
 from .net.in_memory import InMemoryMatch

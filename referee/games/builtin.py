@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..hookspecs import hookimpl
+from .. import hookimpl
 from .base import Game
 from .q.game import QGame
 from .quadominos.game import QuadOminos

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from ..hookspecs import hookimpl
+from .. import hookimpl
 from .base import PairingFormat
 from .double_elimination import DoubleElimination
 from .gauntlet import Gauntlet

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from referee import hookimpl
 from referee.games.base import Game
-from referee.hookspecs import HousePlayer, hookimpl
+from referee.hookspecs import HousePlayer
 
 from . import any_random, q_greedy, q_simple, quadominos_greedy, quincala_greedy, quincy_greedy, search
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.app.game_options import parse_options
 from referee.app.tournament_file.sheet import BadToml, read_toml
-from referee.cli.common import parse_options
 from referee.errors import BadRequest
 from referee.files.small import MAX_SMALL_BYTES, BadFile, read_small
 from referee.launch import PlayerError, read_folder

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+from referee import hookimpl
 from referee.games.base import Game
-from referee.hookspecs import HousePlayer, hookimpl
+from referee.hookspecs import HousePlayer
 
 from .game import NimGame
 from .players import make_careless, make_perfect

@@ -20,8 +20,9 @@ from ...check.findings import Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
 from ...check.step import CheckStep
 from ...check.steps import all_steps
+from ...plugins import installed
 from ...text import counted, printable_lines
-from ..common import harmless, json_option, out, print_json, registry
+from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
 from ..options.match import Seconds
@@ -92,7 +93,7 @@ def check(
 
     Exit status: 0 it passes, 1 a step failed, 2 used wrongly.
     """
-    known = registry()
+    known = installed()
     if is_list:
         _list(all_steps(tuple(known.games)), as_json=as_json)
         return

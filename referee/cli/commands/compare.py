@@ -10,9 +10,10 @@ from ...app import comparing
 from ...app.comparing import Comparison, ComparisonRequest, ComparisonTest
 from ...app.services import RefereeOptions
 from ...launch import PlayerKind, parse_player
+from ...plugins import find_game
 from ...text import counted, printable
 from ...tournament.sprt import SprtDecision
-from ..common import Count, console, find_game, json_option, out, print_json
+from ..common import Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
 from ..options.grouping import Decorator, grouped

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import rich_click as click
 
+from ...app.game_options import parse_options
 from ...app.joining import JoinRequest, join_referee
 from ...app.services import RefereeOptions
 from ...hookspecs import Joined
 from ...match.setup import DEFAULT_PER_MOVE_MS
-from ..common import find_game, harmless, json_option, out, parse_options, print_json, registry
+from ...plugins import find_game, installed
+from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.completion import complete_players
 from ..options.match import game_option, seconds_option
@@ -61,7 +63,7 @@ def join_command(
         player=player,
         dialect=dialect,
         name=name,
-        options=parse_options(options, find_game(registry().dialect(dialect).game).file_options),
+        options=parse_options(options, find_game(installed().dialect(dialect).game).file_options),
         per_call_ms=time_s * 1000,
     )
     signed_up_as, joined = join_referee(request, logs, running)

@@ -11,8 +11,8 @@ from rich.table import Table as RichTable
 
 from ...games.base import Game, seats_text
 from ...pairing.base import PairingFormat
-from ...plugins import Registry
-from ..common import find_game, json_option, out, print_json, registry
+from ...plugins import Registry, find_game, installed
+from ..common import json_option, out, print_json
 from ..options.completion import complete_games
 
 _WIDE = 80
@@ -29,9 +29,9 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
         if as_json:
-            print_json(_everything(registry()))
+            print_json(_everything(installed()))
         else:
-            _show_all(registry())
+            _show_all(installed())
         return
     rules = find_game(game)
     if schema:

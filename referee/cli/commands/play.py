@@ -6,7 +6,8 @@ import rich_click as click
 
 from ...app import playing
 from ...app.services import RefereeOptions
-from ..common import find_game, json_option
+from ...plugins import find_game
+from ..common import json_option
 from ..options.completion import complete_games, complete_players
 from ..options.match import MatchOptions, lot_option, match_options, resume_option
 from ..options.running import referee_options

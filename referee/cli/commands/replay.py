@@ -15,10 +15,10 @@ from ...pages.drawing import with_names
 from ...pages.frames import FoldedRecord, Frame, FrameKind, StillSecret, fold_record
 from ...pages.replay_page import replay_page
 from ...pages.words import move_text, reasons
-from ...plugins import PluginError
+from ...plugins import PluginError, installed
 from ...record.reader import RecordError, read_record
 from ...text import printable
-from ..common import Count, console, json_option, out, print_json, record_argument, registry
+from ..common import Count, console, json_option, out, print_json, record_argument
 from ..errors import FAILED
 from ..views.results import result_table
 
@@ -113,7 +113,7 @@ def _check_use(
 def _folded(path: Path) -> FoldedRecord:
     """Read a record and fold it again, or end with what does not hold."""
     try:
-        return fold_record(read_record(path), registry().game)
+        return fold_record(read_record(path), installed().game)
     except (RecordError, PluginError) as error:
         console.print(str(error), markup=False, highlight=False, soft_wrap=True)
         sys.exit(FAILED)

@@ -10,7 +10,8 @@ from ...app import serving
 from ...app.receiving import receive
 from ...app.services import RefereeOptions
 from ...app.serving import SignUpOptions
-from ..common import Count, console, find_game, json_option, print_json
+from ...plugins import find_game
+from ..common import Count, console, json_option, print_json
 from ..errors import FAILED
 from ..options.completion import complete_games
 from ..options.grouping import grouped

@@ -5,12 +5,12 @@ from pathlib import Path
 import rich_click as click
 from click.shell_completion import BashComplete, CompletionItem
 
-from ..common import registry
+from ...plugins import installed
 
 
 def complete_games(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[str]:
     """Return the games whose names begin with what is typed; called by click."""
-    return [name for name in registry().games if name.startswith(typed)]
+    return [name for name in installed().games if name.startswith(typed)]
 
 
 def complete_players(
@@ -18,7 +18,7 @@ def complete_players(
 ) -> list[CompletionItem[str]] | list[str]:
     """Return house players and the folders of players here, or let the shell go on with folders; called by click."""
     game = context.params.get("game")
-    houses = [f"house:{name}" for name, player in registry().players.items() if game in (None, *player.games)]
+    houses = [f"house:{name}" for name, player in installed().players.items() if game in (None, *player.games)]
     folders = sorted(f"{path.parent}/" for path in Path().glob("*/player.toml") if path.is_file())
     found = [player for player in (*houses, *folders) if player.startswith(typed)]
     return found or [CompletionItem(typed, type="dir")]

@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from protocol.messages import TimeControl
 
+from ...app.game_options import parse_options
 from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.matches.settings import TableSettings
-from ..common import parse_options
 from .grouping import Decorator, grouped
 from .running import logs_option
 

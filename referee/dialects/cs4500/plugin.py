@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...hookspecs import Dialect, Joined, hookimpl
+from ... import hookimpl
+from ...hookspecs import Dialect, Joined
 from .evidence import move_in_json
 from .names import NAME_FORM, NAME_PATTERN
 
