@@ -9,6 +9,7 @@ import rich_click as click
 from rich.table import Column
 from rich.table import Table as RichTable
 
+from ...app.listing import described, everything, outlined
 from ...games.base import Game, seats_text
 from ...pairing.base import PairingFormat
 from ...plugins import Registry, find_game, installed
@@ -29,7 +30,7 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
         if as_json:
-            print_json(_everything(installed()))
+            print_json(everything(installed()))
         else:
             _show_all(installed())
         return
@@ -37,32 +38,9 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
     if schema:
         print(json.dumps(rules.schema(), indent=2))
     elif as_json:
-        print_json(_described(rules))
+        print_json(described(rules))
     else:
         _show_game(rules)
-
-
-def _everything(known: Registry) -> dict[str, Any]:
-    players = known.players.values()
-    return {
-        "games": [_described(game) for game in known.games.values()],
-        "house_players": [{name: getattr(player, name) for name in ("name", "games", "summary")} for player in players],
-        "formats": [_outlined(form) for form in known.formats.values()],
-    }
-
-
-def _described(game: Game[Any, Any, Any]) -> dict[str, Any]:
-    rules = {rule.id: {"text": rule.text, "source": rule.source} for rule in game.rules.values()}
-    return {**_outlined(game), "rules": rules}
-
-
-def _outlined(plugin: Game[Any, Any, Any] | PairingFormat[Any]) -> dict[str, Any]:
-    return {
-        "name": plugin.name,
-        "title": plugin.title,
-        "seats": list(plugin.seats),
-        "options": {field.name: field.default for field in msgspec.structs.fields(plugin.options_type)},
-    }
 
 
 def _show_all(known: Registry) -> None:
@@ -80,7 +58,7 @@ def _print_table(kind: str, title: str, plugins: Iterable[Game[Any, Any, Any] | 
     table = _table(kind, "title", "seats", "options", title=title)
     for plugin in plugins:
         options = (", " if out.width >= _WIDE else "\n").join(
-            f"{name}={value}" for name, value in _outlined(plugin)["options"].items()
+            f"{name}={value}" for name, value in outlined(plugin)["options"].items()
         )
         table.add_row(plugin.name, plugin.title, seats_text(plugin.seats), options)
     out.print(table)
