@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from referee import chance
-from referee.app.audit import Demands, audit_record
+from referee.app.records.audit import Demands, audit_record
 from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.explain import view_of_seat
-from referee.app.explain_text import standing
+from referee.app.records.explain import view_of_seat
+from referee.app.records.explain_text import standing
 from referee.cli.views.explanation import _row
 from referee.cli.views.results import result_table
 from referee.record.explain import Heard, _heard

@@ -1,13 +1,15 @@
 """What this package adds to the referee. The entry point in setup.cfg names this module."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from referee import hookimpl
 from referee.games.base import Game
 from referee.hookspecs import HousePlayer
+from referee.observers import Observer
 
 from .game import NimGame
+from .observer import HeapLog
 from .players import make_careless, make_perfect
 
 
@@ -24,3 +26,9 @@ def referee_house_players() -> Iterable[HousePlayer]:
         HousePlayer("perfect", ("nim",), make_perfect, "Wins whenever it can."),
         HousePlayer("careless", ("nim",), make_careless, "Takes one object from any heap."),
     ]
+
+
+@hookimpl
+def referee_observers() -> Iterable[Callable[[], Observer]]:
+    """Return what makes the observer."""
+    return [HeapLog]

@@ -1,16 +1,23 @@
 """Nim keeps the contract of a game, and its players keep its rules."""
 
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from referee.chance import Dealer
+from referee.chance import Dealer, commitment
 from referee.games.base import IllegalMove
+from referee.match.events import MatchOpened, ReadyReceived
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.observers import MatchStep
 from referee.testing import check_game
 from referee_nim.game import Move, NimGame, State
+from referee_nim.observer import HeapLog
 from referee_nim.players import make_careless, make_perfect
 
 GAME = NimGame()
+SEED = bytes(32)
 
 
 @pytest.mark.parametrize("options", [{}, {"heaps": 1, "largest": 1}, {"heaps": 9, "largest": 20}])
@@ -48,3 +55,15 @@ def test_the_perfect_player_wins_where_it_can(seed: int) -> None:
         plain = {"seat": seat, "to_move": seat, "heaps": list(state.heaps)}
         state = GAME.play(state, GAME.parse_move(choosers[seat](plain)))
     assert outcome.ranking[0] == (0,)
+
+
+def test_the_observer_writes_down_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each step of a match is a line of the file that NIM_LOG names."""
+    monkeypatch.setenv("NIM_LOG", str(tmp_path / "heaps"))
+    match = Match(GAME, MatchSetup(match="m", game="nim", names=("a", "b"), commitment=commitment(SEED)), SEED)
+    opened = MatchOpened(at_ms=0.0)
+    HeapLog().match_stepped(MatchStep.of(opened, match.handle(opened), match))
+    for seat in (0, 1):
+        ready = ReadyReceived(seat=seat, at_ms=1.0, sent_ms=0.0, first_byte_ms=1.0, lag_ms=0.0, nonce="0" * 32)
+        HeapLog().match_stepped(MatchStep.of(ready, match.handle(ready), match))
+    assert (tmp_path / "heaps").read_text() == f"m turn 1: {sum(match.state.heaps)} left\n"

@@ -9,7 +9,16 @@ from typing import Any
 import rich_click as click
 from rich.markup import escape
 
-from ...app.audit import NOT_VERIFIED, VERIFIED, AuditReport, Broken, Demands, RecordReport, SoundRedaction, audit_paths
+from ...app.records.audit import (
+    NOT_VERIFIED,
+    VERIFIED,
+    AuditReport,
+    Broken,
+    Demands,
+    RecordReport,
+    SoundRedaction,
+    audit_paths,
+)
 from ...record.key_file import parse_public
 from ...text import counted, printable
 from ..common import Count, harmless, json_option, out, print_json

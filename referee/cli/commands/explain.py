@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import rich_click as click
 
-from ...app.explain import turn_of, view_of
+from ...app.records.explain import turn_of, view_of
 from ...text import printable_lines
 from ..common import Count, json_option, out, print_json, record_argument
 from ..errors import own_faults

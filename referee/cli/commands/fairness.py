@@ -8,7 +8,7 @@ import msgspec
 import rich_click as click
 from rich.table import Table as RichTable
 
-from ...app.fairness import FairnessReport, fairness_of
+from ...app.records.fairness import FairnessReport, fairness_of
 from ...record.fairness import Fairness, Timing
 from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED

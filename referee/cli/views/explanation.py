@@ -10,7 +10,7 @@ from rich.highlighter import JSONHighlighter
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from ...app.explain_text import compact_json, explain_command, foul_lines, standing
+from ...app.records.explain_text import compact_json, explain_command, foul_lines, standing
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...record.printed import LAST_LINES, Printed
 from ...text import printable, printable_json

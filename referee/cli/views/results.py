@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rich.table import Table as RichTable
 
-from ...app.explain import view_of_seat
-from ...app.explain_text import expected_and_come, explain_command
+from ...app.records.explain import view_of_seat
+from ...app.records.explain_text import expected_and_come, explain_command
 from ...check.remedies import foul_remedy
 from ...match.commands import Result
 from ...match.fouls import Cause, Foul

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from ..check.remedies import UNREADY, foul_remedy
-from ..match.commands import rank_of
-from ..match.fouls import STRANGER, Cause, Foul
-from ..record.explain import ExplainedFoul, Explanation, Heard, Said
-from ..text import counted, printable, printable_json
+from ...check.remedies import UNREADY, foul_remedy
+from ...match.commands import rank_of
+from ...match.fouls import STRANGER, Cause, Foul
+from ...record.explain import ExplainedFoul, Explanation, Heard, Said
+from ...text import counted, printable, printable_json
 
 MOVE_CODE = "move"
 """Code of a foul: what came has not the form of a move."""

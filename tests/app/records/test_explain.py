@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.audit import Demands, NoRecords, SoundRecord, audit_paths
-from referee.app.explain import BadExplanation, turn_of, view_of
+from referee.app.records.audit import Demands, NoRecords, SoundRecord, audit_paths
+from referee.app.records.explain import BadExplanation, turn_of, view_of
 from referee.match.fouls import Cause
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def test_who_was_expelled_is_explained() -> None:
@@ -27,7 +27,7 @@ def test_who_was_expelled_is_explained() -> None:
     [
         ("clean.jsonl", None, "say which seat: 0 a, 1 b, 2 c"),
         ("clean.jsonl", "d", "there is no seat 'd', only 0 a, 1 b, 2 c"),
-        ("clean", "a", 'did you mean ".*clean.jsonl"'),
+        ("clean", "a", "did you mean .*clean.jsonl"),
         (".", "a", "explain takes one record; in this folder are .* more"),
     ],
 )

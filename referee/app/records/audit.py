@@ -8,15 +8,15 @@ from typing import Any, Self
 
 from msgspec import Struct
 
-from ..errors import BadRequest
-from ..plugins import PluginError, find_game, installed
-from ..record.audit.audit import audit
-from ..record.audit.completeness import check_course
-from ..record.manifest import NAME, check_manifest, record_files
-from ..record.reader import RecordError, Redacted
-from ..record.redacted import check_redacted
-from ..record.spec_file import FILE as SPEC
-from .pool import each
+from ...errors import BadRequest
+from ...plugins import PluginError, find_game, installed
+from ...record.audit.audit import audit
+from ...record.audit.completeness import check_course
+from ...record.manifest import NAME, check_manifest, record_files
+from ...record.reader import RecordError, Redacted
+from ...record.redacted import check_redacted
+from ...record.spec_file import FILE as SPEC
+from ..pool import each
 
 VERIFIED = ("chain", "seal", "shown fields")
 """What can be verified of a redacted record."""

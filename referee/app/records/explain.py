@@ -6,16 +6,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..errors import BadRequest, RefereeError
-from ..match.commands import Result
-from ..plugins import find_game, installed
-from ..record.explain import Explanation, Heard, Said, explain
-from ..record.manifest import record_files
-from ..record.printed import last_printed
-from ..record.reader import Redacted, read_header, read_record
-from ..record.redacted import check_redacted, redacted_lines
-from ..record.schema import read_line
-from ..text import counted
+from ...errors import BadRequest, RefereeError
+from ...match.commands import Result
+from ...plugins import find_game, installed
+from ...record.explain import Explanation, Heard, Said, explain
+from ...record.manifest import record_files
+from ...record.printed import last_printed
+from ...record.reader import Redacted, read_header, read_record
+from ...record.redacted import check_redacted, redacted_lines
+from ...record.schema import read_line
+from ...text import counted
 
 _SEAT_DIGITS = 2
 _LISTED = 5
