@@ -56,8 +56,8 @@ def run_xlegal(case: dict[str, Any]) -> Any:
     game = QGame()
     state = game.restore(Options(), position)
     tiles = [
-        Placement(one["coordinate"]["row"] + down, one["coordinate"]["column"] + right, tile_name(one["1tile"]))
-        for one in placed
+        Placement(item["coordinate"]["row"] + down, item["coordinate"]["column"] + right, tile_name(item["1tile"]))
+        for item in placed
     ]
     try:
         return moved(jmap(game.play(state, Place(tiles)).board), -down, -right)
@@ -68,7 +68,7 @@ def run_xlegal(case: dict[str, Any]) -> Any:
 def run_xscore(case: dict[str, Any]) -> Any:
     """Return the points of a placement that the map already contains."""
     rows, placed = case["input"]
-    cells = [cell_of(one["coordinate"]) for one in placed]
+    cells = [cell_of(item["coordinate"]) for item in placed]
     return q_tiles.placement_points(board_of(rows), cells, case["config"]["qbo"])
 
 

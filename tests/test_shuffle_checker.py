@@ -263,8 +263,8 @@ def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> N
     views: dict[int, Plain] = {}
     for event, commands in drive(match, [ScriptedSeat(pick) for _ in names]):
         writer.write_step(event, commands)
-        shown = [one for one in commands if isinstance(one, StartSeat)]
-        views |= {one.seat: msgspec.msgpack.decode(one.view) for one in shown}
+        shown = [command for command in commands if isinstance(command, StartSeat)]
+        views |= {item.seat: msgspec.msgpack.decode(item.view) for item in shown}
     assert match.result is not None
     writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
     kept, *hands = check(tmp_path / "m.jsonl").stdout.splitlines()

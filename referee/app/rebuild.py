@@ -86,19 +86,19 @@ def rebuild_ledger(folder: Path, options: RebuildOptions, seen: Callable[[int], 
 
 
 def _rebuilt(folder: Path, options: RebuildOptions, seen: Callable[[int], None]) -> Rebuilt:
-    founding, url = find_spec_file(folder), options.url(folder)
+    spec_file, url = find_spec_file(folder), options.url(folder)
     if (folder / MANIFEST).exists():
         check_manifest(folder, options.keys)
-    found = _read(folder, founding.spec.name, options, seen)
+    found = _read(folder, spec_file.spec.name, options, seen)
     results = in_order(found)
 
     def _fold(ledger: Ledger) -> Tournament:
         with ledger.at_once():
-            tournament = refold(founding, installed().format(founding.spec.format), found, results, ledger)
+            tournament = refold(spec_file, installed().format(spec_file.spec.format), found, results, ledger)
             placed(tournament)  # a spec whose standings can't be made changes no ledger
             return tournament
 
-    tournament = _written(url, founding, _fold)
+    tournament = _written(url, spec_file, _fold)
     return Rebuilt(url=url, tournament=tournament, results=len(results), unfinished=len(found) - len(results))
 
 
@@ -115,14 +115,14 @@ def _read(folder: Path, tournament: str, options: RebuildOptions, seen: Callable
     return found
 
 
-def _written(url: str, founding: SpecFile, write: Callable[[Ledger], Tournament]) -> Tournament:
+def _written(url: str, spec_file: SpecFile, write: Callable[[Ledger], Tournament]) -> Tournament:
     """Write a ledger that nobody sees before it is whole.
 
     Raises:
         LedgerError: it can't be written, another process has it open, or it can't be replaced.
         OSError: it can't be moved into place.
     """
-    path, name = file_of(url), founding.spec.name
+    path, name = file_of(url), spec_file.spec.name
     if path is not None:
         return _replaced(path, name, write)
     with closing(Ledger(url)) as ledger:

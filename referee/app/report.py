@@ -60,11 +60,11 @@ def report_on(folder: Path, targets: Targets, jobs: int) -> TournamentReport:
         BadJsonFile: the file of the programs is damaged.
     """
     try:
-        founding = find_spec_file(folder)
+        spec_file = find_spec_file(folder)
     except BadJsonFile as error:
         raise BadTournamentFolder(str(error)) from None
     try:
-        return _reported(folder, founding, targets, jobs)
+        return _reported(folder, spec_file, targets, jobs)
     except (RecordError, BadCourse, NotOpen) as error:
         raise NotReported(f"{error}; referee audit {folder} tells more") from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
@@ -81,25 +81,25 @@ def find_spec_file(folder: Path) -> SpecFile:
         BadJsonFile: its file is not what it should be.
     """
     try:
-        founding = read_spec_file(folder)
+        spec_file = read_spec_file(folder)
     except OSError as error:
         raise BadTournamentFolder(f"can't read {folder / FILE}: {error.strerror}") from None
-    if founding is None:
+    if spec_file is None:
         raise BadTournamentFolder(f"{folder} holds no tournament: there is no {FILE} in it")
-    return founding
+    return spec_file
 
 
-def _reported(folder: Path, founding: SpecFile, targets: Targets, jobs: int) -> TournamentReport:
+def _reported(folder: Path, spec_file: SpecFile, targets: Targets, jobs: int) -> TournamentReport:
     paths = [path for path in record_files(folder) if path.parent == folder]
-    found = list(each(partial(_digest, tournament=founding.spec.name), paths, jobs))
+    found = list(each(partial(_digest, tournament=spec_file.spec.name), paths, jobs))
     digests = {digest.entry.match: digest for digest in found if isinstance(digest, Digest)}
-    format_ = installed().format(founding.spec.format)
+    format_ = installed().format(spec_file.spec.format)
     entries = course(digest.entry for digest in digests.values())
     written = write_report(
         folder,
-        refolded(founding.spec, format_, founding.salt, entries),
+        refolded(spec_file.spec, format_, spec_file.salt, entries),
         digests,
-        Titles(find_game(founding.spec.game).title, format_.title),
+        Titles(find_game(spec_file.spec.game).title, format_.title),
         targets,
         lambda records, target: _make_replays(records, target, jobs),
     )

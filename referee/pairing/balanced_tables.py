@@ -48,7 +48,7 @@ def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Evenness:
             if entrant < size:
                 used[entrant][seat] += 1
         count_meetings(met, [entrant for entrant in table if entrant < size])
-    meetings = [met[one][other] for one in entrants for other in entrants if one < other]
+    meetings = [met[entrant][other] for entrant in entrants for other in entrants if entrant < other]
     by_seat = [count for entrant in entrants for count in used[entrant]]
     matches = [sum(used[entrant]) for entrant in entrants]
     return Evenness(
@@ -157,7 +157,7 @@ def _exchange(first: list[int], second: list[int], met: Counts) -> bool:
 
 
 def _strain(table: list[int], met: Counts) -> int:
-    return sum([met[one][other] for one in table for other in table])
+    return sum([met[entrant][other] for entrant in table for other in table])
 
 
 def _loads(member: int, own: list[int], away: list[int], met: Counts) -> tuple[int, int]:
@@ -175,12 +175,12 @@ def seat_one(members: Sequence[int], used: Counts) -> Table:
     table = list(members)
     while True:
         best, at = 0, (-1, -1)
-        for one in range(len(table)):
-            for two in range(one + 1, len(table)):
-                mine, other = used[table[one]], used[table[two]]
-                gain = mine[one] + other[two] - mine[two] - other[one]
+        for place in range(len(table)):
+            for other_place in range(place + 1, len(table)):
+                mine, other = used[table[place]], used[table[other_place]]
+                gain = mine[place] + other[other_place] - mine[other_place] - other[place]
                 if gain > best:
-                    best, at = gain, (one, two)
+                    best, at = gain, (place, other_place)
         if not best:
             return tuple(table)
         table[at[0]], table[at[1]] = table[at[1]], table[at[0]]

@@ -138,10 +138,10 @@ def _seated(
 def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tables.Table]]) -> SeatedTimetable:
     """Number the tables of new rounds behind the old ones."""
     pairings, number = list(old), max((pairing.number for done in old for pairing in done), default=0)
-    for sitting in added:
-        numbered = enumerate(sitting, start=number + 1)
+    for table in added:
+        numbered = enumerate(table, start=number + 1)
         pairings.append(tuple(Pairing(number=at, round=len(pairings) + 1, seats=seats) for at, seats in numbered))
-        number += len(sitting)
+        number += len(table)
     places = tuple(
         {entrant: place for place, pairing in enumerate(done) for entrant in pairing.seats} for done in pairings
     )

@@ -132,7 +132,7 @@ class Tournament:
     def fixtures(self) -> Iterator[Fixture]:
         """Yield every match that may be opened now and has no result yet, in the order of the pairings."""
         if self.is_over:
-            return iter(())  # a duel may be decided while some of its pairings are due
+            return iter(())  # an SPRT match may be decided while some of its pairings are due
         return chain.from_iterable(self._open.get(number, ()) for number in self._due)
 
     def take(self, entry: MatchEntry) -> tuple[Suspension, ...]:

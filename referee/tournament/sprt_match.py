@@ -37,7 +37,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class State(Struct, frozen=True, kw_only=True):
-    """A duel after some results."""
+    """An SPRT match after some results."""
 
     options: Options
     due: tuple[Pairing, ...] = ()
@@ -71,7 +71,7 @@ class SprtMatch(PairingFormat[State]):
         """
         self.check_field(field)
         if len(field.entrants) != 2:
-            raise BadFormat(f"a duel is between two entrants, not {len(field.entrants)}")
+            raise BadFormat(f"an SPRT match is between two entrants, not {len(field.entrants)}")
         return _filled(State(options=options))
 
     def due(self, state: State) -> tuple[Pairing, ...]:

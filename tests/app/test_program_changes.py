@@ -69,7 +69,7 @@ def test_who_puts_the_old_program_back_has_changed_twice(ada: Path) -> None:
         assert len(at_start(logs, who, at)) == 1
     programs = read_programs(logs)
     assert programs is not None
-    assert [one.since for one in programs.entrants["ada"]] == [FIRST, SECOND, THIRD]
+    assert [item.since for item in programs.entrants["ada"]] == [FIRST, SECOND, THIRD]
     assert programs.differing(digests_of(who)) == ["ada"]
 
 

@@ -102,10 +102,10 @@ def test_files_of_other_editors_are_read(hall: Path, text: bytes) -> None:
 )
 def test_names_differ(hall: Path, entrants: list[Any], expected: list[str]) -> None:
     """Names that the file gives stay; those that several programs have of themselves get numbers."""
-    tables = [("", one) if isinstance(one, str) else one for one in entrants]
+    tables = [("", entrant) if isinstance(entrant, str) else entrant for entrant in entrants]
     lines = [f'[[entrants]]\nplayer = "{one}"' + (f'\nname = "{name}"' if name else "") for name, one in tables]
     text = 'game = "q"\nformat = "ladder"\n' + "\n".join(lines)
-    assert [one.name for one in read(hall, text).spec.entrants] == expected
+    assert [entrant.name for entrant in read(hall, text).spec.entrants] == expected
 
 
 SUBMITTED = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n'
@@ -129,7 +129,7 @@ def test_a_folder_of_folders_is_a_field(tmp_path: Path) -> None:
     player(tmp_path / "submissions" / ".git")
     (tmp_path / "submissions" / "notes.txt").write_text("none of them")
     plan = read(tmp_path, SUBMITTED)
-    named = {Path(one.player).name: one.name for one in plan.spec.entrants}
+    named = {Path(entrant.player).name: entrant.name for entrant in plan.spec.entrants}
     assert named == {
         "a-very-long-name-of-more-than-twenty-1": "a-very-long-name-of-",
         "team-1": "team-1",
@@ -151,7 +151,10 @@ def test_a_listed_folder_takes_part_once(tmp_path: Path) -> None:
     for name in ("ada", "bob"):
         player(tmp_path / "submissions" / name)
     text = SUBMITTED + '[[entrants]]\nname = "first"\nplayer = "submissions/ada"\nrating = 1\n'
-    assert [(one.name, one.rating) for one in read(tmp_path, text).spec.entrants] == [("first", 1.0), ("bob", None)]
+    assert [(entrant.name, entrant.rating) for entrant in read(tmp_path, text).spec.entrants] == [
+        ("first", 1.0),
+        ("bob", None),
+    ]
 
 
 BROKEN: list[tuple[str, bytes | None, str]] = [
@@ -177,7 +180,7 @@ def test_a_broken_program_stops_nobody_else(tmp_path: Path, content: bytes | Non
     if content is not None:
         (tmp_path / "submissions" / "bob" / "player.toml").write_bytes(content)
     plan = read(tmp_path, SUBMITTED)
-    assert [one.name for one in plan.spec.entrants] == ["ada", "zoe"]
+    assert [entrant.name for entrant in plan.spec.entrants] == ["ada", "zoe"]
     (warning,) = plan.warnings
     assert warning.startswith("bob is left out: ")
     assert why in warning
@@ -194,7 +197,7 @@ def test_what_is_no_file_and_what_leads_outside_is_left_out(tmp_path: Path) -> N
     (tmp_path / "submissions" / "carl" / "player.toml").symlink_to(tmp_path / "submissions" / "ada" / "player.toml")
     player(Path(os.fsdecode(os.fsencode(tmp_path) + b"/submissions/dan\xff")))
     plan = read(tmp_path, SUBMITTED)
-    assert [one.name for one in plan.spec.entrants] == ["ada", "eve"]
+    assert [entrant.name for entrant in plan.spec.entrants] == ["ada", "eve"]
     for warning, why in zip(plan.warnings, ("is no file", "is a link to", "its path is no UTF-8"), strict=True):
         assert why in warning
         assert warning.isprintable()
@@ -211,7 +214,7 @@ def test_the_examples_of_the_manual_are_read(tmp_path: Path, index: int, entrant
     player(tmp_path / "players" / "ada")
     (tmp_path / "players.toml").write_text(f'bob = "{HASH}b"\n')
     plan = read(tmp_path, text.replace("# seed", "seed").replace("# ledger", "ledger"))
-    assert [one.name for one in plan.spec.entrants] == entrants
+    assert [entrant.name for entrant in plan.spec.entrants] == entrants
     assert plan.warnings == ()
 
 
@@ -221,7 +224,7 @@ def test_every_format_has_an_example(tmp_path: Path, name: str) -> None:
     plan = read(tmp_path, (ROOT / "sample_players" / "tournaments" / f"{name}.toml").read_text(), f"{name}.toml")
     assert plan.warnings == ()
     assert (plan.spec.name, plan.spec.format) == (name, name)
-    assert all(one.player.startswith("house:") for one in plan.spec.entrants)
+    assert all(entrant.player.startswith("house:") for entrant in plan.spec.entrants)
     assert plan.extent is not None
     assert plan.extent.most * plan.spec.legs <= 14
 

@@ -232,25 +232,29 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [one[1:] for one in WHOLE_FILES], ids=[one[0] for one in WHOLE_FILES])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [whole_file[1:] for whole_file in WHOLE_FILES],
+    ids=[whole_file[0] for whole_file in WHOLE_FILES],
+)
 def test_a_file_that_is_no_tournament(hall: Path, text: str | bytes, expected: Expected) -> None:
     """What is no TOML is told with its line; of an empty file, all that it needs."""
     assert mistakes(hall, text) == expected
 
 
-@pytest.mark.parametrize(("added", "expected"), [one[1:] for one in ADDED], ids=[one[0] for one in ADDED])
+@pytest.mark.parametrize(("added", "expected"), [item[1:] for item in ADDED], ids=[item[0] for item in ADDED])
 def test_a_mistake_has_its_line_and_its_remedy(hall: Path, added: str, expected: Expected) -> None:
     """One line too many, or a wrong one, in a file that is right: just that is found."""
     assert mistakes(hall, MINIMAL + added + "\n") == expected
 
 
-@pytest.mark.parametrize(("form", "expected"), [one[1:] for one in FORMATS], ids=[one[0] for one in FORMATS])
+@pytest.mark.parametrize(("form", "expected"), [item[1:] for item in FORMATS], ids=[item[0] for item in FORMATS])
 def test_a_format_that_cannot_be_played(hall: Path, form: str, expected: Expected) -> None:
     """Unknown formats and options, and formats that the field does not suit."""
     assert mistakes(hall, MINIMAL.replace('format = "roundrobin"', f"[format]\n{form}")) == expected
 
 
-@pytest.mark.parametrize(("entrant", "expected"), [one[1:] for one in ENTRANTS], ids=[one[0] for one in ENTRANTS])
+@pytest.mark.parametrize(("entrant", "expected"), [item[1:] for item in ENTRANTS], ids=[item[0] for item in ENTRANTS])
 def test_an_entrant_that_cannot_play(hall: Path, entrant: str, expected: Expected) -> None:
     """Whoever is listed must be right, whatever there is to find about it."""
     head = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n[[entrants]]\n'
@@ -305,7 +309,7 @@ def test_a_file_that_is_not_there(hall: Path, path: str, why: str) -> None:
     """The whole file is to blame, on no line."""
     with pytest.raises(BadTournamentFile, match=why) as caught:
         read_tournament(hall / path, REGISTRY)
-    assert [one.line for one in caught.value.mistakes] == [0]
+    assert [mistake.line for mistake in caught.value.mistakes] == [0]
 
 
 def test_all_mistakes_are_told_at_once_by_line(hall: Path) -> None:
@@ -313,7 +317,7 @@ def test_all_mistakes_are_told_at_once_by_line(hall: Path) -> None:
     text = 'gamee = "q"\ntables = 0\nentrants = ["house:x", "nobody"]\n[time]\nbank = 0\n[format]\nname = "x"\n'
     found = outcome(hall, text)
     assert isinstance(found, BadTournamentFile)
-    assert [one.line for one in found.mistakes] == [1, 1, 2, 3, 3, 5, 7]
+    assert [mistake.line for mistake in found.mistakes] == [1, 1, 2, 3, 3, 5, 7]
     assert str(found).splitlines()[2] == f"{hall}/cup.toml:2: tables: takes a whole number from 1 to 1000, not 0"
 
 
@@ -386,7 +390,9 @@ def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str
     found = outcome(hall, text, "mangled.toml")
     if isinstance(found, BadTournamentFile):
         assert found.mistakes
-        assert all(0 <= one.line <= text.count("\n") + 1 and one.text.isprintable() for one in found.mistakes)
+        assert all(
+            0 <= mistake.line <= text.count("\n") + 1 and mistake.text.isprintable() for mistake in found.mistakes
+        )
     else:
         assert msgspec.json.decode(msgspec.json.encode(found.spec), type=TournamentSpec) == found.spec
 

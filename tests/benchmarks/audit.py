@@ -79,7 +79,9 @@ def turn_s(folder: Path) -> float:
         subprocess.run([sys.executable, "-m", "referee", *argv], check=True, capture_output=True)
         (path,) = logs.glob("*.jsonl")
         steps = read_record(path).steps
-        asked = [step.event.at_ms for step in steps if any(one["command"] == "ask-move" for one in step.commands)]
+        asked = [
+            step.event.at_ms for step in steps if any(command["command"] == "ask-move" for command in step.commands)
+        ]
         spent_ms += steps[-1].event.at_ms - asked[0]
         turns += len(asked)
     return spent_ms / turns / 1000

@@ -105,7 +105,7 @@ def differences(folder: Path) -> list[str]:
     with (folder / "standings.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     spec = json.loads((folder / "spec.json").read_text())["spec"]
-    names = [one["name"] for one in spec["entrants"]]
+    names = [item["name"] for item in spec["entrants"]]
     gone = {names.index(line["name"]) for line in lines if line["suspended"]}
     naive = Naive(len(names), 2, results(folder, len(names), gone), sorted(gone))
     values = {
@@ -134,10 +134,10 @@ def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
         if result["void"] is None:
             found.append(_played(context, result))
             met[context["round"]] |= set(context["entrants"])
-    last = {one: max((number for number, seats in met.items() if one in seats), default=0) for one in gone}
+    last = {item: max((number for number, seats in met.items() if item in seats), default=0) for item in gone}
     for number, seats in met.items():
-        absent = (one for one in set(range(entrants)) - seats if one not in gone or number < last[one])
-        found += [bye(Pairing(number=10_000 + number, round=number, seats=(one,))) for one in absent]
+        absent = (item for item in set(range(entrants)) - seats if item not in gone or number < last[item])
+        found += [bye(Pairing(number=10_000 + number, round=number, seats=(item,))) for item in absent]
     return found
 
 

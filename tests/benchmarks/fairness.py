@@ -184,9 +184,9 @@ def play(matches: int, turns: int, stall_ms: float) -> tuple[Fairness, list[Verd
             seconds = time.monotonic() - begun
             stalls_ms = msgspec.json.decode(server.stdout.readline(), type=list[float])
         records = [read_record(path) for path in sorted(Path(folder).glob("*.jsonl"))]
-    found = [one for record in records for one in timings(record)]
+    found = [timing for record in records for timing in timings(record)]
     by_name = {player.name: player for player in players}
-    verdicts = [Verdict(one, by_name[one.name]) for one in found if one.cause is not None]
+    verdicts = [Verdict(item, by_name[item.name]) for item in found if item.cause is not None]
     return fairness(found, len(records)), verdicts, stalls_ms, players, seconds
 
 

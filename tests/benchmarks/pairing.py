@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     parser.parse_args(arguments)
     for name, count, seats, options in LONG:
         form, source = load().format(name), Random(1)
-        field = EntrantField(entrants=tuple(Entrant(name=f"e{one}") for one in range(count)), seats=seats)
+        field = EntrantField(entrants=tuple(Entrant(name=f"e{number}") for number in range(count)), seats=seats)
         begun, results = time.perf_counter(), 0
         state = form.new(form.parse_options(dict(options)), field, Dealer(bytes(32)))
         while due := form.due(state):

@@ -150,15 +150,15 @@ def simulate(name: str, entrants: int, matches: int) -> int:
     begun, done = time.perf_counter(), 0
     with tempfile.TemporaryDirectory() as folder, closing(Ledger(url_of(Path(folder) / FILE))) as ledger:
         ledger.found(spec, SALT)
-        for one in happenings(tournament, Random(1), tables=TABLES, troubles=TROUBLES):
-            if one.entry is None:
+        for happening in happenings(tournament, Random(1), tables=TABLES, troubles=TROUBLES):
+            if happening.entry is None:
                 with watch.part("ledger"):
-                    ledger.opened(one.match, one.context, AT)
+                    ledger.opened(happening.match, happening.context, AT)
                 continue
             with watch.part("ledger"):
-                ledger.take(one.entry, AT)
+                ledger.take(happening.entry, AT)
             with watch.part("fold"):
-                take(tournament, one.entry)
+                take(tournament, happening.entry)
             done += 1
             if done % STANDINGS_EVERY == 0:
                 with watch.part("standings"):

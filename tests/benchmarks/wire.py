@@ -154,8 +154,8 @@ def stages() -> dict[str, float]:
     took["the seal, its share of one turn"] = _timed(lambda: sealer.sign(RECORD_PURPOSE, FIRST_PREV))
     asked = [command for step in steps for command in step if isinstance(command, c.AskMove)]
     turns = [
-        Turn(match="bench", turn=one.turn, view=one.view, left_ms=one.limit_ms, bank_ms=None, head=FIRST_PREV)
-        for one in asked
+        Turn(match="bench", turn=item.turn, view=item.view, left_ms=item.limit_ms, bank_ms=None, head=FIRST_PREV)
+        for item in asked
     ]
     took["encode and frame the turn"] = _timed(lambda: [staircase.frame(turn) for turn in turns])
     took["unframe, decode, validate the move"] = _timed(lambda: _receive(_MOVES))

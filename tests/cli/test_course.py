@@ -126,10 +126,10 @@ def test_players_of_this_project_join(tmp_path: Path) -> None:
     ]
     clients = {"port": port, "host": LOCAL, "players": [A, B]}
     subprocess.run([*command, "xclients"], cwd=tmp_path, input=json.dumps(clients), text=True, check=True, timeout=100)
-    told = [json.loads(one.communicate(timeout=60)[0]) for one in joined]
+    told = [json.loads(item.communicate(timeout=60)[0]) for item in joined]
     winners, misbehaved = json.loads(server.communicate(timeout=60)[0])
-    assert (misbehaved, [one.returncode for one in joined]) == ([], [0, 0])
-    assert [one["name"] for one in told if one["won"]] == [name for name in winners if name in ("dag", "mine")]
+    assert (misbehaved, [item.returncode for item in joined]) == ([], [0, 0])
+    assert [item["name"] for item in told if item["won"]] == [name for name in winners if name in ("dag", "mine")]
 
 
 def test_a_player_that_fails_leaves_the_course(tmp_path: Path) -> None:

@@ -128,17 +128,19 @@ def test_json_lines(tmp_path: Path) -> None:
         "total": 6,
         "played": 0,
     }
-    by_event = {kind: [one for one in written if one["event"] == kind] for kind in {one["event"] for one in written}}
-    assert [one["match"] for one in by_event["match-opened"]] == [entry.match for entry in told.entries]
+    by_event = {
+        kind: [item for item in written if item["event"] == kind] for kind in {item["event"] for item in written}
+    }
+    assert [item["match"] for item in by_event["match-opened"]] == [entry.match for entry in told.entries]
     closed = [entry for entry in told.entries if entry.void is None]
-    assert [(one["match"], one["scores"], one["head"]) for one in by_event["match-closed"]] == [
+    assert [(item["match"], item["scores"], item["head"]) for item in by_event["match-closed"]] == [
         (entry.match, list(entry.scores), entry.head) for entry in closed
     ]
     (void,) = by_event["match-voided"]
     assert (void["match"], void["void"]) == ("cup-00002", "the disk is full")
     (suspended,) = by_event["entrant-suspended"]
     assert (suspended["name"], suspended["given_up"]) == ("bot03", 1)
-    assert [one["event"] for one in written[-2:]] == ["standings", "tournament-over"]
+    assert [item["event"] for item in written[-2:]] == ["standings", "tournament-over"]
     assert written[-1] == {"event": "tournament-over", "is_over": True, "played": 5, "given_up": 1, "void": 1}
     assert written[-2]["standings"][0] == {
         "name": written[-2]["standings"][0]["name"],
@@ -174,7 +176,7 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
     assert f"{told.tournament.played} of 15 matches   1m 55s so far" in rows[1]
     assert "a minute" in rows[1]
     assert "left" in rows[1]
-    assert all(one.name in text for one in told.spec.entrants)
+    assert all(item.name in text for item in told.spec.entrants)
     assert "void, to be played again" in text
 
 
@@ -320,7 +322,7 @@ def test_an_entry_that_nobody_opened(tmp_path: Path) -> None:
     """A result of a match that the view never saw opened, as after a restart, is taken all the same."""
     live, console, _ = view(160)
     told = stage(tmp_path).play(4)
-    entry: MatchEntry = next(one for one in told.entries if one.fouls and one.void is None)
+    entry: MatchEntry = next(item for item in told.entries if item.fouls and item.void is None)
     with live:
         live.tournament_begun(told.tournament, None)
         before = screen(live, console)

@@ -121,9 +121,9 @@ def handed_in() -> None:
 
 def forgotten() -> None:
     """Print it without any care."""
-    for one in (out, console):
-        one.print(NASTY, markup=False, soft_wrap=True)
-        one.rule(escape(NASTY))
+    for item in (out, console):
+        item.print(NASTY, markup=False, soft_wrap=True)
+        item.rule(escape(NASTY))
 
 
 PLACES: dict[str, Callable[[Path], Any]] = {
@@ -173,7 +173,7 @@ def test_nothing_raw_arrives(tmp_path: Path, capsys: pytest.CaptureFixture[str],
     printed = "".join(capsys.readouterr())
     assert [sign for sign in printed if not sign.isprintable() and sign != "\n"] == []
     joined = re.sub(r"[\s│]", "", printed)
-    assert any(one in joined for one in (SEEN, *ALSO_SEEN))
+    assert any(item in joined for item in (SEEN, *ALSO_SEEN))
     assert "[bold]" in joined
 
 

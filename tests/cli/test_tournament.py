@@ -57,7 +57,7 @@ def events(stdout: str) -> list[Any]:
 
 def named(told: Iterable[Any], event: str) -> list[Any]:
     """Return the events of a name."""
-    return [one for one in told if one.get("event") == event]
+    return [item for item in told if item.get("event") == event]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_tournament_leaves_records_ledger_and_report(small: Path) -> None:
     done = referee("tournament", "small.toml", cwd=small)
     assert "small is over: 3 matches" in done.stdout + done.stderr
     folder = small / "logs" / "small"
-    assert sorted(path.name for path in folder.glob("*.jsonl")) == [f"small-0000{one}.jsonl" for one in (2, 4, 6)]
+    assert sorted(path.name for path in folder.glob("*.jsonl")) == [f"small-0000{item}.jsonl" for item in (2, 4, 6)]
     assert (folder / "report.html").exists()
     assert (folder / "MANIFEST.json").exists()
     referee("audit", "logs/small", cwd=small)
@@ -246,7 +246,7 @@ def test_a_program_that_changes_in_between_is_told(small: Path) -> None:
     (small / "small.toml").write_text(text)
     told = events(referee("tournament", "small.toml", "--json", cwd=small).stdout)
     warning = "ada has changed since the tournament was begun: its matches from here on are another program's"
-    assert warning in {one["text"] for one in named(told, "noted")}
+    assert warning in {item["text"] for item in named(told, "noted")}
     assert told[-1]["changed"].keys() == {"ada"}
     assert "Changed programs" in (small / "logs" / "small" / "report.html").read_text()
     before = entries(small, "small")
@@ -326,7 +326,7 @@ def test_who_does_not_show_up_holds_nobody_up(tmp_path: Path) -> None:
     add_tokens(tmp_path / "players.toml", ["ada", "bob"], may_renew=False)
     (tmp_path / "t.toml").write_text("suspend_after = 1\n" + REMOTE.format(port=port, show_up=0.2))
     done = referee("tournament", "t.toml", "--json", cwd=tmp_path)
-    assert {one["name"] for one in named(events(done.stdout), "entrant-suspended")} == {"ada", "bob"}
+    assert {item["name"] for item in named(events(done.stdout), "entrant-suspended")} == {"ada", "bob"}
 
 
 def test_compare_tells_the_better_one(tmp_path: Path) -> None:

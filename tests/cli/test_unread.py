@@ -47,7 +47,7 @@ def unread(*command: str, cwd: Path, lines: int, is_all: bool = False) -> tuple[
 def sealed(folder: Path) -> int:
     """Return how many records there are, all of which hold and have a result."""
     found = json.loads(referee("audit", "logs", "--json", cwd=folder).stdout)["records"]
-    assert all(one["holds"] and one["state"] == "sealed" for one in found)
+    assert all(item["holds"] and item["state"] == "sealed" for item in found)
     return len(found)
 
 

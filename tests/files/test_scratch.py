@@ -68,7 +68,7 @@ def test_what_a_killed_process_left_is_removed(top: Path) -> None:
     ]
     with holders[0] as killed, holders[1] as alive:
         try:
-            folders = [Path(one.stdout.readline().strip()) for one in holders if one.stdout is not None]
+            folders = [Path(item.stdout.readline().strip()) for item in holders if item.stdout is not None]
             killed.send_signal(signal.SIGKILL)
             killed.wait(60)
             assert all(folder.is_dir() for folder in folders)

@@ -48,7 +48,7 @@ def entry_of(number: int, **changes: Any) -> MatchEntry:
 def in_tournament(entry: MatchEntry, name: str) -> MatchEntry:
     """Return an entry of another tournament."""
     match = entry.match.replace("cup", name)
-    taken = tuple(one.replace("cup", name) for one in entry.context.taken)
+    taken = tuple(item.replace("cup", name) for item in entry.context.taken)
     return replace(entry, match=match, context=replace(entry.context, tournament=name, taken=taken))
 
 

@@ -52,8 +52,8 @@ def test_tournaments_share_a_ledger(ledger: Ledger) -> None:
     for number in (1, 2, 3):
         assert ledger.take(entry_of(number), AT) == number
         assert ledger.take(in_tournament(entry_of(number), "cap"), AT) == number
-    assert [one.match for one in ledger.entries("cap")] == ["cap-00001", "cap-00002", "cap-00003"]
-    assert [one.match for one in ledger.entries("cup")] == ["cup-00001", "cup-00002", "cup-00003"]
+    assert [entry.match for entry in ledger.entries("cap")] == ["cap-00001", "cap-00002", "cap-00003"]
+    assert [entry.match for entry in ledger.entries("cup")] == ["cup-00001", "cup-00002", "cup-00003"]
     assert list(ledger.entries("none")) == []
 
 
@@ -78,7 +78,7 @@ def test_results_come_in_the_order_in_which_they_were_taken(ledger: Ledger, few_
     reading = ledger.entries("cup")
     assert next(reading) == entry_of(last)
     ledger.take(entry_of(last + 1), AT)
-    assert [one.context.number for one in reading] == [*numbers[1:], last + 1]
+    assert [item.context.number for item in reading] == [*numbers[1:], last + 1]
 
 
 @pytest.mark.parametrize(
@@ -163,13 +163,13 @@ def _pictured(entry: MatchEntry) -> MatchEntry:
         void=picture(entry.void),
         fouls=tuple(
             replace(
-                one,
-                cause=picture(one.cause),
-                rule=picture(one.rule),
-                code=picture(one.code),
-                detail=picture(one.detail),
+                foul,
+                cause=picture(foul.cause),
+                rule=picture(foul.rule),
+                code=picture(foul.code),
+                detail=picture(foul.detail),
             )
-            for one in entry.fouls
+            for foul in entry.fouls
         ),
     )
 

@@ -164,7 +164,7 @@ def test_a_ledger_is_settled_into_one_file(tmp_path: Path) -> None:
         with pytest.raises(LedgerError, match="another process"), other._reading():
             ledger.settle()
     ledger.settle()
-    assert [one.name for one in path.parent.iterdir()] == ["ledger.sqlite"]
+    assert [item.name for item in path.parent.iterdir()] == ["ledger.sqlite"]
     moved = path.rename(tmp_path / "moved.sqlite")
     with closing(Ledger(url_of(moved))) as ledger:
         assert list(ledger.entries("cup")) == [entry_of(1)]

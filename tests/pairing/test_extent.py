@@ -31,7 +31,7 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
     ("ladder", 2, {"matches": 30}),
     ("ladder", 3, {"matches": 30, "certainty": 0.6}),
 ]
-TELLING = [one for one in CASES if one[0] in {"gauntlet", "swiss"} or one[:2] == ("roundrobin", 2)]
+TELLING = [case for case in CASES if case[0] in {"gauntlet", "swiss"} or case[:2] == ("roundrobin", 2)]
 """Those that tell how many matches a withdrawal costs."""
 RESULTS: list[Callable[[Pairing], PlayedPairing]] = [
     first_wins,
@@ -49,9 +49,9 @@ def test_as_many_matches_are_played_as_were_told(name: str, seats: int, options:
     assert told is not None
     for result in RESULTS:
         _, pairings = played_out(form, started(form, of, **options), result)
-        matches = [one for one in pairings if not one.is_bye]
+        matches = [pairing for pairing in pairings if not pairing.is_bye]
         assert told.fewest <= len(matches) <= told.most
-        assert told.rounds in (None, max(one.round for one in pairings))
+        assert told.rounds in (None, max(pairing.round for pairing in pairings))
 
 
 @pytest.mark.parametrize(("name", "seats", "options"), TELLING)

@@ -21,9 +21,9 @@ def test_challengers_meet_all_others_in_both_seats(count: int, challengers: int,
     expected = Counter(
         {
             seats: cycles
-            for one in range(challengers)
+            for number in range(challengers)
             for other in range(challengers, count)
-            for seats in ((one, other), (other, one))
+            for seats in ((number, other), (other, number))
         }
     )
     assert expected == Counter(pairing.seats for pairing in pairings)

@@ -81,7 +81,7 @@ def test_it_asks_the_least_known_against_the_nearest() -> None:
 def test_seats_and_meetings_are_spread() -> None:
     """Among equals, everybody meets everybody, in either seat as often but for one or two."""
     state, _ = played_out(FORM, started(FORM, field(8), matches=140), drawn)
-    meetings = [state.met[one][other] for one in range(8) for other in range(one)]
+    meetings = [state.met[number][other] for number in range(8) for other in range(number)]
     assert max(meetings) - min(meetings) <= 3
     assert all(abs(first - second) <= 2 for first, second in state.used)
 

@@ -25,10 +25,10 @@ def test_no_matching_is_cheaper(seed: int) -> None:
     source = Random(seed)
     nodes = source.choice([2, 4, 6, 8])
     costs: dict[Edge, Costs] = {
-        (one, two): (source.randrange(2), source.randrange(50), source.randrange(1000))
-        for one in range(nodes)
-        for two in range(one + 1, nodes)
-        if two == one + 1 or source.random() < 0.8
+        (number, two): (source.randrange(2), source.randrange(50), source.randrange(1000))
+        for number in range(nodes)
+        for two in range(number + 1, nodes)
+        if two == number + 1 or source.random() < 0.8
     }
     possible = [found for found in every_matching(tuple(range(nodes))) if all(edge in costs for edge in found)]
     best = min(tuple(map(sum, zip(*(costs[edge] for edge in found), strict=True))) for found in possible)
@@ -39,7 +39,7 @@ def test_no_matching_is_cheaper(seed: int) -> None:
 
 def test_the_order_of_the_edges_does_not_count() -> None:
     """Between equally good matchings the choice is always the same."""
-    costs: dict[Edge, Costs] = {(one, two): (0,) for one in range(20) for two in range(one + 1, 20)}
+    costs: dict[Edge, Costs] = {(number, two): (0,) for number in range(20) for two in range(number + 1, 20)}
     turned = dict(reversed(costs.items()))
     assert cheapest_matching(20, costs) == cheapest_matching(20, turned)
 
@@ -47,7 +47,10 @@ def test_the_order_of_the_edges_does_not_count() -> None:
 def test_costs_of_the_largest_field_fit() -> None:
     """With the greatest costs of each layer in a Swiss round of a thousand, the solver's integers do not overflow."""
     most: Costs = (0, 12, 0, 1, 31 * 31, 1, 6, 510, 510, 63)
-    costs: dict[Edge, Costs] = {(one, one + 1): most for one in range(999)} | {(0, 999): most, (1, 3): (0,) * 10}
+    costs: dict[Edge, Costs] = {(number, number + 1): most for number in range(999)} | {
+        (0, 999): most,
+        (1, 3): (0,) * 10,
+    }
     costs |= {(998, 999): (11, 0, 999, *(0,) * 7)}
     found = cheapest_matching(1000, costs)
     assert len(found) == 500

@@ -47,7 +47,7 @@ def test_in_an_odd_field_whoever_meets_the_last_number_has_the_bye(count: int) -
     full, odd = berger(count), berger(count - 1)
     for index in range(count - 1):
         for entrant in range(count - 1):
-            expected = tuple(one for one in full.pairing(entrant, index).seats if one != count - 1)
+            expected = tuple(seat for seat in full.pairing(entrant, index).seats if seat != count - 1)
             assert expected == odd.pairing(entrant, index).seats
 
 
@@ -97,13 +97,13 @@ def test_who_was_to_meet_somebody_who_withdrew_has_a_walkover() -> None:
     _, whole = played_out(form, started(form, field(6)))
     state = form.withdraw(started(form, field(6)), 2)
     _, pairings = played_out(form, state)
-    assert {one for one in whole if 2 not in one.seats} == {one for one in pairings if not one.is_bye}
+    assert {item for item in whole if 2 not in item.seats} == {pairing for pairing in pairings if not pairing.is_bye}
     expected = {
-        replace(one, seats=tuple(seat for seat in one.seats if seat != 2), table="walkover", against=2)
-        for one in whole
-        if 2 in one.seats
+        replace(item, seats=tuple(seat for seat in item.seats if seat != 2), table="walkover", against=2)
+        for item in whole
+        if 2 in item.seats
     }
-    assert expected == {one for one in pairings if one.is_bye}
+    assert expected == {pairing for pairing in pairings if pairing.is_bye}
 
 
 @pytest.mark.parametrize("after", range(15))
@@ -117,7 +117,9 @@ def test_whoever_met_it_before_or_was_to_meet_it_later_has_as_many_results(after
         state = form.record(state, first_wins(due))
     _, pairings = played_out(form, form.withdraw(state, 2))
     results.update(entrant for pairing in pairings for entrant in pairing.seats)
-    assert {entrant: 5 for entrant in range(6) if entrant != 2} == {one: results[one] for one in results if one != 2}
+    assert {entrant: 5 for entrant in range(6) if entrant != 2} == {
+        result: results[result] for result in results if result != 2
+    }
 
 
 def test_a_match_of_two_who_withdrew_is_nobodys() -> None:

@@ -33,11 +33,11 @@ def every_pairing(entrants: tuple[int, ...]) -> Iterator[list[tuple[int, ...]]]:
     first, *others = entrants
     if len(entrants) % 2:
         for alone in entrants:
-            rest = tuple(one for one in entrants if one != alone)
+            rest = tuple(entrant for entrant in entrants if entrant != alone)
             yield from ([(alone,), *pairs] for pairs in every_pairing(rest))
         return
     for other in others:
-        rest = tuple(one for one in others if one != other)
+        rest = tuple(item for item in others if item != other)
         yield from ([(first, other), *pairs] for pairs in every_pairing(rest))
 
 
@@ -146,7 +146,9 @@ def test_tables_of_many_seats_meet_anew_and_sit_evenly(count: int, seats: int) -
     """Few meet again, everybody has each seat about as often, and winners come together."""
     state, pairings = played_out(FORM, started(FORM, field(count, seats, falling(count)), rounds=5))
     tables = [pairing.seats for pairing in pairings if not pairing.is_bye]
-    met = Counter(frozenset((one, two)) for table in tables for one in table for two in table if one < two)
+    met = Counter(
+        frozenset((entrant, other)) for table in tables for entrant in table for other in table if entrant < other
+    )
     assert sum(times - 1 for times in met.values()) / len(met) < (0.5 if seats < 12 else 1.2)
     assert max(times for card in state.cards for times in card.used) <= (3 if seats < 5 else 2)
     last = [pairing.seats for pairing in pairings if pairing.round == 5]

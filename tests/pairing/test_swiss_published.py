@@ -71,7 +71,7 @@ def scored(cards: list[Card], number: int) -> list[Card]:
 def test_a_published_tournament_is_paired_as_published(number: int) -> None:
     """Opponents, colours, floaters and the bye of every round are those of the guide."""
     cards, met = before(number)
-    present = [one for one in range(len(cards)) if one not in AWAY.get(number, set())]
+    present = [item for item in range(len(cards)) if item not in AWAY.get(number, set())]
     ranked = sorted(present, key=lambda one: -cards[one].points)
     assert sorted(tables(ROUNDS[number])) == sorted(pair(ranked, cards, met))
 

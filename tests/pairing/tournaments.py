@@ -12,12 +12,14 @@ SHUFFLE = Dealer(bytes(32))
 def field(count: int, seats: int = 2, ratings: Sequence[float] = ()) -> EntrantField:
     """Return a field; the first entrants have ratings, if any are given."""
     rated = [*ratings, *(None for _ in range(count))]
-    return EntrantField(entrants=tuple(Entrant(name=f"e{one}", rating=rated[one]) for one in range(count)), seats=seats)
+    return EntrantField(
+        entrants=tuple(Entrant(name=f"e{number}", rating=rated[number]) for number in range(count)), seats=seats
+    )
 
 
 def falling(count: int) -> list[float]:
     """Return ratings by which the entrants are seeded in their own order."""
-    return [float(-one) for one in range(count)]
+    return [float(-number) for number in range(count)]
 
 
 def first_wins(pairing: Pairing) -> PlayedPairing:

@@ -89,8 +89,8 @@ def _with_wrong_fields() -> Iterator[Offence]:
     """Yield every message with every field of a wrong type, missing, and with one key too many."""
     for kind, message in FROM_PLAYER.items():
         stage = _STAGES[kind]
-        for name in (one.name for one in msgspec.structs.fields(message)):
-            for value in (one for one in _WRONG if _is_wrong(message, name, one)):
+        for name in (field.name for field in msgspec.structs.fields(message)):
+            for value in (item for item in _WRONG if _is_wrong(message, name, item)):
                 title = f"{kind}: {name} is {value!r:.9}"
                 yield Offence(title, stage, _changed(kind, {name: value}), _MALFORMED, str(Code.WRONG_TYPE))
             if name != "token":

@@ -59,7 +59,9 @@ def late_ms(outcome: Outcome, rogue: Rogue, offence: Offence) -> float:
     due_ms = (rogue.sent_s - outcome.opened_s) * 1000
     if offence.is_late:
         step = next(
-            step for step in outcome.record.steps if any(one["command"] == "expel-seat" for one in step.commands)
+            step
+            for step in outcome.record.steps
+            if any(command["command"] == "expel-seat" for command in step.commands)
         )
         event = step.event
         assert isinstance(event, e.DeadlinePassed | e.MoveReceived)

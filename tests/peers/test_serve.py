@@ -40,7 +40,7 @@ def served(folder: Path, offence: Offence) -> str:
 
 def test_a_served_match_survives_a_rogue(tmp_path: Path) -> None:
     """The command prints the foul, the record holds by the referee's key, and explains the foul to its author."""
-    offence = next(one for one in OFFENCES if one.name == "drips a byte every 10 ms")
+    offence = next(item for item in OFFENCES if item.name == "drips a byte every 10 ms")
     assert f"expelled: {offence.cause}" in served(tmp_path, offence)
     public = played(referee("key", "show", "--key", "key.pem", "--json", cwd=tmp_path))["public"]
     assert played(referee("audit", "logs", "--key", public, "--json", cwd=tmp_path))["broken"] == 0

@@ -26,7 +26,7 @@ def test_a_storm_buys_its_player_no_time(halls: Halls) -> None:
     outcome = halls.outcome()
     assert [(seat, cause) for seat, cause, _ in outcome.fouls] == [(0, "timeout")]
     commands = [command for step in outcome.record.steps for command in step.commands]
-    assert not [one for one in commands if one["command"] == "extend-limit" and one["seat"] == 0]
+    assert not [item for item in commands if item["command"] == "extend-limit" and item["seat"] == 0]
 
 
 def test_a_storm_keeps_nobody_out(halls: Halls) -> None:

@@ -46,7 +46,7 @@ PREFERENCES: tuple[tuple[str, dict[str, Any], str, str, str], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("_name", "fields", "hand", "better", "worse"), PREFERENCES, ids=[one[0] for one in PREFERENCES]
+    ("_name", "fields", "hand", "better", "worse"), PREFERENCES, ids=[preference[0] for preference in PREFERENCES]
 )
 def test_it_prefers(_name: str, fields: dict[str, Any], hand: str, better: str, worse: str) -> None:
     """What is better comes before what is worse."""
@@ -67,5 +67,5 @@ def test_it_knows_no_more_than_the_seat_does(seats: int) -> None:
         moves = GAME.legal_moves(state)
         view = GAME.view(state, GAME.to_move(state))
         imagined = GAME.imagine(OPTIONS, view, chance.Dealer(source.randbytes(32)))
-        assert [rating(imagined, one) for one in moves] == [rating(state, one) for one in moves]
+        assert [rating(imagined, item) for item in moves] == [rating(state, item) for item in moves]
         state = GAME.deliver(GAME.play(state, source.choice(moves)))

@@ -154,7 +154,7 @@ QUINCY_CHOICES: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("_name", "fields", "hand", "expected"), QUINCY_CHOICES, ids=[one[0] for one in QUINCY_CHOICES]
+    ("_name", "fields", "hand", "expected"), QUINCY_CHOICES, ids=[quincy_choice[0] for quincy_choice in QUINCY_CHOICES]
 )
 def test_it_sees_wins_and_losses_of_quincy(_name: str, fields: dict[str, Any], hand: str, expected: str) -> None:
     """A win at once, and the loss that any other move leaves to the opponent."""
@@ -251,9 +251,9 @@ def test_all_ends_of_a_turn_are_found(board: dict[tuple[int, int], str]) -> None
     """With enough steps these are the boards that the rules lead to, whatever the order of the legs."""
     state = quincala_position(board, options={"sizes": 3})
     waiting, reached, ended = [state], set(), set()
-    for one in waiting:
-        for move in QUINCALA.legal_moves(one):
-            after = QUINCALA.play(one, move)
+    for item in waiting:
+        for move in QUINCALA.legal_moves(item):
+            after = QUINCALA.play(item, move)
             place = after.board, after.path[-1:]
             if QUINCALA.outcome(after) is not None or not QUINCALA.is_same_turn(after):
                 ended.add(after.board)
@@ -268,7 +268,7 @@ def test_ends_of_turns_are_reached_as_they_say(number: int) -> None:
     """Every end of a turn of Quincala is legal move by move, ends the turn, and leaves the board that was judged."""
     source = Random(number)
     states = (somewhere(QUINCALA, 2, source, 60) for _ in range(40))
-    state = next(one for one in states if one is not None and one.phase != "place")
+    state = next(item for item in states if item is not None and item.phase != "place")
     for end in turn_ends(state, 60):
         after = state
         for move in turn_steps(state, end):

@@ -125,7 +125,7 @@ def test_a_vector_of_another_games_deal_is_the_games(vector: dict[str, Any]) -> 
         state = quadominos_rounds.dealt(msgspec.structs.replace(state, round=vector["deal"]))
     for seat, hand in enumerate(vector["hands"]):
         view = game.view(state, seat)
-        held = [one if isinstance(one, str) else "-".join(map(str, one)) for one in view.hand]
+        held = [item if isinstance(item, str) else "-".join(map(str, item)) for item in view.hand]
         laid = {"".join(sorted(tile)) for *_, tile in view.board} if vector["game"] == "quadominos" else set()
         dealt = [name for name in hand if name not in laid]
         assert dealt == held[: len(dealt)]

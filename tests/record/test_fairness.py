@@ -68,8 +68,8 @@ def test_every_expulsion_for_time_is_told(path: Path) -> None:
     assert record.result is not None
     fouls = [(foul.seat, str(foul.cause)) for foul in record.result.result.fouls if foul.cause in LATE]
     vacant = [(step.event.seat, LATE[1]) for step in record.steps if isinstance(step.event, SeatVacant)]
-    assert [foul for foul in fouls if foul not in vacant] == [(one.seat, one.cause) for one in found.late]
-    assert all(one.used_ms > one.limit_ms for one in [*found.late, *found.voided])
+    assert [foul for foul in fouls if foul not in vacant] == [(item.seat, item.cause) for item in found.late]
+    assert all(item.used_ms > item.limit_ms for item in [*found.late, *found.voided])
 
 
 def test_what_an_answer_used_is_its_players_alone() -> None:
@@ -83,7 +83,7 @@ def test_a_verdict_that_was_not_given_is_told() -> None:
     """A limit that began anew and a late answer that counted are no expulsions."""
     found = of("late-for-a-stall")
     assert found.late == []
-    assert [(one.is_answer, one.stalled_ms) for one in found.voided] == [(False, 300.0), (True, 300.0)]
+    assert [(item.is_answer, item.stalled_ms) for item in found.voided] == [(False, 300.0), (True, 300.0)]
     assert (found.standstills, found.longest_standstill_ms) == (2, 300.0)
 
 
@@ -95,11 +95,13 @@ def test_after_two_standstills_the_third_verdict_counts() -> None:
 
 def test_records_are_taken_together() -> None:
     """Players are one by their name over all matches, and a silent match has no figures."""
-    both = [one for name in ("clean", "seats-by-lot") for one in timings(read_record(GOLDEN / f"{name}.jsonl"))]
+    both = [item for name in ("clean", "seats-by-lot") for item in timings(read_record(GOLDEN / f"{name}.jsonl"))]
     found = fairness(both, 2)
     assert found.matches == 2
     assert (
-        of("clean").answers + of("seats-by-lot").answers == found.answers == sum(one.answers for one in found.players)
+        of("clean").answers + of("seats-by-lot").answers
+        == found.answers
+        == sum(player.answers for player in found.players)
     )
     silent = of("never-opened")
     assert (silent.answers, silent.players, silent.lag.most_ms) == (0, [], 0.0)

@@ -48,14 +48,14 @@ def opened(number: int, opening: int, *taken: str, **changes: Any) -> MatchEntry
 )
 def test_the_order_is_told(entries: list[MatchEntry], order: list[str]) -> None:
     """By the headers, and at the end by the numbers of the pairings, in whatever order the records are read."""
-    assert [one.match for one in course(entries)] == order
-    assert [one.match for one in course(reversed(entries))] == order
+    assert [item.match for item in course(entries)] == order
+    assert [item.match for item in course(reversed(entries))] == order
 
 
 def test_matches_that_are_not_over_tell_of_others() -> None:
     """Their headers say what was taken before, and they need no result of their own."""
     unfinished = {C: opened(3, 2, B).context}
-    assert [one.match for one in course([opened(1, 0), opened(2, 1)], unfinished)] == [B, A]
+    assert [item.match for item in course([opened(1, 0), opened(2, 1)], unfinished)] == [B, A]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_contradictions_are_named(
 ) -> None:
     """The text names the records, and says what does not fit."""
     with pytest.raises(BadCourse, match=complaint):
-        course(entries, {one.match: one.context for one in unfinished})
+        course(entries, {item.match: item.context for item in unfinished})
 
 
 def test_a_match_of_no_tournament_has_no_entry(tmp_path: Path) -> None:

@@ -89,10 +89,10 @@ def course_of(
     tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
 ) -> Iterator[MatchEntry]:
     """Play a tournament to its end, and yield every result once it is taken; what came too late, too."""
-    for one in happenings(tournament, random, tables=tables, troubles=troubles):
-        if one.entry is not None:
-            take(tournament, one.entry)
-            yield one.entry
+    for happening in happenings(tournament, random, tables=tables, troubles=troubles):
+        if happening.entry is not None:
+            take(tournament, happening.entry)
+            yield happening.entry
 
 
 def take(tournament: Tournament, entry: MatchEntry) -> bool:

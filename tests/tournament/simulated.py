@@ -19,7 +19,7 @@ Rater = Callable[[Random, Sequence[float]], Sequence[Rating]]
 def strengths(random: Random, size: int, spread_elo: float) -> list[float]:
     """Return strengths in Elo, normally distributed, with a mean of 0: ratings tell differences alone."""
     drawn = [random.gauss(0, spread_elo) for _ in range(size)]
-    return [one - sum(drawn) / size for one in drawn]
+    return [item - sum(drawn) / size for item in drawn]
 
 
 def duel_ranking(random: Random, lead: float, drawn: float) -> Groups:

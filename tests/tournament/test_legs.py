@@ -22,7 +22,7 @@ def entry(
     return MatchEntry(
         match=f"t-7.{leg}",
         context=context,
-        names=tuple(f"e{one}" for one in seats),
+        names=tuple(f"e{item}" for item in seats),
         void=None,
         ranking=ranking,
         scores=scores,

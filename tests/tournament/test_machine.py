@@ -51,7 +51,7 @@ def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicat
     assert tournament.voided == sum(entry.void is not None for entry in entries) - sum(
         entry.void is not None for entry in late(tournament, entries)
     )
-    assert all(tournament.failures[one] >= 3 for one in tournament.suspended)
+    assert all(tournament.failures[item] >= 3 for item in tournament.suspended)
 
 
 def late(tournament: Tournament, entries: list[MatchEntry]) -> list[MatchEntry]:
@@ -77,11 +77,11 @@ def test_the_order_is_told_by_the_occasions_alone(*, name: str, seats: int, is_d
     tournament, ends = new(name, seats, is_duplicate=is_duplicate), Random(5)
     entries: list[MatchEntry] = []
     opened: dict[str, MatchContext] = {}
-    for one in happenings(tournament, Random(4), troubles=TROUBLES):
-        opened[one.match] = one.context
-        if one.entry is not None:
-            take(tournament, one.entry)
-            entries.append(one.entry)
+    for happening in happenings(tournament, Random(4), troubles=TROUBLES):
+        opened[happening.match] = happening.context
+        if happening.entry is not None:
+            take(tournament, happening.entry)
+            entries.append(happening.entry)
         if tournament.is_over or ends.random() < 0.1:
             over = {entry.match for entry in entries}
             unfinished = {match: context for match, context in opened.items() if match not in over}
@@ -146,7 +146,7 @@ def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
     (entry, *_) = course_of(tournament_of(spec), Random(11), tables=1)
     foul = FoulEntry(seat=0, cause=cause, turn=turn, detail="so")
     suspensions = tournament.take(replace(entry, ranking=((1,), (0,)), fouls=(foul,)))
-    assert [one.why for one in suspensions] == (["failed to start in 1 match: so"] if is_start else [])
+    assert [suspension.why for suspension in suspensions] == (["failed to start in 1 match: so"] if is_start else [])
 
 
 @pytest.mark.parametrize("void", [None, "the disk is full"])

@@ -122,12 +122,12 @@ def test_elo_is_finite_and_does_not_depend_on_order_or_names(seed: int) -> None:
         if size > 1
     ]
     new = random.sample(range(size), size)
-    renamed = [match(1, [new[one] for one in played.pairing.seats], played.ranking) for played in results]
+    renamed = [match(1, [new[seat] for seat in played.pairing.seats], played.ranking) for played in results]
     before = elo_ratings(table_of(size, results))
     after = elo_ratings(table_of(size, random.sample(renamed, len(renamed)), scoring=Scoring(bye=0)))
-    assert all(isfinite(one.rating) and 0 < one.error <= 1.96 * PRIOR_ELO for one in before)
-    assert [one.rating for one in before] == pytest.approx([after[new[i]].rating for i in range(size)])
-    assert [one.error for one in before] == pytest.approx([after[new[i]].error for i in range(size)])
+    assert all(isfinite(item.rating) and 0 < item.error <= 1.96 * PRIOR_ELO for item in before)
+    assert [item.rating for item in before] == pytest.approx([after[new[i]].rating for i in range(size)])
+    assert [item.error for item in before] == pytest.approx([after[new[i]].error for i in range(size)])
 
 
 def test_a_large_field_is_rated() -> None:
@@ -146,7 +146,7 @@ def test_systems_of_equations_are_solved(size: int, seed: int) -> None:
     """A matrix times its inverse is one, and times the solution is the right side."""
     random = Random(seed)
     roots = [[random.uniform(-1, 1) for _ in range(size)] for _ in range(size)]
-    matrix = [[sum(map(lambda x, y: x * y, one, other)) for other in roots] for one in roots]
+    matrix = [[sum(map(lambda x, y: x * y, root, other)) for other in roots] for root in roots]
     for i in range(size):
         matrix[i][i] += 0.5
     right = [random.uniform(-1, 1) for _ in range(size)]
@@ -164,7 +164,7 @@ def test_the_stronger_of_four_is_rated_higher_and_by_about_as_much() -> None:
     random = Random(3)
     truth = [150.0, 50.0, -50.0, -150.0]
     results = [match(1, range(4), table_ranking(random, truth)) for _ in range(1500)]
-    assert [one.rating for one in skill(4, results, 4)] == pytest.approx(truth, abs=25)
+    assert [item.rating for item in skill(4, results, 4)] == pytest.approx(truth, abs=25)
 
 
 def test_what_tells_nothing_leaves_skill_as_it_is() -> None:
@@ -189,8 +189,8 @@ def test_skill_does_not_depend_on_the_order_of_results(seed: int) -> None:
     results, _ = swiss(random, 9, 4, 12)
     before = skill(9, results, 4)
     after = skill(9, random.sample(results, len(results)), 4)
-    assert [one.rating for one in before] == pytest.approx([one.rating for one in after], abs=1e-4)
-    assert [one.error for one in before] == pytest.approx([one.error for one in after], abs=1e-4)
+    assert [item.rating for item in before] == pytest.approx([item.rating for item in after], abs=1e-4)
+    assert [item.error for item in before] == pytest.approx([item.error for item in after], abs=1e-4)
 
 
 @settings(max_examples=20, deadline=None)
@@ -200,7 +200,7 @@ def test_skill_of_two_is_elo(seed: int) -> None:
     random = Random(seed)
     results, _ = swiss(random, 8, 2, 12)
     plain, many = elo_ratings(table_of(8, results)), skill(8, results, 2)
-    assert [one.rating - 1500 for one in plain] == pytest.approx([one.rating for one in many], abs=1e-4)
+    assert [item.rating - 1500 for item in plain] == pytest.approx([item.rating for item in many], abs=1e-4)
     assert all(one.error <= other.error + 1e-4 for one, other in zip(plain, many, strict=True))
 
 
@@ -230,7 +230,7 @@ EXTREMES: tuple[dict[Ranking, int], ...] = (
     {Ranking(((0,), (1, 2, 3)), is_last_told=True): 100_000},
     {Ranking(((1, 2, 3), (0,))): 100_000},
     {Ranking(((0, 1, 2, 3),), is_last_told=True): 100_000},
-    {Ranking(((one,), (one + 1,), (one + 2,))): 1000 for one in range(10)},
+    {Ranking(((item,), (item + 1,), (item + 2,))): 1000 for item in range(10)},
     {Ranking(((0,), (2,), (4,))): 5, Ranking(((1, 3), (5,))): 50},
 )
 
@@ -259,7 +259,7 @@ def test_who_loses_everything_for_long_and_then_wins_is_rated() -> None:
     lost = [match(1, (0, 1, 2), ((1,), (2,), (0,)))] * 1500
     won = [match(1, (0, 1, 2), ((0,), (2,), (1,)))] * 4500
     ratings = skill(4, [*lost, *won], 3)
-    assert all(isfinite(one.rating) and one.error > 0 for one in ratings)
+    assert all(isfinite(rating.rating) and rating.error > 0 for rating in ratings)
     assert ratings[0].rating > max(ratings[1].rating, ratings[2].rating)
 
 
@@ -268,8 +268,8 @@ def test_skill_is_finite_and_the_same_every_time(seats: int) -> None:
     """Over random results with ties, fouls and void matches."""
     results, _ = swiss(Random(seats), 12, seats, 40)
     ratings = skill(12, results, seats)
-    assert all(isfinite(one.rating) and one.error > 0 for one in ratings)
-    assert sum(one.rating for one in ratings) == pytest.approx(0, abs=1e-6)
+    assert all(isfinite(rating.rating) and rating.error > 0 for rating in ratings)
+    assert sum(rating.rating for rating in ratings) == pytest.approx(0, abs=1e-6)
     assert skill(12, results, seats) == ratings
 
 

@@ -178,7 +178,9 @@ def test_points_agree_with_a_naive_count(seats: int) -> None:
         naive, table = Naive(11, seats, results, gone), table_of(11, results, gone=gone, seats=seats)
         assert [naive.points(entrant) for entrant in range(11)] == [table.sums(entrant).points for entrant in range(11)]
         scale = table.scale()
-        assert [naive.for_others(one) for one in range(11)] == [F(points, scale.unit) for points in scale.adjusted]
+        assert [naive.for_others(number) for number in range(11)] == [
+            F(points, scale.unit) for points in scale.adjusted
+        ]
 
 
 @settings(max_examples=60, deadline=None)
@@ -212,7 +214,7 @@ def test_renamed_entrants_keep_their_places(seed: int, seats: int) -> None:
         for played in results
     ]
     before = standings(table_of(9, results, gone=gone, seats=seats), DEFAULT)
-    after = standings(table_of(9, renamed, gone=[new[one] for one in gone], seats=seats), DEFAULT)
+    after = standings(table_of(9, renamed, gone=[new[item] for item in gone], seats=seats), DEFAULT)
     assert {new[line.entrant]: line.place for line in before} == {line.entrant: line.place for line in after}
 
 
@@ -225,7 +227,9 @@ def test_a_table_does_not_grow_with_its_matches() -> None:
             table.add(played)
         sums = [table.sums(entrant) for entrant in range(3)]
         kept = [len(table.opponents(entrant)) for entrant in range(3)]
-        sizes.add(sum(kept) + sum(len(one.points_by) + len(one.weighted_by) + len(one.differences_by) for one in sums))
+        sizes.add(
+            sum(kept) + sum(len(item.points_by) + len(item.weighted_by) + len(item.differences_by) for item in sums)
+        )
     assert len(sizes) == 1
     assert HeadToHead(wins=399) == table.head_to_head(0, 1)
     assert field(3) == table.field

@@ -72,7 +72,7 @@ def _fitting() -> tuple[Faces, ...]:
         for corner in range(4)
     ]
     first, second, third, fourth = with_number
-    upper = [one & two for two in second for one in first]
+    upper = [leading & two for two in second for leading in first]
     lower = [three & four for four in fourth for three in third]
     return (*(two & below for below in lower for two in upper), *(0,) * _NO_SIDE)
 

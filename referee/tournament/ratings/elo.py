@@ -102,11 +102,11 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
 def pairs_of(table: Crosstable) -> list[Pair]:
     """Return every pair that met, without the matches in which both fouled (`elo.fouls`)."""
     found = []
-    for one in range(len(table.field.entrants)):
-        for other, versus in sorted(table.opponents(one).items()):
-            wins, draws, lost = versus.wins, versus.draws, table.head_to_head(other, one).wins
-            if one < other and (played := wins + draws + lost):
-                found.append(Pair(one, other, wins + draws / 2, played, draws))
+    for entrant in range(len(table.field.entrants)):
+        for other, versus in sorted(table.opponents(entrant).items()):
+            wins, draws, lost = versus.wins, versus.draws, table.head_to_head(other, entrant).wins
+            if entrant < other and (played := wins + draws + lost):
+                found.append(Pair(entrant, other, wins + draws / 2, played, draws))
     return found
 
 

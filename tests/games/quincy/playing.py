@@ -18,7 +18,7 @@ def domino(text: str) -> tuple[int, int]:
 
 def dominoes(text: str) -> list[tuple[int, int]]:
     """Return the dominoes that are written like `35 19`."""
-    return [domino(one) for one in text.split()]
+    return [domino(item) for item in text.split()]
 
 
 def rows(a: Iterable[Square] = (), b: Iterable[Square] = ()) -> list[str]:

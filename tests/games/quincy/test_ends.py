@@ -194,7 +194,7 @@ def permuted(state: State, seat: int, source: Random) -> State:
         *state.pile,
         *state.face_down,
         *(state.arriving or ()),
-        *(one for other in others for one in hands[other]),
+        *(hand for other in others for hand in hands[other]),
     ]
     source.shuffle(hidden)
     for other in others:
@@ -214,7 +214,7 @@ def test_an_imagined_state_deals_what_is_hidden() -> None:
         imagined = GAME.imagine(OPTIONS, seen, chance.Dealer(bytes([number] * 32)))
         GAME.check_invariants(imagined)
         assert plain(seen) == plain(GAME.view(imagined, 0))
-        assert {type(one).__name__ for one in GAME.legal_moves(imagined)} & {"Add", "Remove"}
+        assert {type(legal_move).__name__ for legal_move in GAME.legal_moves(imagined)} & {"Add", "Remove"}
         hands.add(held(imagined, 1))
     assert len(hands) > 50
 

@@ -66,7 +66,7 @@ def test_a_domino_has_no_direction(hand: str, raw: dict[str, Any]) -> None:
     """Either way round it is the same play, and everybody is told of it in the same way."""
     state = GAME.restore(OPTIONS, position(hand, "11", pile="22 33", a=[(4, 5), (5, 4)], b=[(4, 4)]))
     again = {**raw, "domino": raw["domino"][::-1]}
-    after, after_again = (GAME.play(state, GAME.parse_move(one)) for one in (raw, again))
+    after, after_again = (GAME.play(state, GAME.parse_move(item)) for item in (raw, again))
     assert after == after_again
     assert GAME.news(after).public["domino"] == tuple(sorted(raw["domino"]))
 

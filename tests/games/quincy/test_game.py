@@ -223,7 +223,7 @@ def test_while_the_pile_lasts_unplayable_dominoes_are_exchanged_instead() -> Non
     """A seat that can draw is not skipped, though it can only discard."""
     state = play(begun("35 34", "11 22", pile="77 78", a=[(1, 1), (2, 2)]), "35 +53")
     assert (GAME.to_move(state), skips(state)) == (1, [])
-    assert [plain(one)["action"] for one in GAME.legal_moves(state)] == ["discard", "discard"]
+    assert [plain(legal_move)["action"] for legal_move in GAME.legal_moves(state)] == ["discard", "discard"]
 
 
 def test_a_turn_may_end_with_discards_alone() -> None:

@@ -169,9 +169,11 @@ def _other_view(record: Record) -> Record:
     index, step = next(
         (index, step)
         for index, step in enumerate(record.steps)
-        if any(one["command"] == "start-seat" for one in step.commands)
+        if any(command["command"] == "start-seat" for command in step.commands)
     )
-    commands = [{**one, "view": "0" * 64} if one["command"] == "start-seat" else one for one in step.commands]
+    commands = [
+        {**command, "view": "0" * 64} if command["command"] == "start-seat" else command for command in step.commands
+    ]
     changed = msgspec.structs.replace(step, commands=commands)
     return replace(record, steps=(*record.steps[:index], changed, *record.steps[index + 1 :]))
 

@@ -262,8 +262,8 @@ def test_an_option_that_is_forged_is_found(tmp_path: Path) -> None:
 def rearranged(items: list[Line], *, max_distance: int = 99) -> Iterator[tuple[str, int, int, list[Line]]]:
     """Yield a list with one item left out, one doubled elsewhere, or two swapped."""
     indices = range(len(items))
-    for one in indices:
-        yield "left out", one, one, [*items[:one], *items[one + 1 :]]
+    for index in indices:
+        yield "left out", index, index, [*items[:index], *items[index + 1 :]]
     for one, two in combinations(indices, 2):
         if two - one <= max_distance:
             yield "swapped", one, two, [*items[:one], items[two], *items[one + 1 : two], items[one], *items[two + 1 :]]
