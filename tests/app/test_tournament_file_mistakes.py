@@ -232,29 +232,25 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [whole_file[1:] for whole_file in WHOLE_FILES],
-    ids=[whole_file[0] for whole_file in WHOLE_FILES],
-)
+@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in WHOLE_FILES], ids=[row[0] for row in WHOLE_FILES])
 def test_a_file_that_is_no_tournament(hall: Path, text: str | bytes, expected: Expected) -> None:
     """What is no TOML is told with its line; of an empty file, all that it needs."""
     assert mistakes(hall, text) == expected
 
 
-@pytest.mark.parametrize(("added", "expected"), [item[1:] for item in ADDED], ids=[item[0] for item in ADDED])
+@pytest.mark.parametrize(("added", "expected"), [row[1:] for row in ADDED], ids=[row[0] for row in ADDED])
 def test_a_mistake_has_its_line_and_its_remedy(hall: Path, added: str, expected: Expected) -> None:
     """One line too many, or a wrong one, in a file that is right: just that is found."""
     assert mistakes(hall, MINIMAL + added + "\n") == expected
 
 
-@pytest.mark.parametrize(("form", "expected"), [item[1:] for item in FORMATS], ids=[item[0] for item in FORMATS])
+@pytest.mark.parametrize(("form", "expected"), [row[1:] for row in FORMATS], ids=[row[0] for row in FORMATS])
 def test_a_format_that_cannot_be_played(hall: Path, form: str, expected: Expected) -> None:
     """Unknown formats and options, and formats that the field does not suit."""
     assert mistakes(hall, MINIMAL.replace('format = "roundrobin"', f"[format]\n{form}")) == expected
 
 
-@pytest.mark.parametrize(("entrant", "expected"), [item[1:] for item in ENTRANTS], ids=[item[0] for item in ENTRANTS])
+@pytest.mark.parametrize(("entrant", "expected"), [row[1:] for row in ENTRANTS], ids=[row[0] for row in ENTRANTS])
 def test_an_entrant_that_cannot_play(hall: Path, entrant: str, expected: Expected) -> None:
     """Whoever is listed must be right, whatever there is to find about it."""
     head = 'game = "q"\nformat = "ladder"\nentrants_from = "submissions"\n[[entrants]]\n'
@@ -390,9 +386,8 @@ def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str
     found = outcome(hall, text, "mangled.toml")
     if isinstance(found, BadTournamentFile):
         assert found.mistakes
-        assert all(
-            0 <= mistake.line <= text.count("\n") + 1 and mistake.text.isprintable() for mistake in found.mistakes
-        )
+        lines = text.count("\n") + 1
+        assert all(0 <= mistake.line <= lines and mistake.text.isprintable() for mistake in found.mistakes)
     else:
         assert msgspec.json.decode(msgspec.json.encode(found.spec), type=TournamentSpec) == found.spec
 
