@@ -386,8 +386,8 @@ def test_no_file_is_too_strange(hall: Path, edits: list[tuple[str, int, int, str
     found = outcome(hall, text, "mangled.toml")
     if isinstance(found, BadTournamentFile):
         assert found.mistakes
-        lines = text.count("\n") + 1
-        assert all(0 <= mistake.line <= lines and mistake.text.isprintable() for mistake in found.mistakes)
+        count = text.count("\n") + 1
+        assert all(0 <= mistake.line <= count and mistake.text.isprintable() for mistake in found.mistakes)
     else:
         assert msgspec.json.decode(msgspec.json.encode(found.spec), type=TournamentSpec) == found.spec
 
