@@ -22,7 +22,7 @@ from referee.games.quadominos.tiles import (
     TOTALS,
     Cell,
     Face,
-    Layout,
+    LaidTiles,
     Tile,
     faces_of,
     firsts_of_two,
@@ -54,7 +54,7 @@ def without(hand: tuple[Tile, ...], tile: Tile) -> tuple[Tile, ...]:
     return tuple(other for other in hand if other != tile)
 
 
-def outlook(table: Layout, hand: tuple[Tile, ...]) -> float:
+def outlook(table: LaidTiles, hand: tuple[Tile, ...]) -> float:
     """Return what the places where the tiles of a hand would fit are worth; going out is worth most."""
     if not hand:
         return OUT_POINTS
@@ -68,7 +68,9 @@ def promising(found: Iterable[Lay], most: int) -> list[Lay]:
     return sorted(found, key=lambda lay: (-TOTALS[TILE_OF[lay[1]]], lay))[:most]
 
 
-def best_lay(table: Layout, hand: tuple[Tile, ...], found: Iterable[Lay], *, earns: bool) -> tuple[float, Lay | None]:
+def best_lay(
+    table: LaidTiles, hand: tuple[Tile, ...], found: Iterable[Lay], *, earns: bool
+) -> tuple[float, Lay | None]:
     """Return the worth of the best of some lays, and that lay.
 
     Args:
@@ -88,7 +90,7 @@ def best_lay(table: Layout, hand: tuple[Tile, ...], found: Iterable[Lay], *, ear
     return best
 
 
-def best_two(table: Layout, hand: tuple[Tile, ...], *, earns: bool) -> tuple[float, Lay | None]:
+def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[float, Lay | None]:
     """Return the worth of the best two additional tiles, and the first of them."""
     best: tuple[float, Lay | None] = (float("-inf"), None)
     for cell, face in promising(firsts_of_two(table, hand), MAX_FIRSTS):

@@ -14,7 +14,7 @@ from referee.games.quadominos.tiles import (
     FITTING,
     TILE_OF,
     TOTALS,
-    Layout,
+    LaidTiles,
     Tile,
     each_face,
     faces_of,
@@ -94,7 +94,7 @@ class QuadominosKnowledge(Knowledge[State, Move]):
 
 
 def _with_second(
-    worth: float, move: Lay, table: Layout, rest: tuple[Tile, ...], *, earns: bool
+    worth: float, move: Lay, table: LaidTiles, rest: tuple[Tile, ...], *, earns: bool
 ) -> tuple[float, tuple[Move, ...]]:
     """Return what a first additional tile and the best second one are worth together, and both moves."""
     more, second = best_lay(table, rest, promising(lays(table, faces_of(rest)), _MOST_LOOKED_AT), earns=earns)

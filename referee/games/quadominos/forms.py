@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from ..base import BadSetup
 from . import tiles
 from .rounds import Step
-from .tiles import BY_NAME, EMPTY, FACE_BY_NAME, Layout, Tile
+from .tiles import BY_NAME, EMPTY, FACE_BY_NAME, LaidTiles, Tile
 
 T = TypeVar("T")
 
@@ -138,7 +138,7 @@ def read_position(raw: Any) -> Position:
         raise BadSetup(f"not a position of quadominos: {error}") from None
 
 
-def read_table(board: Sequence[tuple[int, int, str]]) -> Layout:
+def read_table(board: Sequence[tuple[int, int, str]]) -> LaidTiles:
     """Lay the tiles of a view or a position, one after the other.
 
     Raises:

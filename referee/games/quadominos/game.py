@@ -17,7 +17,7 @@ from .drawing import draw_svg, draw_text
 from .forms import Done, FixedDeals, Lay, Move, Points, View, read_position, read_table, read_tiles
 from .rounds import MIDDLE, PENALTY, Options, State, Step
 from .rules import RULES
-from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, Layout, Tile
+from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, LaidTiles, Tile
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -187,7 +187,7 @@ def _board(state: State) -> tuple[tuple[int, int, str], ...]:
     return tuple((row, column, FACES[face]) for (row, column), face in state.table.board.items())
 
 
-def _tiles_of(table: Layout, *groups: Sequence[Tile]) -> list[Tile]:
+def _tiles_of(table: LaidTiles, *groups: Sequence[Tile]) -> list[Tile]:
     """Return every tile of the table and of some hands or the well."""
     return [*(TILE_OF[face] for face in table.board.values()), *(tile for group in groups for tile in group)]
 
@@ -255,7 +255,7 @@ def _judge_opening(state: State, cell: Cell, tile: Tile) -> None:
         raise IllegalMove("quadominos.open.middle", f"row {cell[0]}, column {cell[1]}")
 
 
-def _needed(step: Step, table: Layout, unseen: Sequence[Tile]) -> Sequence[Tile]:
+def _needed(step: Step, table: LaidTiles, unseen: Sequence[Tile]) -> Sequence[Tile]:
     """Return tiles with which a seat has something to do in its step, from those that it may hold."""
     if step == "open":
         return rounds.opening_quads(unseen)[:1]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..base import Shuffle
 from . import tiles
-from .tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Faces, Layout, Tile
+from .tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Faces, LaidTiles, Tile
 
 BONUS_POINTS = 25
 PENALTY = 20
@@ -60,7 +60,7 @@ class State(Struct, frozen=True):
     """By seat: how many of its turns were skipped since its last move."""
     well: tuple[Tile, ...] = ()
     """Front first."""
-    table: Layout = EMPTY
+    table: LaidTiles = EMPTY
     round: int = 0
     """Of the round that is played, 1 for the first."""
     step: Step = "lay"

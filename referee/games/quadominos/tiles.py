@@ -84,7 +84,7 @@ _CLOSED = [number != _OPEN for number in range(8)]
 _MET = tuple(a + b + c + d for d in _CLOSED for c in _CLOSED for b in _CLOSED for a in _CLOSED) * 2
 
 
-class Layout(NamedTuple):
+class LaidTiles(NamedTuple):
     """What lies on the table; never changed."""
 
     board: Mapping[Cell, Face]
@@ -93,10 +93,10 @@ class Layout(NamedTuple):
     """The free cells that touch a tile, by a side or a corner alone."""
 
 
-EMPTY = Layout({}, {})
+EMPTY = LaidTiles({}, {})
 
 
-def laid(table: Layout, cell: Cell, face: Face) -> Layout:
+def laid(table: LaidTiles, cell: Cell, face: Face) -> LaidTiles:
     """Return the table with one more tile, on a cell where it fits."""
     board = {**table.board, cell: face}
     around = {**table.around}
@@ -106,10 +106,10 @@ def laid(table: Layout, cell: Cell, face: Face) -> Layout:
         other = (row + down, column + right)
         if other not in board:
             around[other] = around.get(other, _BLANK) & keep
-    return Layout(board, around)
+    return LaidTiles(board, around)
 
 
-def relaid(board: Mapping[Cell, Face]) -> Layout:
+def relaid(board: Mapping[Cell, Face]) -> LaidTiles:
     """Return the table of a board, laid once more in the same order."""
     table = EMPTY
     for cell, face in board.items():
@@ -128,22 +128,22 @@ def corners_agree(board: Mapping[Cell, Face]) -> bool:
     return True
 
 
-def met(table: Layout, cell: Cell) -> int:
+def met(table: LaidTiles, cell: Cell) -> int:
     """Count the corners of a free cell at which tiles lie, 0 to 4."""
     return _MET[table.around.get(cell, _BLANK)]
 
 
-def touches(table: Layout, cell: Cell) -> bool:
+def touches(table: LaidTiles, cell: Cell) -> bool:
     """Tell whether a side of a free cell touches a tile."""
     return table.around.get(cell, _BLANK) < _NO_SIDE
 
 
-def fits(table: Layout, cell: Cell, face: Face) -> bool:
+def fits(table: LaidTiles, cell: Cell, face: Face) -> bool:
     """Tell whether a face may be laid on a free cell of which a side touches a tile."""
     return bool(FITTING[table.around[cell]] >> face & 1)
 
 
-def clashes(table: Layout, cell: Cell, face: Face) -> str:
+def clashes(table: LaidTiles, cell: Cell, face: Face) -> str:
     """Return in words where a face shows another number than the tiles that it would meet."""
     pattern, name = table.around[cell], FACES[face]
     names = ("top left", "top right", "bottom right", "bottom left")
@@ -172,7 +172,7 @@ def each_face(faces: Faces) -> Iterator[Face]:
         faces ^= lowest
 
 
-def wanted(table: Layout) -> Faces:
+def wanted(table: LaidTiles) -> Faces:
     """Return the faces that fit anywhere."""
     found = 0
     for pattern in table.around.values():
@@ -180,19 +180,19 @@ def wanted(table: Layout) -> Faces:
     return found
 
 
-def can_lay(table: Layout, hand: Iterable[Tile]) -> bool:
+def can_lay(table: LaidTiles, hand: Iterable[Tile]) -> bool:
     """Tell whether any tile of a hand fits anywhere."""
     return bool(wanted(table) & faces_of(hand))
 
 
-def lays(table: Layout, faces: Faces) -> Iterator[tuple[Cell, Face]]:
+def lays(table: LaidTiles, faces: Faces) -> Iterator[tuple[Cell, Face]]:
     """Yield every cell and face that fits there."""
     for cell, pattern in table.around.items():
         for face in each_face(FITTING[pattern] & faces):
             yield cell, face
 
 
-def can_follow(table: Layout, faces: Faces, cell: Cell, face: Face) -> bool:
+def can_follow(table: LaidTiles, faces: Faces, cell: Cell, face: Face) -> bool:
     """Tell whether another tile can be laid after this one.
 
     Args:
@@ -213,7 +213,7 @@ def can_follow(table: Layout, faces: Faces, cell: Cell, face: Face) -> bool:
     return any(FITTING[pattern] & rest and other not in changed for other, pattern in around.items())
 
 
-def firsts_of_two(table: Layout, hand: Sequence[Tile]) -> Iterator[tuple[Cell, Face]]:
+def firsts_of_two(table: LaidTiles, hand: Sequence[Tile]) -> Iterator[tuple[Cell, Face]]:
     """Yield every cell and face after which a second tile of the hand can be laid."""
     faces = faces_of(hand)
     return ((cell, face) for cell, face in lays(table, faces) if can_follow(table, faces, cell, face))
