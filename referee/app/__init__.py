@@ -1,1 +1,1 @@
-"""The use cases: what commands and the site have in common, one module each."""
+"""The use cases, one module each: what a command does, without a terminal."""

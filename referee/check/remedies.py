@@ -1,4 +1,4 @@
-"""What to do about a foul or a breach of the wire, a sentence for each."""
+"""What to do about a foul or a breach of the wire; steps whose advice is their own hold it themselves."""
 
 import re
 

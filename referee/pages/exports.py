@@ -1,4 +1,4 @@
-"""A tournament as tables and as one object for other programs; docs/exports.md says what each column means.
+"""A tournament as tables and as one object for other programs; docs/reference/exports.md says what each column means.
 
 A text of a player's that a spreadsheet would take for a formula gets an apostrophe before it.
 """

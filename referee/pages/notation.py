@@ -1,4 +1,4 @@
-"""Matches as plain text, after the manner of PGN: tags, then the moves in short; docs/exports.md describes the format.
+"""Matches as plain text, after the manner of PGN: tags, then the moves in short; docs/reference/exports.md describes the format.
 
 A move is one word without spaces, whatever a player sent: what has no short form stands there as JSON.
 """

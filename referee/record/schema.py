@@ -1,4 +1,4 @@
-"""The shape of every line of a record: turns events and commands into lines, and lines back.
+"""The shape of every line of a record, and its hash: turns events and commands into lines, and lines back.
 
 A view stands in a line as the SHA-256 of its msgpack bytes: it can be derived again, and records stay small. A line has
 one form only: bytes that say the same in another way (spaces, a key twice, 1.50) are no line.

@@ -1,4 +1,4 @@
-"""The entrants in order of points, then of tie-breaks."""
+"""The entrants in order of points, then of tie-breaks; and which tie-breaks are asked by default."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

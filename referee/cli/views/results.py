@@ -1,4 +1,4 @@
-"""Shows the ranking of a match as a table, and what an expelled player's author does next."""
+"""The end of `play` and `serve`: the ranking as a table, and for each expelled player what its author does next."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The Q game: turns, hands, scores and ends. Squares and neighbours are in q_tiles, the rules' texts in q_rules.
+"""The Q game: turns, hands, scores and ends. Squares and neighbours are in tiles.py, the rules' texts in rules.py.
 
 Source: The Q Game, M. Felleisen. What it leaves open: row and column fit separately; any hand size finishes; a round
 without a legal placement ends the game; a player that alone is left plays on.

@@ -1,6 +1,6 @@
-"""Quad-Ominos: what players see and answer, and which moves are legal. What follows from them is in quadominos_rounds.
+"""Quad-Ominos: what players see and answer, and which moves are legal. What follows from them is in rounds.py.
 
-Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); quadominos_rules names every rule
+Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.py names every rule
 and says where the article was silent. A move is one tile or one choice: who earns a bonus is asked again, with what it
 has just done on the table. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
 opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.

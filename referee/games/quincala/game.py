@@ -1,4 +1,4 @@
-"""Quincala Mixing: options, moves, views and positions as the world sees them. How a turn goes is in quincala_turns.
+"""Quincala Mixing: options, moves, views and positions as the world sees them. How a turn goes is in turns.py.
 
 A move of the rules may have so many legs that whole ones can't be listed. So a turn is played step by step, each step
 a move of its own: `place` one piece, make one `leg`, `stop`. The turn ends by itself where nothing more can be done:

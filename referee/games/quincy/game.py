@@ -1,4 +1,4 @@
-"""Quincy: hands, turns, draws and ends. Squares and lines are in quincy_board, what goes in and out in quincy_forms.
+"""Quincy: hands, turns, draws and ends. Squares and lines are in board.py, what goes in and out in forms.py.
 
 Source: Quincy, M. Whitley. What it leaves open: a play that wins draws nothing; a player with no domino, or with
 unplayable ones alone when nothing is left to draw, is skipped, and these dominoes are discarded; what an eliminated
@@ -27,7 +27,7 @@ _DISCARDS = tuple(map(Discard, b.DOMINOES))
 
 
 class State(Struct, frozen=True):
-    """One moment of a game. A domino is its number in quincy_board.DOMINOES."""
+    """One moment of a game. A domino is its number in board.py.DOMINOES."""
 
     stones: Pair
     """By team."""

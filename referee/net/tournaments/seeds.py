@@ -1,4 +1,4 @@
-"""The seeds of a tournament's matches, which follow from one secret or one number."""
+"""Where the seed of each match of a tournament comes from: its secret, one number, or one deal for a pairing."""
 
 from msgspec import Struct
 
