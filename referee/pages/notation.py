@@ -1,4 +1,4 @@
-"""Matches as plain text, after the manner of PGN: tags, then the moves in short; docs/reference/exports.md describes the format.
+"""A match as plain text, like PGN: tags, then the moves in short. The format is in docs/reference/exports.md.
 
 A move is one word without spaces, whatever a player sent: what has no short form stands there as JSON.
 """
