@@ -51,7 +51,7 @@ def each(work: Callable[[Path], T], files: Sequence[Path], jobs: int) -> Generat
 
 @contextmanager
 def _pool(jobs: int) -> Iterator[Executor]:
-    """Start processes that end with this one; whoever leaves early waits for none of them."""
+    """Start processes that end with this one; whoever leaves early ends them at once."""
     forking = multiprocessing.get_context("fork")  # their parent is this process, and what is imported is there
     pool = ProcessPoolExecutor(jobs, forking, initializer=_begin, initargs=(os.getpid(),))
     try:
@@ -59,7 +59,7 @@ def _pool(jobs: int) -> Iterator[Executor]:
     except BaseException as error:
         for worker in multiprocessing.active_children():
             worker.kill()
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(cancel_futures=True)  # they are dead; what looks after them is to be gone before Python ends
         if isinstance(error, BrokenProcessPool):
             raise WorkerKilled("a process at work was killed; was there too little memory? try --jobs 1") from None
         raise
