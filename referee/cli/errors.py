@@ -25,8 +25,7 @@ def worded() -> Iterator[None]:
 
     Raises:
         click.ClickException: something can't be done, or was asked for wrongly (click.UsageError).
-        BrokenPipeError: nobody reads on; click ends without a word.
-        SystemExit: the user interrupted, or what was checked does not hold.
+        SystemExit: the user interrupted, nobody reads on, or what was checked does not hold.
     """
     try:
         yield
@@ -46,8 +45,8 @@ def worded() -> Iterator[None]:
         sys.exit(FAILED)
     except RefereeError as error:
         raise click.ClickException(printable_lines(str(error))) from None
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError:  # nobody reads on: it ends as other programs do then, and says nothing of what it checked
+        sys.exit(SIGNALLED + signal.SIGPIPE)
     except KeyboardInterrupt:
         sys.exit(SIGNALLED + signal.SIGINT)
     except OSError as error:
@@ -56,7 +55,7 @@ def worded() -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_faults(what: str) -> Iterator[None]:
-    """End with a traceback what is a fault of this program, a game's rules included, and so accuses no record.
+    """End with status 3 what is a fault of this program, its rules or its machine, and so accuses no record.
 
     Args:
         what: failed.
@@ -66,8 +65,11 @@ def own_faults(what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (RefereeError, click.ClickException, click.Abort, OSError):
+    except (RefereeError, click.ClickException, click.Abort, BrokenPipeError):
         raise
+    except OSError as error:
+        console.say(printable_lines(f"{_refusal(error)}; {what}"))
+        sys.exit(FAULT)
     except Exception as error:  # noqa: BLE001  # whatever it is, a record that does not hold is told otherwise
         console.say(f"{printable_lines(''.join(traceback.format_exception(error)))}{what}; please report this")
         sys.exit(FAULT)

@@ -91,3 +91,24 @@ def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how:
     os.close(reading)
     assert sealed(tmp_path) == 3
     assert (tmp_path / "logs" / "small" / MANIFEST).exists()
+
+
+@pytest.mark.parametrize("command", [("audit", "logs"), ("audit", "logs", "--json"), ("replay", "logs/{record}")])
+def test_a_reader_that_leaves_is_told_nothing_of_what_was_checked(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Exit status 1 would say that a record does not hold; 141 is what a program has that wrote to nobody."""
+    assert unread("play", "q", "house:dag", "house:dag", cwd=tmp_path, lines=0, is_all=True)[0] == 0
+    (record,) = (path.name for path in (tmp_path / "logs").glob("*.jsonl"))
+    words = [word.format(record=record) for word in command]
+    status, said = unread(*words, cwd=tmp_path, lines=0)
+    assert (status, said) == (128 + 13, "")
+
+
+def test_a_full_disk_accuses_no_record(tmp_path: Path) -> None:
+    """What an audit can't tell is a fault of the machine: exit status 3, and why on stderr."""
+    assert unread("play", "q", "house:dag", "house:dag", cwd=tmp_path, lines=0, is_all=True)[0] == 0
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "referee", "audit", "logs"]
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert "accuses no record" in done.stderr

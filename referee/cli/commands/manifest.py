@@ -5,7 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from ...app.services import find_sealer
-from ...record.manifest import NAME, write_manifest
+from ...record.manifest import NAME, record_files, write_manifest
 from ...text import counted
 from ..common import console, json_option, out, print_json
 
@@ -22,6 +22,8 @@ def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
 
     Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
     """
+    if not record_files(folder):
+        raise click.UsageError(f"there is no record (*.jsonl) in {folder}")
     written = write_manifest(folder, find_sealer(path, console.say))
     if as_json:
         print_json({"manifest": str(folder / NAME), "key": written.key, "records": len(written.records)})
