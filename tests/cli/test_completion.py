@@ -1,5 +1,7 @@
 """What helps somebody who types: commands that are nearly right, help, numbers that are none, and completion."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,9 @@ def test_other_shells_get_whole_words() -> None:
     """Only what bash has cut is cut for it."""
     item = CompletionItem("house:dag")
     assert Bash(main, {}, "referee", "_REFEREE_COMPLETE").format_completion(item) == "plain,house:dag"
+
+
+def test_no_command_waits_for_games_that_it_does_not_need() -> None:
+    """Games and formats are loaded where they are asked for, not with the command line itself."""
+    script = "import sys, referee.cli.main; sys.exit('referee.plugins' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
