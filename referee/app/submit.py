@@ -15,7 +15,7 @@ from ..launch import no_folder
 from ..match.fouls import Foul
 from ..record.explain import ExplainedFoul, Explanation, Heard, Said
 from ..record.printed import Printed
-from ..submissions.archive import MIB, BadArchive, pack, unpack
+from ..submissions.archive import MIB, pack, unpack
 from ..submissions.client import ServiceError, SubmissionsClient, find_service, find_token
 from ..submissions.folder import gather, write
 from ..submissions.store import VersionState
@@ -94,11 +94,8 @@ def packed(folder: Path, say: Say) -> bytes:
     """
     if folder.is_file():
         raise BadRequest(no_folder(folder))
-    try:
-        gathered = gather(folder)
-        archive = pack(gathered.entries)
-    except BadArchive as error:
-        raise BadRequest(str(error)) from None
+    gathered = gather(folder)
+    archive = pack(gathered.entries)
     left_out = f"; left out: {', '.join(gathered.left_out)}" if gathered.left_out else ""
     what = counted(len(gathered.entries), "file or folder", "files and folders")
     say(f"packed {what}, {len(archive) / MIB:.2f} MiB{left_out}")
