@@ -1,7 +1,13 @@
-"""What this package needs of Twisted's reactor, as types: its own interfaces are invisible to type checkers."""
+"""Clocks: the time of day, and what is needed of Twisted's reactor as types, for its interfaces show checkers none."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, Protocol
+
+
+def wall_clock() -> str:
+    """Return the time of day in UTC, ISO 8601; for people, nothing is derived from it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class Timer(Protocol):

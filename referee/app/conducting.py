@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from twisted.internet.defer import CancelledError
 
 from .. import chance
+from ..clock import wall_clock
 from ..errors import BadRequest, Interrupted
 from ..launch import BUILDS, Builds, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, url_of
-from ..ledger.observer import LedgerObserver, wall_clock
+from ..ledger.observer import LedgerObserver
 from ..net.tournaments.recorder import Recorder
 from ..net.tournaments.run_settings import RunSettings
 from ..net.tournaments.runner import TournamentCourse, TournamentRunner, TournamentStopped

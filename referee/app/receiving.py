@@ -1,13 +1,13 @@
 """Takes in what authors hand in, and has it checked, until somebody stops it."""
 
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import CancelledError
 
+from ..clock import wall_clock
 from ..launch.confining import SandboxMode
 from ..net.links.addresses import address_of, stopped
 from ..observers import Note
@@ -82,8 +82,8 @@ async def _serve(
 ) -> None:
     note = _telling(watching.observers.note, say)
     matches = Matches(service.logs, service.folder, find_game, remote_by_name=service.remote_by_name)
-    checks = CheckQueue(reactor, store, _now, note, check, service.check_s)
-    api = AuthorApi(store, checks, matches, monotonic, _now, note)
+    checks = CheckQueue(reactor, store, wall_clock, note, check, service.check_s)
+    api = AuthorApi(store, checks, matches, monotonic, wall_clock, note)
     await checks.recover()
     async with watching.opened(reactor):
         port = await open_service(reactor, service.address, api, authors, note)
@@ -106,7 +106,3 @@ def _telling(note: Note, say: Say) -> Note:
         say(f"{event.replace('-', ' ')}: {printable(told)}")
 
     return _take
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,17 +1,12 @@
 """Keeps the results of a running tournament in the ledger, as an observer: the records have everything before."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 
+from ..clock import wall_clock
 from ..observers import Observer
 from ..tournament.machine import Suspension
 from ..tournament.match_context import MatchContext, MatchEntry
 from .ledger import Ledger
-
-
-def wall_clock() -> str:
-    """Return the time of day in UTC, ISO 8601; for people, nothing is derived from it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 class LedgerObserver(Observer):
