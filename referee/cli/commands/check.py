@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import rich_click as click
@@ -25,13 +26,15 @@ from ...text import counted, printable_lines
 from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.completion import complete_games, complete_players
-from ..options.match import Seconds
-from ..options.running import confinement_options
+from ..options.match import seconds_option
+from ..options.running import confinement_options, logs_option
 
 _COLOURS = {StepVerdict.OK: "green", StepVerdict.FAILED: "red", StepVerdict.SKIPPED: "yellow"}
 _SHOWN_HEX_CHARS = 3 * 200
 """In a terminal; --json has more."""
 _SHOWN_TEXT_CHARS = 1000
+
+_limit = partial(seconds_option, least=0.05, most=600)
 
 
 @click.command(epilog="Example:  referee check my_player/ --game q")
@@ -45,29 +48,14 @@ _SHOWN_TEXT_CHARS = 1000
 )
 @click.option("--only", multiple=True, metavar="STEP", help="Run this step alone, by number or name; repeatable.")
 @click.option("--list", "is_list", is_flag=True, help="List the steps.")
-@click.option(
-    "--time",
-    "move_s",
-    type=Seconds(min=0.05, max=600),
-    default=Times().move_s,
-    show_default=True,
-    help="Limit for each move and each ack, in seconds.",
-)
-@click.option(
+@_limit("--time", "move_s", default=Times().move_s, what="Limit for each move and each ack, in seconds.")
+@_limit(
     "--start-time",
     "start_s",
-    type=Seconds(min=0.05, max=600),
     default=Times().start_s,
-    show_default=True,
-    help="Limit for the program to start and get ready, in seconds.",
+    what="Limit for the program to start and get ready, in seconds.",
 )
-@click.option(
-    "--logs",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("logs"),
-    show_default=True,
-    help="Folder beside whose records builds are kept; the check writes no record.",
-)
+@logs_option("beside whose records builds are kept; the check writes no record")
 @click.option("--called", metavar="PLAYER", hidden=True, help="What PLAYER is called in what is shown; for `submit`.")
 @click.option("--sent", "with_sent", is_flag=True, help="Show what the referee sent before a failure, too.")
 @confinement_options

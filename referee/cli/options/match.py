@@ -36,17 +36,20 @@ class Seconds(click.FloatRange):
         return super().convert(value, param, ctx)
 
 
-def seconds_option(*names: str, least: float = 0.001, default: float | None = None, what: str) -> Decorator:
+def seconds_option(
+    *names: str, least: float = 0.001, most: float = 86_400, default: float | None = None, what: str
+) -> Decorator:
     """Return an option that takes seconds.
 
     Args:
         names: as for click.option.
-        least: that it may be, in seconds; a day is the most.
+        least: that it may be, in seconds.
+        most: that it may be, in seconds; by default a day.
         default: in seconds; None: there is none.
         what: it is for, for the help text.
     """
     shown = default is not None
-    return click.option(*names, type=Seconds(min=least, max=86_400), default=default, show_default=shown, help=what)
+    return click.option(*names, type=Seconds(min=least, max=most), default=default, show_default=shown, help=what)
 
 
 class MatchOptions(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from ...submissions.check_queue import CHECK_S
 from ...submissions.store import MAX_VERSIONS
 from ..common import Count
 from .grouping import grouped
-from .match import Seconds
+from .match import seconds_option
 
 _OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox", "memory_mib")
 _SHARED = ("players_file", "listen", "logs", "key", "diagnostics", "metrics", "as_json")
@@ -56,13 +56,12 @@ submissions_options = grouped(
         type=click.Path(file_okay=False, path_type=Path),
         help="Take programs in, into DIR, from the authors of --players, instead of playing; over HTTP.",
     ),
-    click.option(
+    seconds_option(
         "--check-time",
         "check_s",
-        type=Seconds(min=1, max=86_400),
+        least=1,
         default=CHECK_S,
-        show_default=True,
-        help="With --submissions: how long the check of a program may take, in seconds.",
+        what="With --submissions: how long the check of a program may take, in seconds.",
     ),
     click.option(
         "--versions",
