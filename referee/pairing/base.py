@@ -24,6 +24,14 @@ class NotDue(Exception):
     """A result came for a pairing that is not due: a mistake of whoever keeps the tournament, not of an entrant."""
 
 
+class BadPairing(Exception):
+    """Tables that are no legal pairing of the round that they are for; the text says why."""
+
+
+class BadRuling(BadRequest):
+    """A ruling that can't be carried out; the text tells the organiser why."""
+
+
 class Entrant(Struct, frozen=True, kw_only=True):
     """A program that takes part."""
 
@@ -86,6 +94,12 @@ class Extent(Struct, frozen=True, kw_only=True):
     """The same, if every draw is played again and nothing ends early."""
     rounds: int | None = None
     """None: there are none, or results decide how many."""
+
+
+class RoundToPair(Struct, frozen=True, kw_only=True):
+    """A round that a program beside the format pairs."""
+
+    round: int
 
 
 class PairingFormat(ABC, Generic[S]):
@@ -167,9 +181,58 @@ class PairingFormat(ABC, Generic[S]):
         A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
         """
 
+    def to_pair(self, state: S) -> RoundToPair | None:
+        """Return the round that somebody else is to pair before more is due; None if there is none."""
+        return None
+
+    def paired(self, state: S, tables: tuple[tuple[int, ...], ...]) -> S:
+        """Return the state with the round of `to_pair` paired.
+
+        Args:
+            state: before.
+            tables: entrants by seat of each pairing; a single one has the bye.
+
+        Raises:
+            BadPairing: they are no legal pairing of that round.
+        """
+        raise BadPairing(f"{self.name} pairs by itself")
+
+    def join(self, state: S, field: EntrantField) -> S:
+        """Return the state with another entrant.
+
+        Args:
+            state: before.
+            field: from now on; who joins is its last one.
+
+        Raises:
+            BadRuling: nobody can join in this format, or any more.
+        """
+        raise BadRuling(f"nobody can join a tournament of the format {self.name} that has begun")
+
+    def reinstate(self, state: S, entrant: int) -> S:
+        """Return the state with somebody who had withdrawn playing on.
+
+        Raises:
+            BadRuling: there is no way back in this format, or any more.
+        """
+        raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
+
+    def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
+        """Return the state with a result taken back or given that was taken back.
+
+        Args:
+            state: which has been told the result, or is told another one for it now; what was paired stays so.
+            old: the result to take back; None: it was taken back before.
+            new: the result to count; None: it follows later.
+
+        Raises:
+            BadRuling: later pairings follow from it.
+        """
+        raise BadRuling(f"a result of the format {self.name} can't be changed: later pairings follow from it")
+
     def is_over(self, state: S) -> bool:
         """Tell whether nothing is due and nothing will be."""
-        return not self.due(state)
+        return not self.due(state) and self.to_pair(state) is None
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide.

@@ -83,6 +83,18 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     return _arrived(left, {entrant: at for entrant, at in enumerate(progress) if _is_left(left, entrant)})
 
 
+def reinstate(state: State, entrant: int) -> State:
+    """Return the state with somebody who had withdrawn, from the first round on that nobody has begun."""
+    first, rounds = begun(state), range(begun(state), state.timetable.rounds)
+    withdrawn = state.withdrawn - {entrant}
+    found = (state.timetable.pairing(entrant, index) for index in rounds)
+    won_back = sum(
+        pairing is not None and len(pairing.seats) == 2 and withdrawn.isdisjoint(pairing.seats) for pairing in found
+    )
+    back = State(state.timetable, state.progress, withdrawn, state.due, state.given_up - won_back)
+    return _arrived(back, {entrant: first})
+
+
 def begun(state: State) -> int:
     """Return how many rounds somebody who still plays has begun."""
     reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in state.withdrawn)
@@ -155,3 +167,11 @@ class TimetableFormat(PairingFormat[State]):
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers."""
         return withdraw(state, entrant)
+
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on; walkovers that were given stay."""
+        return reinstate(state, entrant)
+
+    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+        """Return the state as it is: no pairing follows from a result."""
+        return state

@@ -140,6 +140,18 @@ class Crosstable:
         self._scale = None
         self._sums[entrant].has_withdrawn = True
 
+    def reinstate(self, entrant: int) -> None:
+        """Note that an entrant plays on."""
+        self._scale = None
+        self._sums[entrant].has_withdrawn = False
+
+    def join(self, field: EntrantField) -> None:
+        """Note that somebody has joined, the last one of the field."""
+        self._scale, self.field = None, field
+        self._sums.append(Sums())
+        self._met.append(defaultdict(HeadToHead))
+        self._walkovers.append(Counter())
+
     def sums(self, entrant: int) -> Sums:
         """Return what an entrant has gathered; not to be changed."""
         return self._sums[entrant]

@@ -54,7 +54,7 @@ def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | No
 
 def _reordered(pairing: Pairing, entry: MatchEntry) -> PlayedPairing:
     """Return a match's result by the pairing's seats."""
-    place = [pairing.seats.index(entrant) for entrant in entry.context.entrants]
+    place = [pairing.seats.index(entrant) for entrant in entry.fixture.entrants]
     scores = [0] * len(place)
     for seat, score in enumerate(entry.scores):
         scores[place[seat]] = score

@@ -1,76 +1,34 @@
-"""A tournament as a fold: results in, matches out.
+"""The fold of a tournament: the only place where its state changes. `Tournament.handle(event)` returns the commands.
 
-Nothing else decides what is played next. The same entries in the same order give the same fixtures, so a tournament is
-taken up again from its records alone. Whoever runs it opens what `fixtures` returns, and hands in what came of it.
+It knows no clock, file, process or log. The same fold runs a tournament, audits its record and takes it up again, so
+nothing else decides what is played next, whose result counts and who is where in the end.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from ..chance import Dealer
 from ..errors import RefereeError
-from ..pairing.base import Pairing, PairingFormat, PlayedPairing, bye
+from ..pairing.base import BadPairing, BadRuling, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
 from ..text import counted
+from . import commands as c
+from . import events as e
 from .crosstable import Crosstable
-from .legs import combined, played_of, rotated
-from .match_context import MatchContext, MatchEntry
+from .decisions import Decided, Decisions, place_of, ruled
+from .due_pairings import DuePairings
+from .legs import combined, played_of
+from .match_context import Fixture, MatchEntry
+from .placing import placed
 from .ratings.multi_seat import SkillBook
 from .spec import TournamentSpec
 
 
-class NotOpen(RefereeError):
-    """An entry of a match that is not to be played now: a mistake of whoever runs the tournament."""
-
-
-class GivenUp(NotOpen):
-    """An entry of a match that was to be played until one of its pairing withdrew; it counts for nothing."""
-
-
-class Fixture(Struct, frozen=True, kw_only=True):
-    """One match that may be opened now."""
-
-    pairing: Pairing
-    leg: int
-    attempt: int
-    seats: tuple[int, ...]
-    """Entrants by seat, each as its index; another order than the pairing's in later legs."""
-
-    def name_in(self, tournament: str) -> str:
-        """Return the match's name: the tournament's, the pairing's number, the leg if there are more, the replay."""
-        leg = "" if not self.leg else f".{self.leg + 1}"
-        replay = "" if not self.attempt else f"r{self.attempt}"
-        return f"{tournament}-{self.pairing.number:05}{leg}{replay}"
-
-    def context(self, tournament: str, opening: int, taken: Sequence[str]) -> MatchContext:
-        """Return what the match's record says that it was opened for.
-
-        Args:
-            tournament: its name.
-            opening: how many matches were opened before.
-            taken: the matches whose results were taken since the opening before this one.
-        """
-        return MatchContext(
-            tournament=tournament,
-            opening=opening,
-            number=self.pairing.number,
-            round=self.pairing.round,
-            table=self.pairing.table,
-            leg=self.leg,
-            attempt=self.attempt,
-            entrants=self.seats,
-            taken=tuple(taken),
-        )
-
-
-class Suspension(Struct, frozen=True, kw_only=True):
-    """An entrant that plays no more."""
-
-    entrant: int
-    why: str
+class ImpossibleEvent(RefereeError):
+    """An event that can't happen as the tournament stands: a mistake of whoever runs it; nothing has changed."""
 
 
 class Tournament:
@@ -87,32 +45,41 @@ class Tournament:
 
     def __init__(self, spec: TournamentSpec, format_: PairingFormat[Any], shuffle: Dealer) -> None:
         self.spec = spec
-        self.field = spec.field()
+        """Its entrants are those that take part now, late ones included."""
         self._format = format_
-        self._state = format_.new(format_.parse_options(dict(spec.format_options)), self.field, shuffle)
-        self.table = Crosstable(self.field, spec.scoring)
-        self.skills = SkillBook(self.field) if spec.seats > 2 else None
-        self.suspended: dict[int, Suspension] = {}
-        """By entrant."""
+        field = spec.field()
+        self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
+        self.skills = SkillBook(field) if spec.seats > 2 else None
+        self.suspended: dict[int, c.SuspendEntrant] = {}
+        """By entrant: who plays no more."""
+        self.disqualified: set[int] = set()
         self.failures: Counter[int] = Counter()
         """Entrant -> in how many matches its program failed to start."""
         self.played = 0
         """Matches that count."""
         self.voided = 0
         """Matches that do not, for a fault of the referee's."""
+        self.rulings: list[e.Ruling] = []
+        self.playing: dict[str, Fixture] = {}
+        """Match -> what it was opened for, of all that were opened and are not closed."""
         self._given_up_legs = 0
         """Matches that count, of pairings that were given up before their last one."""
-        self._legs: dict[int, dict[int, MatchEntry]] = {}
-        """Number of a pairing -> leg -> what came of it."""
-        self._attempts: Counter[tuple[int, int]] = Counter()
-        """Number and leg -> void matches so far."""
-        self._due: dict[int, Pairing] = {}
-        """By number, in the order of the format."""
-        self._open: dict[int, tuple[Fixture, ...]] = {}
-        """Number of a due pairing -> its legs without a result."""
-        self._given_up: dict[int, tuple[Fixture, ...]] = {}
-        """Number of a pairing of somebody who has withdrawn -> its legs that may have been going on."""
-        self._settle()
+        self._due = DuePairings(spec.name, spec.legs)
+        self._order: tuple[int, ...] = ()
+        """Numbers of the pairings that are due, as the format has them."""
+        self.taken_back: set[int] = set()
+        """Numbers of the pairings that a ruling has made due again: the format believes that they are through."""
+        self.concluded: list[PlayedPairing] = []
+        """The pairings that were through with the last event, byes among them."""
+        self._decided = Decisions(Crosstable(field, spec.scoring))
+        self._asked_round = 0
+        """The last round that somebody was asked to pair."""
+        self._commands: list[c.TournamentCommand] = []
+
+    @property
+    def table(self) -> Crosstable:
+        """All that standings follow from."""
+        return self._decided.table
 
     @property
     def state(self) -> Any:
@@ -121,143 +88,299 @@ class Tournament:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is to be played any more."""
-        return self._format.is_over(self._state)
+        """Whether nothing is to be opened any more."""
+        return self._format.is_over(self._state) and not self.taken_back
 
     @property
     def given_up(self) -> int:
         """How many matches are not played because somebody has withdrawn, as far as the format can tell."""
         return max(self._format.given_up(self._state) * self.spec.legs - self._given_up_legs, 0)
 
+    @property
+    def to_pair(self) -> RoundToPair | None:
+        """The round that somebody else is to pair before more is due."""
+        return self._format.to_pair(self._state)
+
     def fixtures(self) -> Iterator[Fixture]:
-        """Yield every match that may be opened now and has no result yet, in the order of the pairings."""
-        if self.is_over:
-            return iter(())  # an SPRT match may be decided while some of its pairings are due
-        return chain.from_iterable(self._open.get(number, ()) for number in self._due)
+        """Yield every match that may be opened now and has no result yet, in the order of the pairings.
 
-    def take(self, entry: MatchEntry) -> tuple[Suspension, ...]:
-        """Take what came of a match.
-
-        Args:
-            entry: of a fixture that was open.
-
-        Returns:
-            The entrants that are suspended because of it.
-
-        Raises:
-            GivenUp: one of its pairing withdrew before it was over.
-            NotOpen: it is of no match that is to be played now, or it says otherwise what that was opened for.
+        Those that are being played are among them.
         """
-        self.check(entry)
-        number, leg = entry.context.number, entry.context.leg
-        pairing = self._due[number]
-        if entry.void is not None:
-            self._attempts[number, leg] += 1
-            self.voided += 1
-            self._note_open(pairing)
-            return ()
-        self.played += 1
-        self._legs.setdefault(number, {})[leg] = entry
-        self._note_open(pairing)
-        if self.skills is not None:
-            self.skills.add(played_of(entry, pairing))
-        if not self._open[number]:
-            self._conclude(pairing)
-        suspended = tuple(self._failed_too_often(entry))
-        for suspension in suspended:
-            self.withdraw(suspension.entrant, suspension.why)
-        return suspended
-
-    def check(self, entry: MatchEntry) -> None:
-        """Check that an entry is of a match that is to be played now.
-
-        Raises:
-            GivenUp: one of its pairing withdrew before it was over.
-            NotOpen: it is of no match that is to be played now, or it says otherwise what that was opened for.
-        """
-        context, name = entry.context, self.spec.name
-        fixtures = self._open.get(context.number) or self._given_up.get(context.number, ())
-        fixture = next(
-            (fixture for fixture in fixtures if (fixture.leg, fixture.attempt) == (context.leg, context.attempt)), None
-        )
-        if fixture is None:
-            raise NotOpen(f"{entry.match} is not to be played now")
-        if entry.match != fixture.name_in(name):
-            raise NotOpen(f"{entry.match} is not to be played now, but {fixture.name_in(name)}")
-        if context != fixture.context(name, context.opening, context.taken):
-            raise NotOpen(f"{entry.match} was opened for something else than what is to be played now")
-        if context.number not in self._open:
-            raise GivenUp(f"{entry.match} was given up: one of its pairing withdrew")
-
-    def withdraw(self, entrant: int, why: str) -> None:
-        """Let an entrant play no more; whoever has withdrawn already stays so for the first reason."""
-        if entrant not in self.suspended:
-            self.suspended[entrant] = Suspension(entrant=entrant, why=why)
-            self.table.withdraw(entrant)
-            self._state = self._format.withdraw(self._state, entrant)
-            self._give_up()
-            self._settle()
+        order = () if self._format.is_over(self._state) else self._order  # what is due may be undecided then
+        fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
+        return (fixture for fixture in fixtures if self._is_free(fixture))
 
     def places(self) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
         return self._format.places(self._state)
 
+    def handle(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
+        """Take an event into the tournament.
+
+        Returns:
+            What follows from it, in order.
+
+        Raises:
+            ImpossibleEvent: it can't happen now; the tournament is unchanged.
+            BadRuling: the ruling can't be carried out; the text says why, and the tournament is unchanged.
+        """
+        self._commands, self.concluded = [], []
+        self._take(event)
+        self._settle()
+        return tuple(self._commands)
+
+    # --- events
+
+    def _take(self, event: e.TournamentEvent) -> None:
+        match event:
+            case e.MatchOpened():
+                self._opened(event)
+            case e.MatchClosed():
+                self._closed(event)
+            case e.RoundPaired():
+                self._paired(event)
+            case e.EntrantJoined():
+                self._joined(event)
+            case e.ProgramChanged():
+                self._changed(event)
+            case e.Ruled():
+                self._ruled(event)
+            case e.Finished():
+                self._finished()
+
+    def _opened(self, event: e.MatchOpened) -> None:
+        fixture = event.fixture
+        if fixture.match in self.playing:
+            raise ImpossibleEvent(f"{fixture.match} is being played already")
+        if fixture not in self.fixtures():
+            raise ImpossibleEvent(f"{fixture.match} is not to be played now, or was opened for something else")
+        self.playing[fixture.match] = fixture
+
+    def _closed(self, event: e.MatchClosed) -> None:
+        entry = event.entry
+        fixture = self.playing.get(entry.match)
+        if fixture is None:
+            raise ImpossibleEvent(f"{entry.match} is not being played")
+        if entry.fixture != fixture:
+            raise ImpossibleEvent(f"{entry.match} was opened for something else")
+        del self.playing[entry.match]
+        if fixture not in self._due.fixtures(fixture.number):
+            self._tell(c.DisregardMatch(match=entry.match, why="somebody withdrew before it was over"))
+        elif entry.void is not None:
+            self.voided += 1
+            self._play_again(fixture)
+        else:
+            self._count(entry)
+
+    def _paired(self, event: e.RoundPaired) -> None:
+        asked = self.to_pair
+        if asked is None or asked.round != event.round:
+            raise ImpossibleEvent(f"round {event.round} is not to be paired now")
+        try:
+            self._state = self._format.paired(self._state, event.tables)
+        except BadPairing as error:
+            raise ImpossibleEvent(f"round {event.round}: {error}") from None
+
+    def _joined(self, event: e.EntrantJoined) -> None:
+        name, entrants = event.participant.name, self.spec.entrants
+        if any(participant.name == name for participant in entrants):
+            raise ImpossibleEvent(f"{name} takes part already")
+        spec = replace(self.spec, entrants=(*entrants, event.participant))
+        self._state = self._format.join(self._state, spec.field())
+        self.spec = spec
+        self._decided.join(spec.field())
+        if self.skills is not None:
+            self.skills.join()
+
+    def _changed(self, event: e.ProgramChanged) -> None:
+        if not 0 <= event.entrant < len(self.spec.entrants):
+            raise ImpossibleEvent(f"there is no entrant {event.entrant}")
+        self.failures.pop(event.entrant, None)
+
+    def _finished(self) -> None:
+        if not self.is_over or self.playing:
+            raise ImpossibleEvent("matches are still to be played")
+        self._tell(c.EndTournament(standings=placed(self)))
+
+    # --- rulings
+
+    def _ruled(self, event: e.Ruled) -> None:
+        ruling = event.ruling
+        if ruling.match is not None:
+            self._rule_on_match(ruling, ruling.match)
+        elif ruling.entrant is not None:
+            self._rule_on_entrant(ruling, self._entrant(ruling.entrant))
+        self.rulings.append(ruling)
+
+    def _rule_on_entrant(self, ruling: e.Ruling, entrant: int) -> None:
+        if ruling.kind == "reinstate":
+            if entrant not in self.suspended:
+                raise BadRuling(f"{ruling.entrant} takes part: there is nothing to reinstate")
+            self._state = self._format.reinstate(self._state, entrant)
+            del self.suspended[entrant]
+            self.disqualified.discard(entrant)
+            self.failures.pop(entrant, None)
+            self._decided.reinstate(entrant)
+            return
+        if entrant in self.suspended and (ruling.kind == "withdraw" or entrant in self.disqualified):
+            raise BadRuling(f"{ruling.entrant} plays no more already: {self.suspended[entrant].why}")
+        if ruling.kind == "disqualify":
+            self.disqualified.add(entrant)
+        self._withdraw(entrant, ruling.reason)
+
+    def _rule_on_match(self, ruling: e.Ruling, match: str) -> None:
+        number, leg = place_of(match, self.spec.name)
+        fixture = self._decidable(match, number, leg)
+        winner = None if ruling.entrant is None else self._entrant(ruling.entrant)
+        if winner is not None and winner not in fixture.entrants:
+            raise BadRuling(f"{ruling.entrant} does not play {match}")
+        if ruling.kind == "replay" and fixture in self._due.fixtures(number):
+            raise BadRuling(f"{match} is to be played anyway")
+        self._take_back(fixture, ruling.reason)
+        if ruling.kind == "replay":
+            self._play_again(fixture)
+        else:
+            names = tuple(self.spec.entrants[entrant].name for entrant in fixture.entrants)
+            self._count(ruled(fixture, names, winner))
+
+    def _decidable(self, match: str, number: int, leg: int) -> Fixture:
+        """Return the match that stands for a leg of a pairing now.
+
+        Raises:
+            BadRuling: there is none of that name, or it is being played.
+        """
+        decided = self._decided.get(number)
+        if decided is not None and leg in decided.legs:
+            return decided.legs[leg].fixture
+        fixture = self._due.fixture(number, leg)
+        if fixture is None:
+            raise BadRuling(f"{self.spec.name} has no match {match}, or it was given up, or is too long ago")
+        if fixture.match in self.playing:
+            raise BadRuling(f"{fixture.match} is being played: rule on it when it is over")
+        return fixture
+
+    def _take_back(self, fixture: Fixture, why: str) -> None:
+        """Take the result of a match back, if it has one; its pairing is due again then."""
+        decided = self._decided.get(fixture.number)
+        if decided is not None:
+            self._state = self._format.revise(self._state, decided.played, None)
+            self._decided.take_back(fixture.number)
+            self._due.add(decided.played.pairing, decided.legs)
+            self.taken_back.add(fixture.number)
+        entry = self._due.results(fixture.number).get(fixture.leg)
+        if entry is not None:
+            self.played -= entry.head != ""
+            self._tell(c.DisregardMatch(match=entry.match, why=why))
+
+    # --- what follows
+
+    def _tell(self, command: c.TournamentCommand) -> None:
+        self._commands.append(command)
+
+    def _play_again(self, fixture: Fixture) -> None:
+        """Let a match be played once more."""
+        self._tell(c.PlayMatch(fixture=self._due.play_again(fixture)))
+
+    def _count(self, entry: MatchEntry) -> None:
+        """Count what came of a match, by play or by a ruling."""
+        pairing = self._due[entry.fixture.number]
+        if entry.head:
+            self.played += 1
+            if self.skills is not None:
+                self.skills.add(played_of(entry, pairing))
+        if self._due.close(entry):
+            self._conclude(pairing)
+        for foul in entry.fouls:
+            if foul.turn == 0:
+                self._note_failure(entry.fixture.entrants[foul.seat], foul.detail)
+
     def _conclude(self, pairing: Pairing) -> None:
         """Hand a pairing's result to the format and to the table."""
-        legs = self._legs[pairing.number]
+        number, legs = pairing.number, self._due.results(pairing.number)
         played = combined(pairing, [legs[leg] for leg in sorted(legs)], self.spec.scoring)
-        self._count(played)
-        self._settle()
+        if number in self.taken_back:
+            self.taken_back.remove(number)
+            self._state = self._format.revise(self._state, None, played)
+        else:
+            self._state = self._format.record(self._state, played)
+        self._decide(played, legs)
+        self._due.forget(number)
 
-    def _count(self, played: PlayedPairing) -> None:
-        self._state = self._format.record(self._state, played)
-        self.table.add(played)
-        self._forget(played.pairing.number)
+    def _decide(self, played: PlayedPairing, legs: Mapping[int, MatchEntry]) -> None:
+        self.concluded.append(played)
+        self._decided.add(Decided(played, legs))
 
-    def _forget(self, number: int) -> None:
-        """Keep nothing more of a pairing that is through."""
-        self._open.pop(number, None)
-        self._legs.pop(number, None)
-        for leg in range(self.spec.legs):
-            self._attempts.pop((number, leg), None)
+    def _note_failure(self, entrant: int, detail: str) -> None:
+        """Note that an entrant has failed to start, and suspend it if that was once too often."""
+        self.failures[entrant] += 1
+        times = self.failures[entrant]
+        if times == self.spec.suspend_after and entrant not in self.suspended:
+            self._withdraw(entrant, f"failed to start in {counted(times, 'match', 'matches')}: {detail}")
 
-    def _give_up(self) -> None:
-        """Give up the pairings that are not due any more, or have become byes."""
-        due = {pairing.number: pairing for pairing in self._format.due(self._state)}
-        for number, pairing in self._due.items():
-            if due.get(number) != pairing:
-                self._given_up[number] = self._open[number]
-                self._given_up_legs += len(self._legs.get(number, ()))
-                self._forget(number)
+    def _withdraw(self, entrant: int, why: str) -> None:
+        """Let an entrant play no more."""
+        suspension = c.SuspendEntrant(entrant=entrant, why=why)
+        is_new = entrant not in self.suspended
+        self.suspended[entrant] = suspension
+        self._tell(suspension)
+        if is_new:
+            self._decided.withdraw(entrant)
+            self._state = self._format.withdraw(self._state, entrant)
 
     def _settle(self) -> None:
-        """Give every bye that is due, and note what is to be played."""
+        """Give every bye that is due, and note what is to be played, paired, or not any more."""
         due = self._format.due(self._state)
         while byes := [pairing for pairing in due if pairing.is_bye]:
             for pairing in byes:
-                self._count(bye(pairing))
+                self._give_bye(pairing)
             due = self._format.due(self._state)
-        self._due = {pairing.number: pairing for pairing in due}
-        for number in self._due.keys() - self._open.keys():
-            self._note_open(self._due[number])
+        now = {pairing.number: pairing for pairing in due}
+        for number in self._due:
+            if number not in self.taken_back and now.get(number) != self._due[number]:
+                self._give_up(number)
+        for pairing in due:
+            if pairing.number not in self._due:
+                for fixture in self._due.add(pairing):
+                    self._tell(c.PlayMatch(fixture=fixture))
+        self._order = tuple(now)
+        asked = self.to_pair
+        if asked is not None and asked.round != self._asked_round:
+            self._asked_round = asked.round
+            self._tell(c.PairRound(round=asked.round))
 
-    def _note_open(self, pairing: Pairing) -> None:
-        """Note which legs of a pairing are to be played."""
-        number, seats = pairing.number, pairing.seats
-        done, attempts = self._legs.get(number, {}), self._attempts
-        self._open[number] = tuple(
-            Fixture(pairing=pairing, leg=leg, attempt=attempts.get((number, leg), 0), seats=rotated(seats, leg))
-            for leg in range(self.spec.legs)
-            if leg not in done
-        )
+    def _give_bye(self, pairing: Pairing) -> None:
+        (entrant,) = pairing.seats
+        number, round_, table, against = pairing.number, pairing.round, pairing.table, pairing.against
+        self._tell(c.GiveBye(number=number, round=round_, entrant=entrant, table=table, against=against))
+        if number in self._due:
+            self._give_up(number)
+        played = bye(pairing)
+        self._state = self._format.record(self._state, played)
+        self._decide(played, {})
 
-    def _failed_too_often(self, entry: MatchEntry) -> Iterator[Suspension]:
-        """Yield who has failed to start once too often with this match."""
-        for foul in entry.fouls:
-            if foul.turn == 0:
-                entrant = entry.context.entrants[foul.seat]
-                self.failures[entrant] += 1
-                times = self.failures[entrant]
-                if times == self.spec.suspend_after and entrant not in self.suspended:
-                    matches = counted(times, "match", "matches")
-                    yield Suspension(entrant=entrant, why=f"failed to start in {matches}: {foul.detail}")
+    def _give_up(self, number: int) -> None:
+        """Give up a pairing that is not due any more, or has become a bye."""
+        for fixture in self._due.fixtures(number):
+            self._tell(c.CallOff(match=fixture.match))
+        self._given_up_legs += len(self._due.results(number))
+        self._due.forget(number)
+
+    def _is_free(self, fixture: Fixture) -> bool:
+        """Tell whether nobody in it plays elsewhere: what a ruling has taken up again may come at any time."""
+        if not self.taken_back:
+            return True
+        others = [other for other in self.playing.values() if other.number != fixture.number]
+        if fixture.number not in self.taken_back:
+            others = [other for other in others if other.number in self.taken_back]
+        return all(set(fixture.entrants).isdisjoint(other.entrants) for other in others)
+
+    def _entrant(self, name: str) -> int:
+        """Return an entrant by its name.
+
+        Raises:
+            BadRuling: nobody is called so.
+        """
+        for entrant, participant in enumerate(self.spec.entrants):
+            if participant.name == name:
+                return entrant
+        raise BadRuling(f"nobody in {self.spec.name} is called {name}")

@@ -1,19 +1,16 @@
-"""What a tournament keeps of its matches: what each was opened for, and what came of it."""
+"""The matches of a tournament: what each is opened for, and what came of it."""
 
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 
-class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a match was opened for; it stands in the header of the match's record.
+class Fixture(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One match that is to be played."""
 
-    From the contexts and results of all records, the course of the tournament can be told again, in its order.
-    """
-
-    tournament: str
-    opening: Annotated[int, Meta(ge=0)]
-    """How many matches of the tournament were opened before."""
+    match: str
+    """Its name, and that of its record: the tournament's, the pairing's number, the leg if there are more, the
+    replay."""
     number: Annotated[int, Meta(ge=1)]
     """Of the pairing."""
     round: Annotated[int, Meta(ge=1)]
@@ -22,11 +19,18 @@ class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     leg: Annotated[int, Meta(ge=0)]
     """Which of the pairing's matches with one deal this is, from 0; always 0 without duplicate deals."""
     attempt: Annotated[int, Meta(ge=0)]
-    """How many void matches of the same leg went before."""
+    """How many matches of the same leg went before that did not count."""
     entrants: tuple[int, ...]
-    """By seat, each as its index among the entrants."""
-    taken: tuple[str, ...]
-    """The matches whose results were taken since the opening before this one, in their order."""
+    """By seat, each as its index among the entrants; in another order than the pairing's in later legs."""
+
+
+class MatchContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a match was opened for; it stands in the header of the match's record."""
+
+    tournament: str
+    fixture: Fixture
+    head: str
+    """Hash of the line in the tournament's record that says that the match was opened."""
 
 
 class FoulEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -44,9 +48,7 @@ class FoulEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What came of a match."""
 
-    match: str
-    """Its name, and that of its record."""
-    context: MatchContext
+    fixture: Fixture
     names: tuple[str, ...]
     """By seat."""
     void: str | None
@@ -62,3 +64,8 @@ class MatchEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """By seat."""
     head: str
     """Hash of the record's result line, over which it is sealed."""
+
+    @property
+    def match(self) -> str:
+        """Its name, and that of its record."""
+        return self.fixture.match

@@ -1,14 +1,31 @@
 """Who is where in a tournament."""
 
 from collections.abc import Iterator
+from itertools import groupby
+from typing import Protocol
 
 from msgspec.structs import replace
 
-from .machine import Tournament
+from .crosstable import Crosstable
+from .spec import TournamentSpec
 from .standings import Standing, standings
 
 
-def placed(tournament: Tournament, *, has_tie_breaks: bool = True) -> tuple[Standing, ...]:
+class Placeable(Protocol):
+    """A tournament after any results."""
+
+    spec: TournamentSpec
+    disqualified: set[int]
+
+    @property
+    def table(self) -> Crosstable:
+        """All that points and tie-breaks follow from."""
+
+    def places(self) -> tuple[tuple[int, ...], ...] | None:
+        """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
+
+
+def placed(tournament: Placeable, *, has_tie_breaks: bool = True) -> tuple[Standing, ...]:
     """Put the entrants of a tournament in order: as its format decides, or else by points and tie-breaks.
 
     Args:
@@ -16,18 +33,25 @@ def placed(tournament: Tournament, *, has_tie_breaks: bool = True) -> tuple[Stan
         has_tie_breaks: whether they are asked; in a large field that takes a tenth of a second.
 
     Returns:
-        Everybody, from first to last; whom the format leaves equal, in the order of points.
+        Everybody, from first to last; whom the format leaves equal, in the order of points. Who was disqualified is
+        last, whatever it has won.
 
     Raises:
         UnknownTieBreak: the spec names one that there is not.
     """
     lines = standings(tournament.table, tournament.spec.tie_breaks if has_tie_breaks else ())
-    groups = tournament.places()
-    return lines if groups is None else tuple(_regrouped(lines, groups))
+    groups, out = tournament.places(), tournament.disqualified
+    if groups is None:
+        if not out:
+            return lines
+        shared = groupby(lines, key=lambda line: line.place)
+        groups = tuple(tuple(line.entrant for line in equal) for _, equal in shared)
+    kept = (tuple(entrant for entrant in group if entrant not in out) for group in groups)
+    return tuple(_regrouped(lines, tuple(group for group in kept if group)))
 
 
 def _regrouped(lines: tuple[Standing, ...], groups: tuple[tuple[int, ...], ...]) -> Iterator[Standing]:
-    """Yield the lines group by group; whom the format has forgotten, last."""
+    """Yield the lines group by group; who is in none of them, last."""
     known = {entrant for group in groups for entrant in group}
     forgotten = tuple(line.entrant for line in lines if line.entrant not in known)
     by_entrant = {line.entrant: (rank, line) for rank, line in enumerate(lines)}

@@ -8,18 +8,22 @@ from random import Random
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from referee.chance import Dealer, derive
 from referee.pairing.base import Pairing, PairingFormat
 from referee.plugins import load
 from referee.testing import random_result
-from referee.tournament.machine import Fixture, GivenUp, Tournament
-from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
+from referee.tournament import commands as c
+from referee.tournament import events as e
+from referee.tournament.machine import Tournament
+from referee.tournament.match_context import FoulEntry, MatchEntry
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..time_controls import time_control
 
 FORMATS = load().formats
+AT = "2026-11-22T12:00:00.000+00:00"
 SALT = "0f" * 16
 TIME = time_control(per_move_ms=1000.0, start_ms=5000.0)
 
@@ -36,15 +40,6 @@ class Troubles(Struct, frozen=True):
 NO_TROUBLES = Troubles()
 
 
-class Happening(Struct, frozen=True):
-    """A match was opened, or is over."""
-
-    match: str
-    context: MatchContext
-    entry: MatchEntry | None = None
-    """None when it was opened."""
-
-
 def spec_of(size: int, format_: str = "roundrobin", seats: int = 2, **more: Any) -> TournamentSpec:
     """Return a spec; nobody plays it."""
     entrants = tuple(Participant(name=f"e{number}", player="house:dag") for number in range(size))
@@ -58,66 +53,62 @@ def tournament_of(spec: TournamentSpec, format_: PairingFormat[Any] | None = Non
     return Tournament(spec, format_ or FORMATS[spec.format], dealer)
 
 
-def happenings(
-    tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
-) -> Iterator[Happening]:
-    """Yield what happens while matches are played at some tables, which end in any order.
+def begun(spec: TournamentSpec, format_: PairingFormat[Any] | None = None) -> Tournament:
+    """Return a tournament that has begun, every round of it paired at once."""
+    tournament = tournament_of(spec, format_)
+    take(tournament, e.Begun(at=AT))
+    return tournament
 
-    Whoever asks takes each result before asking for more.
+
+def take(tournament: Tournament, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
+    """Let a tournament take an event, and pair what is to be paired; return the commands of both."""
+    return tournament.handle(event)
+
+
+def events_of(
+    tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
+) -> Iterator[e.TournamentEvent]:
+    """Yield what happens while matches are played at some tables, which end in any order, until nothing is due.
+
+    Whoever asks lets the tournament take each event before asking for more.
     """
-    name, openings = tournament.spec.name, 0
-    untold: list[str] = []
-    playing: dict[str, tuple[Fixture, MatchContext]] = {}
     while True:
         for fixture in tournament.fixtures():
-            if len(playing) == tables:
+            if len(tournament.playing) == tables:
                 break
-            if (match := fixture.name_in(name)) not in playing:
-                context = fixture.context(name, openings, untold)
-                openings, untold = openings + 1, []
-                playing[match] = (fixture, context)
-                yield Happening(match, context)
-        if not playing:
+            if fixture.match not in tournament.playing:
+                yield e.MatchOpened(at=AT, fixture=fixture)
+        if not tournament.playing:
             return
-        match = random.choice(list(playing))
-        fixture, context = playing.pop(match)
-        yield Happening(match, context, _result(tournament.spec, match, fixture, context, random, troubles))
-        untold.append(match)
+        yield closed(tournament, random.choice(list(tournament.playing)), random, troubles)
 
 
-def course_of(
+def played_out(
     tournament: Tournament, random: Random, *, tables: int = 4, troubles: Troubles = NO_TROUBLES
-) -> Iterator[MatchEntry]:
-    """Play a tournament to its end, and yield every result once it is taken; what came too late, too."""
-    for happening in happenings(tournament, random, tables=tables, troubles=troubles):
-        if happening.entry is not None:
-            take(tournament, happening.entry)
-            yield happening.entry
+) -> list[e.TournamentEvent]:
+    """Play a tournament to its end, and return what happened."""
+    events = []
+    for event in events_of(tournament, random, tables=tables, troubles=troubles):
+        take(tournament, event)
+        events.append(event)
+    return events
 
 
-def take(tournament: Tournament, entry: MatchEntry) -> bool:
-    """Take a result; return whether it was in time."""
-    try:
-        tournament.take(entry)
-    except GivenUp:
-        return False
-    return True
-
-
-def _result(
-    spec: TournamentSpec, match: str, fixture: Fixture, context: MatchContext, random: Random, troubles: Troubles
-) -> MatchEntry:
-    seats = fixture.seats
+def closed(
+    tournament: Tournament, match: str, random: Random, troubles: Troubles = NO_TROUBLES, **changes: Any
+) -> e.MatchClosed:
+    """Return the end of a match that is being played."""
+    fixture = tournament.playing[match]
+    seats = fixture.entrants
     fouls: list[FoulEntry] = []
     ranking: tuple[tuple[int, ...], ...] = ()
     scores: tuple[int, ...] = (0,) * len(seats)
     void = "the disk is full" if random.random() < troubles.void else None
     if void is None:
         ranking, scores, fouls = _played(seats, random, troubles)
-    return MatchEntry(
-        match=match,
-        context=context,
-        names=tuple(spec.entrants[entrant].name for entrant in seats),
+    entry = MatchEntry(
+        fixture=fixture,
+        names=tuple(tournament.spec.entrants[entrant].name for entrant in seats),
         void=void,
         ranking=ranking,
         scores=scores,
@@ -127,6 +118,7 @@ def _result(
         used_ms=tuple(round(random.random() * 1000, 3) for _ in seats),
         head=f"{random.getrandbits(256):064x}",
     )
+    return e.MatchClosed(at=AT, entry=replace(entry, **changes))
 
 
 def _played(

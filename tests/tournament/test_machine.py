@@ -1,18 +1,21 @@
 """The fold of tournaments, over simulated results of every format: what it gives to play, and what it refuses."""
 
-from collections.abc import Callable, Iterable
-from itertools import takewhile
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from referee.record.match_entries import course
-from referee.tournament.machine import GivenUp, NotOpen, Tournament
-from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
+from referee.pairing.base import BadRuling
+from referee.tournament import commands as c
+from referee.tournament import events as e
+from referee.tournament.history import History
+from referee.tournament.machine import ImpossibleEvent, Tournament
+from referee.tournament.match_context import Fixture, FoulEntry
+from referee.tournament.placing import placed
 
-from .courses import FORMATS, Troubles, course_of, happenings, spec_of, take, tournament_of
+from .courses import AT, FORMATS, Troubles, begun, closed, events_of, played_out, spec_of, take
 
 SHORT: dict[str, dict[str, Any]] = {"ladder": {"matches": 60}, "swiss": {"rounds": 4}}
 TROUBLES = Troubles(void=0.1, failed=0.08)
@@ -25,112 +28,108 @@ CASES = [
 ]
 
 
-def new(name: str, seats: int, *, is_duplicate: bool, size: int = 11) -> Tournament:
-    """Return a tournament of a format before its first match."""
-    options = SHORT.get(name, {})
-    return tournament_of(spec_of(size, name, seats, duplicate=is_duplicate, format_options=options))
+def new(name: str, seats: int = 2, *, is_duplicate: bool = False, size: int = 11) -> Tournament:
+    """Return a tournament of a format that has begun."""
+    return begun(spec_of(size, name, seats, duplicate=is_duplicate, format_options=SHORT.get(name, {})))
 
 
-def in_records(entries: list[MatchEntry], contexts: Iterable[MatchContext]) -> list[MatchEntry]:
-    """Return entries in the order that their records can tell: what was taken after the last opening goes by number."""
-    told = {match for context in contexts for match in context.taken}
-    known = list(takewhile(lambda entry: entry.match in told, entries))
-    rest = sorted(entries[len(known) :], key=lambda one: (one.context.number, one.context.leg, one.context.attempt))
-    return known + rest
+def opened(tournament: Tournament, fixture: Fixture | None = None) -> str:
+    """Open a match, the first one that may be if none is given; return its name."""
+    chosen = fixture or next(each for each in tournament.fixtures() if each.match not in tournament.playing)
+    take(tournament, e.MatchOpened(at=AT, fixture=chosen))
+    return chosen.match
+
+
+def over(tournament: Tournament, match: str, **changes: Any) -> tuple[c.TournamentCommand, ...]:
+    """Let an open match end: without anything else said, the first seat wins."""
+    fields = {"ranking": ((0,), (1,)), "fouls": (), **changes}
+    return take(tournament, closed(tournament, match, Random(1), **fields))
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
 def test_every_format_is_played_to_its_end(*, name: str, seats: int, is_duplicate: bool) -> None:
     """Void matches are played again, whose program fails too often plays no more, and in the end nothing is left."""
     tournament = new(name, seats, is_duplicate=is_duplicate)
-    entries = list(course_of(tournament, Random(1), troubles=TROUBLES))
+    history = History(tournament)
+    for event in events_of(tournament, Random(1), troubles=TROUBLES):
+        history.take(event)
     assert tournament.is_over
     assert list(tournament.fixtures()) == []
-    too_late = len(entries) - tournament.played - tournament.voided
-    assert 0 <= too_late <= 4 * len(tournament.suspended)
-    assert tournament.voided == sum(entry.void is not None for entry in entries) - sum(
-        entry.void is not None for entry in late(tournament, entries)
-    )
+    counted = [entry for entry in history.entries if entry.match not in history.disregarded]
+    assert tournament.played == sum(entry.void is None for entry in counted)
+    assert tournament.voided == len(counted) - tournament.played
     assert all(tournament.failures[item] >= 3 for item in tournament.suspended)
-
-
-def late(tournament: Tournament, entries: list[MatchEntry]) -> list[MatchEntry]:
-    """Return the entries that a tournament, played through again, does not count."""
-    again = tournament_of(tournament.spec)
-    return [entry for entry in entries if not take(again, entry)]
+    (ended,) = tournament.handle(e.Finished(at=AT))
+    assert ended == c.EndTournament(standings=placed(tournament))
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
-def test_the_same_results_give_the_same_fixtures(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """At every step of a tournament that is played through again, the same is to be played as the first time."""
+def test_the_same_events_give_the_same_commands(*, name: str, seats: int, is_duplicate: bool) -> None:
+    """At every step of a tournament that is folded again, the same follows as the first time."""
     first, again = (new(name, seats, is_duplicate=is_duplicate) for _ in range(2))
-    for entry in course_of(first, Random(3), troubles=TROUBLES):
-        take(again, entry)
+    for event in events_of(first, Random(3), troubles=TROUBLES):
+        assert take(first, event) == take(again, event)
         assert list(again.fixtures()) == list(first.fixtures())
-    assert again.suspended == first.suspended
-    assert again.places() == first.places()
+    assert placed(again) == placed(first)
 
 
 @pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
-def test_the_order_is_told_by_the_occasions_alone(*, name: str, seats: int, is_duplicate: bool) -> None:
-    """Wherever a tournament breaks off, shuffled entries come back into the order in which they were taken."""
-    tournament, ends = new(name, seats, is_duplicate=is_duplicate), Random(5)
-    entries: list[MatchEntry] = []
-    opened: dict[str, MatchContext] = {}
-    for happening in happenings(tournament, Random(4), troubles=TROUBLES):
-        opened[happening.match] = happening.context
-        if happening.entry is not None:
-            take(tournament, happening.entry)
-            entries.append(happening.entry)
-        if tournament.is_over or ends.random() < 0.1:
-            over = {entry.match for entry in entries}
-            unfinished = {match: context for match, context in opened.items() if match not in over}
-            shuffled = ends.sample(entries, len(entries))
-            assert course(shuffled, unfinished) == in_records(entries, opened.values())
+def test_whatever_is_to_be_played_was_said_in_a_command(*, name: str, seats: int, is_duplicate: bool) -> None:
+    """Who heard all commands knows, without the fold, what may be opened."""
+    spec = spec_of(11, name, seats, duplicate=is_duplicate, format_options=SHORT.get(name, {}))
+    tournament = begun(spec)
+    known = {fixture.match: fixture for fixture in tournament.fixtures()}
+    for event in events_of(tournament, Random(4), troubles=TROUBLES):
+        if isinstance(event, e.MatchClosed):
+            known.pop(event.entry.match, None)
+        for command in take(tournament, event):
+            if isinstance(command, c.PlayMatch):
+                known[command.fixture.match] = command.fixture
+            if isinstance(command, c.CallOff):
+                del known[command.match]
+        assert {fixture.match: fixture for fixture in tournament.fixtures()} == known
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
-def test_records_alone_take_a_tournament_up_again(name: str) -> None:
-    """Played through in the order that its records tell, a tournament comes out the same."""
-    first, again = (new(name, 2, is_duplicate=False) for _ in range(2))
-    entries = list(course_of(first, Random(6), tables=1, troubles=TROUBLES))
-    for entry in course(Random(7).sample(entries, len(entries))):
-        take(again, entry)
-    assert (again.played, again.voided, again.suspended) == (first.played, first.voided, first.suspended)
-    assert again.places() == first.places()
-    assert again.is_over
-
-
-BAD: dict[str, Callable[[MatchEntry], MatchEntry]] = {
-    "another pairing": lambda entry: _with(entry, number=99),
-    "another leg": lambda entry: _with(entry, leg=1),
-    "a replay that nobody asked for": lambda entry: _with(entry, attempt=1),
-    "another round": lambda entry: _with(entry, round=2),
-    "another table": lambda entry: _with(entry, table="final"),
-    "another tournament": lambda entry: _with(entry, tournament="cap"),
-    "seats exchanged": lambda entry: _with(entry, entrants=entry.context.entrants[::-1]),
-    "strangers": lambda entry: _with(entry, entrants=(7, -1)),
-    "another name": lambda entry: replace(entry, match="cup-00099"),
+CHANGED: dict[str, Callable[[Fixture], Fixture]] = {
+    "another pairing": lambda fixture: replace(fixture, number=99),
+    "another leg": lambda fixture: replace(fixture, leg=1),
+    "a replay that nobody asked for": lambda fixture: replace(fixture, attempt=1),
+    "another round": lambda fixture: replace(fixture, round=2),
+    "another table": lambda fixture: replace(fixture, table="final"),
+    "seats exchanged": lambda fixture: replace(fixture, entrants=fixture.entrants[::-1]),
+    "strangers": lambda fixture: replace(fixture, entrants=(7, -1)),
+    "another name": lambda fixture: replace(fixture, match="cup-00099"),
 }
 
 
-def _with(entry: MatchEntry, **changes: Any) -> MatchEntry:
-    return replace(entry, context=replace(entry.context, **changes))
-
-
-@pytest.mark.parametrize("change", BAD.values(), ids=BAD.keys())
-def test_what_is_not_to_be_played_is_refused(change: Callable[[MatchEntry], MatchEntry]) -> None:
-    """An entry that says anything else of its match than the fixture does is refused, and nothing changes."""
-    tournament = new("roundrobin", 2, is_duplicate=False)
-    (entry, *_) = course_of(new("roundrobin", 2, is_duplicate=False), Random(8), tables=1)
+@pytest.mark.parametrize("change", CHANGED.values(), ids=CHANGED.keys())
+def test_what_is_not_to_be_played_is_refused(change: Callable[[Fixture], Fixture]) -> None:
+    """A match that was opened for anything else, or a result of another match, is refused, and nothing changes."""
+    tournament = new("roundrobin")
     before = list(tournament.fixtures())
-    with pytest.raises(NotOpen, match=r"cup-\d{5}"):
-        tournament.take(change(entry))
+    with pytest.raises(ImpossibleEvent, match=r"cup-\d{5} is not to be played now"):
+        tournament.handle(e.MatchOpened(at=AT, fixture=change(before[0])))
+    match = opened(tournament)
+    event = closed(tournament, match, Random(1), fixture=change(before[0]))
+    with pytest.raises(ImpossibleEvent, match=r"cup-\d{5} (is not being played|was opened for something else)"):
+        tournament.handle(event)
     assert list(tournament.fixtures()) == before
     assert tournament.played == 0
-    tournament.take(entry)
-    with pytest.raises(NotOpen, match="not to be played now"):
-        tournament.take(entry)
+
+
+def test_nothing_is_opened_or_closed_twice() -> None:
+    """A second opening, a second result and an early end are refused."""
+    tournament = new("roundrobin")
+    fixture = next(tournament.fixtures())
+    opened(tournament, fixture)
+    with pytest.raises(ImpossibleEvent, match="being played already"):
+        opened(tournament, fixture)
+    end = closed(tournament, fixture.match, Random(1))
+    take(tournament, end)
+    with pytest.raises(ImpossibleEvent, match="is not being played"):
+        take(tournament, end)
+    with pytest.raises(ImpossibleEvent, match="still to be played"):
+        take(tournament, e.Finished(at=AT))
 
 
 STARTS = [("refused-to-start", 0, True), ("malformed-message", 0, True), ("oversize", 0, True), ("oversize", 1, False)]
@@ -141,36 +140,164 @@ def test_whatever_ends_a_player_before_the_first_turn_is_a_failure_to_start(
     cause: str, turn: int, *, is_start: bool
 ) -> None:
     """Who says hello wrongly in match after match plays no more, as who says nothing."""
-    spec = spec_of(4, suspend_after=1)
-    tournament = tournament_of(spec)
-    (entry, *_) = course_of(tournament_of(spec), Random(11), tables=1)
+    tournament = begun(spec_of(4, suspend_after=1))
     foul = FoulEntry(seat=0, cause=cause, turn=turn, detail="so")
-    suspensions = tournament.take(replace(entry, ranking=((1,), (0,)), fouls=(foul,)))
+    commands = over(tournament, opened(tournament), ranking=((1,), (0,)), fouls=(foul,))
+    suspensions = [command for command in commands if isinstance(command, c.SuspendEntrant)]
     assert [suspension.why for suspension in suspensions] == (["failed to start in 1 match: so"] if is_start else [])
 
 
 @pytest.mark.parametrize("void", [None, "the disk is full"])
 def test_a_leg_that_ends_after_a_suspension_counts_for_nothing(void: str | None) -> None:
-    """The other match of a pairing may be going on when its player is suspended; what comes of it is told apart."""
-    spec = spec_of(4, duplicate=True, suspend_after=1)
-    tournament = tournament_of(spec)
-    (one, *_) = course_of(tournament_of(spec), Random(9), tables=1)
-    first, second = (fixture for fixture in tournament.fixtures() if fixture.pairing.number == 1)
+    """The other match of a pairing may be going on when its player is suspended; what comes of it is disregarded."""
+    tournament = begun(spec_of(4, duplicate=True, suspend_after=1))
+    first, second = (opened(tournament, fixture) for fixture in list(tournament.fixtures())[:2])
+    entrant = tournament.playing[first].entrants[0]
     crash = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
-    context = first.context("cup", 0, ())
-    failed = replace(one, match=first.name_in("cup"), context=context, ranking=((1,), (0,)), fouls=(crash,))
-    (suspension,) = tournament.take(failed)
-    assert (suspension.entrant, suspension.why) == (first.seats[0], "failed to start in 1 match: exit status 1")
-    other = replace(one, match=second.name_in("cup"), context=second.context("cup", 1, ()), void=void)
-    with pytest.raises(GivenUp, match="one of its pairing withdrew"):
-        tournament.take(other)
+    commands = over(tournament, first, ranking=((1,), (0,)), fouls=(crash,))
+    assert c.SuspendEntrant(entrant=entrant, why="failed to start in 1 match: exit status 1") in commands
+    assert c.CallOff(match=second) in commands
+    (command,) = over(tournament, second, void=void)
+    assert command == c.DisregardMatch(match=second, why="somebody withdrew before it was over")
     assert (tournament.played, tournament.voided) == (1, 0)
 
 
+def test_a_void_match_is_played_again() -> None:
+    """It has another name, and the pairing waits for it."""
+    tournament = new("roundrobin")
+    match = opened(tournament)
+    (command,) = over(tournament, match, void="the disk is full", ranking=())
+    assert isinstance(command, c.PlayMatch)
+    assert (command.fixture.match, command.fixture.attempt) == (f"{match}r1", 1)
+    assert command.fixture in tournament.fixtures()
+
+
+def ruling(tournament: Tournament, kind: e.Kind, **about: str) -> tuple[c.TournamentCommand, ...]:
+    """Rule on something."""
+    return take(tournament, e.Ruled(at=AT, ruling=e.Ruling(kind=kind, reason="so", by="the organiser", **about)))
+
+
+def points(tournament: Tournament) -> dict[int, float]:
+    """Return everybody's points."""
+    return {line.entrant: line.points for line in placed(tournament)}
+
+
+def test_a_match_is_awarded_void_and_replayed_by_rulings() -> None:
+    """Points follow the last ruling; a replay is one more match, and the format goes on as if nothing had been."""
+    tournament = begun(spec_of(4))
+    match = opened(tournament)
+    one, other = tournament.playing[match].entrants
+    over(tournament, match)
+    assert (points(tournament)[one], points(tournament)[other]) == (1, 0)
+    assert ruling(tournament, "award", match=match, entrant=f"e{other}") == (c.DisregardMatch(match=match, why="so"),)
+    assert (points(tournament)[one], points(tournament)[other]) == (0, 1)
+    ruling(tournament, "void", match=match)
+    assert (points(tournament)[one], points(tournament)[other]) == (0, 0)
+    *_, again = ruling(tournament, "replay", match=match)
+    assert isinstance(again, c.PlayMatch)
+    assert again.fixture.match == f"{match}r1"
+    assert not tournament.is_over
+    played_out(tournament, Random(1))
+    assert tournament.is_over
+    assert tournament.played == 6
+    assert sum(points(tournament).values()) == 6
+
+
+def test_a_replay_waits_until_its_entrants_are_free() -> None:
+    """Nobody plays in two matches at the same time because of a ruling."""
+    tournament = begun(spec_of(4))
+    first = opened(tournament)
+    seats = set(tournament.playing[first].entrants)
+    over(tournament, first)
+    over(tournament, opened(tournament))
+    busy = next(fixture for fixture in tournament.fixtures() if seats & set(fixture.entrants))
+    opened(tournament, busy)
+    ruling(tournament, "replay", match=first)
+    assert f"{first}r1" not in {fixture.match for fixture in tournament.fixtures()}
+    over(tournament, busy.match)
+    again = next(fixture for fixture in tournament.fixtures() if fixture.match == f"{first}r1")
+    opened(tournament, again)
+    assert all(seats.isdisjoint(fixture.entrants) for fixture in tournament.fixtures() if fixture != again)
+
+
+def test_what_is_still_to_be_played_can_be_awarded() -> None:
+    """A match that nobody could play to its end is decided without being played."""
+    tournament = begun(spec_of(4))
+    fixture = next(tournament.fixtures())
+    ruling(tournament, "award", match=fixture.match, entrant=f"e{fixture.entrants[1]}")
+    assert points(tournament)[fixture.entrants[1]] == 1
+    assert fixture not in tournament.fixtures()
+    assert tournament.played == 0
+
+
+def test_who_is_disqualified_is_last_and_who_is_reinstated_plays_on() -> None:
+    """Withdrawing, disqualifying and reinstating somebody change who plays, and in which place."""
+    tournament = begun(spec_of(6))
+    over(tournament, opened(tournament))
+    best = placed(tournament)[0].entrant
+    assert c.SuspendEntrant(entrant=best, why="so") in ruling(tournament, "disqualify", entrant=f"e{best}")
+    assert placed(tournament)[-1].entrant == best
+    assert all(best not in fixture.entrants for fixture in tournament.fixtures())
+    ruling(tournament, "reinstate", entrant=f"e{best}")
+    assert placed(tournament)[0].entrant == best
+    played_out(tournament, Random(2))
+    assert tournament.is_over
+    assert 1 < tournament.table.sums(best).played <= 5
+
+
+def _playing(tournament: Tournament) -> dict[str, str]:
+    return {"match": opened(tournament)}
+
+
+def _with_stranger(tournament: Tournament) -> dict[str, str]:
+    fixture = next(tournament.fixtures())
+    stranger = next(entrant for entrant in range(5) if entrant not in fixture.entrants)
+    return {"match": fixture.match, "entrant": f"e{stranger}"}
+
+
+REFUSED: list[tuple[e.Kind, Callable[[Tournament], dict[str, str]], str]] = [
+    ("withdraw", lambda _: {"entrant": "nobody"}, "nobody in cup is called nobody"),
+    ("reinstate", lambda _: {"entrant": "e1"}, "takes part: there is nothing to reinstate"),
+    ("void", lambda _: {"match": "cap-00001"}, "is no match of cup: its matches are called like cup-00001"),
+    ("void", lambda _: {"match": "cup-00099"}, "has no match cup-00099"),
+    ("void", lambda _: {"match": "cup-00001.9"}, "has no match"),
+    ("void", _playing, "is being played: rule on it when it is over"),
+    ("replay", lambda tournament: {"match": next(tournament.fixtures()).match}, "is to be played anyway"),
+    ("award", _with_stranger, "does not play"),
+]
+
+
+@pytest.mark.parametrize(("kind", "about", "text"), REFUSED)
+def test_a_ruling_that_makes_no_sense_is_refused(
+    kind: e.Kind, about: Callable[[Tournament], dict[str, str]], text: str
+) -> None:
+    """The text says why, and nothing has changed."""
+    tournament = begun(spec_of(5))
+    chosen = about(tournament)
+    before = list(tournament.fixtures()), placed(tournament)
+    with pytest.raises(BadRuling, match=text):
+        ruling(tournament, kind, **chosen)
+    assert (list(tournament.fixtures()), placed(tournament)) == before
+    assert tournament.rulings == []
+
+
+@pytest.mark.parametrize("kind", ["void", "award"])
+def test_a_bracket_does_not_take_back_what_others_follow_from(kind: e.Kind) -> None:
+    """Where winners were paired on, a ruling on their match is refused."""
+    tournament = begun(spec_of(4, "knockout"))
+    match = opened(tournament)
+    loser = f"e{tournament.playing[match].entrants[1]}"
+    over(tournament, match)
+    with pytest.raises(BadRuling, match="later pairings follow from it"):
+        ruling(tournament, kind, match=match, **({"entrant": loser} if kind == "award" else {}))
+
+
 def test_a_finished_pairing_leaves_nothing_behind() -> None:
-    """What a tournament remembers of its pairings does not grow with the matches."""
-    tournament = new("ladder", 2, is_duplicate=True)
-    for _ in course_of(tournament, Random(10), troubles=Troubles(void=0.2)):
-        assert len(tournament._open) == len(tournament._due) <= 4
-        assert tournament._legs.keys() <= tournament._due.keys()
-        assert {number for number, _ in tournament._attempts} <= tournament._due.keys()
+    """What a tournament remembers of pairings that are due does not grow with the matches."""
+    tournament = new("ladder", is_duplicate=True)
+    for event in events_of(tournament, Random(10), troubles=Troubles(void=0.2)):
+        take(tournament, event)
+        due = set(tournament._due)
+        assert len(due) <= 5
+        assert set(tournament._due._results) <= due
+        assert {number for number, _ in tournament._due._attempts} <= due

@@ -56,6 +56,11 @@ class SkillBook:
             self._met[entrant].update(seats)
             self._played[entrant] += 1
 
+    def join(self) -> None:
+        """Note that somebody has joined, the last one of the field."""
+        self._met.append(set())
+        self._played.append(0)
+
     def ratings(self, mean: float = 1500.0) -> tuple[Rating, ...]:
         """Rate the field.
 

@@ -1,0 +1,113 @@
+"""What was decided in a tournament, and what a ruling may decide otherwise.
+
+Of the last pairings all is kept; of older ones only what standings follow from, so that a season takes no more and more
+memory.
+"""
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import NamedTuple
+
+from ..pairing.base import BadRuling, EntrantField, PlayedPairing
+from .crosstable import Crosstable
+from .match_context import Fixture, MatchEntry
+
+KEPT = 10_000
+"""So many pairings can still be ruled on, the latest ones."""
+_PLACE = re.compile(r"-(\d{5,9})(?:\.(\d{1,3}))?(?:r\d{1,9})?")
+
+
+class Decided(NamedTuple):
+    """A pairing that is through."""
+
+    played: PlayedPairing
+    legs: Mapping[int, MatchEntry]
+    """What came of each leg; none of a bye."""
+
+
+class Decisions:
+    """The pairings that are through.
+
+    Args:
+        table: without any result.
+    """
+
+    def __init__(self, table: Crosstable) -> None:
+        self.table = table
+        """All that standings follow from."""
+        self._older = deepcopy(table)
+        """The same, of the pairings of which nothing more is kept."""
+        self._kept: dict[int, Decided] = {}
+
+    def get(self, number: int) -> Decided | None:
+        """Return a pairing that is through; None if it is not, or too long ago."""
+        return self._kept.get(number)
+
+    def add(self, decided: Decided) -> None:
+        """Take in a pairing that is through."""
+        self.table.add(decided.played)
+        self._kept[decided.played.pairing.number] = decided
+        if len(self._kept) > KEPT:
+            self._older.add(self._kept.pop(next(iter(self._kept))).played)
+
+    def take_back(self, number: int) -> None:
+        """Forget what came of a pairing that is kept."""
+        del self._kept[number]
+        table = deepcopy(self._older)
+        for decided in self._kept.values():
+            table.add(decided.played)
+        self.table = table
+
+    def withdraw(self, entrant: int) -> None:
+        """Note that an entrant plays no more."""
+        for table in (self.table, self._older):
+            table.withdraw(entrant)
+
+    def reinstate(self, entrant: int) -> None:
+        """Note that an entrant plays on."""
+        for table in (self.table, self._older):
+            table.reinstate(entrant)
+
+    def join(self, field: EntrantField) -> None:
+        """Note that somebody has joined, the last one of the field."""
+        for table in (self.table, self._older):
+            table.join(field)
+
+
+def place_of(match: str, tournament: str) -> tuple[int, int]:
+    """Return the number of a match's pairing and its leg, from 0.
+
+    Raises:
+        BadRuling: it is no name of a match of this tournament.
+    """
+    found = _PLACE.fullmatch(match.removeprefix(tournament)) if match.startswith(tournament) else None
+    if found is None:
+        raise BadRuling(f"{match} is no match of {tournament}: its matches are called like {tournament}-00001")
+    number, leg = found.groups()
+    return int(number), int(leg or 1) - 1
+
+
+def ruled(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:
+    """Return what comes of a match by a ruling.
+
+    Args:
+        fixture: the match.
+        names: of its players, by seat.
+        winner: the entrant that it is awarded to; None: it counts for nobody.
+    """
+    seats = range(len(names))
+    first = () if winner is None else tuple(seat for seat in seats if fixture.entrants[seat] == winner)
+    rest = tuple(seat for seat in seats if seat not in first)
+    return MatchEntry(
+        fixture=fixture,
+        names=names,
+        void=None,
+        ranking=(first, rest) if first else (),
+        scores=(0,) * len(names),
+        fouls=(),
+        reason="",
+        turns=0,
+        used_ms=(0.0,) * len(names),
+        head="",
+    )

@@ -1,0 +1,117 @@
+"""What happens to a tournament: the events that its fold takes, each at a time of day that decides nothing."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from .match_context import Fixture, MatchEntry
+from .spec import Participant
+
+Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
+Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award"]
+OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
+"""The rulings on an entrant; all others are on a match."""
+
+
+class TournamentEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
+    """Base of all events."""
+
+    at: str
+    """The time of day in UTC, ISO 8601; for people."""
+
+
+class Begun(TournamentEvent, frozen=True, kw_only=True, tag="begun"):
+    """The referee began the tournament."""
+
+
+class Stopped(TournamentEvent, frozen=True, kw_only=True, tag="stopped"):
+    """The referee stopped before the end; nothing is played until it resumes."""
+
+    why: str
+
+
+class Resumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed"):
+    """A referee goes on with the tournament."""
+
+    referee: str
+    """Version of the program."""
+
+
+class RoundPaired(TournamentEvent, frozen=True, kw_only=True, tag="round-paired"):
+    """A round was paired, as a command had asked."""
+
+    round: int
+    tables: tuple[tuple[int, ...], ...]
+    """Entrants by seat of each pairing; a single one has the bye."""
+    by: str
+    """Name and version of what paired it."""
+
+
+class MatchOpened(TournamentEvent, frozen=True, kw_only=True, tag="match-opened"):
+    """A match was begun."""
+
+    fixture: Fixture
+
+
+class MatchClosed(TournamentEvent, frozen=True, kw_only=True, tag="match-closed"):
+    """A match is over, and its record sealed."""
+
+    entry: MatchEntry
+
+
+class EntrantJoined(TournamentEvent, frozen=True, kw_only=True, tag="entrant-joined"):
+    """Somebody joined when the tournament had begun."""
+
+    participant: Participant
+    digest: Sha256 | None
+    """Of its program; None: it has no folder that the referee can read."""
+
+
+class ProgramChanged(TournamentEvent, frozen=True, kw_only=True, tag="program-changed"):
+    """An entrant plays with another program from its next match on."""
+
+    entrant: int
+    digest: Sha256
+
+
+class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an organiser decided."""
+
+    kind: Kind
+    entrant: str | None = None
+    """Name of whom it is about: one to withdraw, reinstate or disqualify, or to award the match to."""
+    match: str | None = None
+    """Name of the match that it is about."""
+    reason: Annotated[str, Meta(min_length=1, max_length=500)]
+    by: Annotated[str, Meta(min_length=1, max_length=100)]
+    """Who decided."""
+
+    def __post_init__(self) -> None:
+        if (self.match is None) != (self.kind in OF_ENTRANTS):
+            raise ValueError(f"{self.kind} is {'not ' if self.match else ''}about a match")
+        if (self.entrant is None) != (self.kind in ("replay", "void")):
+            raise ValueError(f"{self.kind} {'names no' if self.entrant else 'names an'} entrant")
+
+
+class Ruled(TournamentEvent, frozen=True, kw_only=True, tag="ruled"):
+    """The organiser decided something."""
+
+    ruling: Ruling
+
+
+class Finished(TournamentEvent, frozen=True, kw_only=True, tag="finished"):
+    """Nothing is played any more, and no match is going on."""
+
+
+AnyTournamentEvent = (
+    Begun
+    | Stopped
+    | Resumed
+    | RoundPaired
+    | MatchOpened
+    | MatchClosed
+    | EntrantJoined
+    | ProgramChanged
+    | Ruled
+    | Finished
+)
