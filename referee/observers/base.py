@@ -9,8 +9,9 @@ from ..match import commands as c
 from ..match import events as e
 from ..match.machine import Match
 from ..match.setup import MatchSetup
-from ..tournament.machine import Fixture, Suspension, Tournament
-from ..tournament.match_context import MatchContext, MatchEntry
+from ..tournament.commands import SuspendEntrant, TakenStep
+from ..tournament.machine import Tournament
+from ..tournament.match_context import Fixture, MatchContext, MatchEntry
 
 
 class MatchStep(Struct, frozen=True, kw_only=True):
@@ -120,12 +121,10 @@ class Observer:
             fixture: that is played.
         """
 
-    def result_taken(self, entry: MatchEntry, suspended: tuple[Suspension, ...] | None) -> None:
-        """Take note of a result and of all that follows from it, in one call; the three below tell it piece by piece.
+    def tournament_stepped(self, step: TakenStep) -> None:
+        """Take note of a step of a tournament, once it is on record; the three below tell of results one by one.
 
-        Args:
-            entry: what came of the match; it is on record.
-            suspended: who plays no more because of it; None: it does not count, for a player was suspended before.
+        When a tournament is gone on with, the steps of its record are told first.
         """
 
     def match_closed(self, entry: MatchEntry) -> None:
@@ -134,7 +133,7 @@ class Observer:
     def match_voided(self, entry: MatchEntry) -> None:
         """Take note of a match that is void, once the tournament has taken that."""
 
-    def entrant_suspended(self, suspension: Suspension) -> None:
+    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Take note that an entrant plays no more."""
 
     def noted(self, text: str) -> None:

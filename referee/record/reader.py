@@ -251,8 +251,13 @@ def check_seal(chain: Chain) -> None:
     except BadLine as error:
         raise RecordError(chain.path, len(chain.lines), "a line of a record", str(error)) from None
     assert isinstance(seal, SealLine), "its kind was looked at"
-    if not is_signed(str(key), RECORD_PURPOSE, seal.prev, seal.signature):
+    if not is_sealed(str(key), seal):
         raise RecordError(chain.path, len(chain.lines), f"the seal of key {key}", seal.signature)
+
+
+def is_sealed(key: str, seal: SealLine) -> bool:
+    """Tell whether a seal is that of a public key over all lines before it."""
+    return is_signed(key, RECORD_PURPOSE, seal.prev, seal.signature)
 
 
 def _typed_lines(chain: Chain) -> list[AnyLine]:

@@ -142,6 +142,8 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
     signature: Hex64
 
 
+_HEADERS = ("header", "tournament")
+"""Kinds of first lines: of the record of a match, and of a tournament."""
 AnyLine = Header | RecordedStep | ResultLine | SealLine
 _BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, RecordedStep, ResultLine, SealLine)}
 """msgspec keeps what it knows of a struct, but looks through a bare union every time."""
@@ -213,7 +215,7 @@ def read_line(data: bytes) -> PlainLine:
 def _check_format(line: dict[str, Any]) -> None:
     """Refuse a header of another format at once: what else it says may mean anything."""
     form = line.get("format", FORMAT)
-    if line.get("kind") == "header" and (form != FORMAT or type(form) is not int):
+    if line.get("kind") in _HEADERS and (form != FORMAT or type(form) is not int):
         raise BadLine(f"the header of a record of format {form!r:.40}; this referee reads format {FORMAT} alone")
 
 

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from .events import TournamentEvent
 from .match_context import Fixture
 from .standings import Standing
 
@@ -60,6 +61,12 @@ class EndTournament(TournamentCommand, frozen=True, kw_only=True, tag="end-tourn
     standings: tuple[Standing, ...]
 
 
-AnyTournamentCommand = (
-    PlayMatch | CallOff | GiveBye | PairRound | SuspendEntrant | DisregardMatch | EndTournament
-)
+class TakenStep(Struct, frozen=True, kw_only=True):
+    """An event that a tournament has taken, and what followed."""
+
+    line: int
+    """Of the tournament's record, from 0."""
+    hash: str
+    """Of that line."""
+    event: TournamentEvent
+    commands: tuple[TournamentCommand, ...]

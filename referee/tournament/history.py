@@ -34,7 +34,12 @@ class History:
     """A tournament after some events, and how it came there."""
 
     tournament: Tournament
-    events: list[e.TournamentEvent] = field(default_factory=list)
+    begun_at: list[str] = field(default_factory=list)
+    """The times of day at which a referee began or went on, the first one first."""
+    left_at: list[str] = field(default_factory=list)
+    """The times of day at which it stopped or had finished."""
+    changes: list[tuple[int, str]] = field(default_factory=list)
+    """Entrant and the time of day at which it was found to have another program than before."""
     entries: list[MatchEntry] = field(default_factory=list)
     """What came of matches, in the order in which they were closed; those that count for nothing, too."""
     disregarded: dict[str, str] = field(default_factory=dict)
@@ -60,9 +65,7 @@ class History:
             BadRuling: it is a ruling that can't be carried out.
         """
         commands = self.tournament.handle(event)
-        self.events.append(event)
-        if isinstance(event, e.MatchClosed):
-            self.entries.append(event.entry)
+        self._note(event)
         for number in self.tournament.taken_back:
             self._played.pop(number, None)
         self._played.update((played.pairing.number, played) for played in self.tournament.concluded)
@@ -70,6 +73,17 @@ class History:
             if isinstance(command, c.DisregardMatch):
                 self.disregarded[command.match] = command.why
         return commands
+
+    def _note(self, event: e.TournamentEvent) -> None:
+        match event:
+            case e.MatchClosed():
+                self.entries.append(event.entry)
+            case e.Begun() | e.Resumed():
+                self.begun_at.append(event.at)
+            case e.Stopped() | e.Finished():
+                self.left_at.append(event.at)
+            case e.ProgramChanged():
+                self.changes.append((event.entrant, event.at))
 
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
         """Return round -> entrant -> what its results of this round are worth; rounds in their order."""

@@ -1,0 +1,133 @@
+"""Writes a file of chained lines, through structlog: the record of a match, or of a tournament.
+
+The logger is built complete, so that no global configuration of structlog can silence it. Every line is flushed
+before the caller goes on.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+from collections.abc import Iterator, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from ..errors import RefereeError
+from .reader import Chain
+from .redaction import hide
+from .schema import FIRST_PREV, encode_line
+from .seal import RECORD_PURPOSE, Sealer
+
+
+class _LineLogger(structlog.BoundLoggerBase):
+    """structlog's wrapper with the one method that a record needs."""
+
+    def line(self, **fields: Any) -> None:
+        """Render and write one line."""
+        self._proxy_to_logger("msg", **fields)
+
+
+class NotWritten(RefereeError, OSError):
+    """A line of a record that can't be written: nothing that stands in it may happen."""
+
+    def __str__(self) -> str:
+        return f"the record {self.filename} can't be written: {self.strerror}; what it was for was not finished"
+
+
+class ChainWriter:
+    """A file of chained lines that grows.
+
+    Args:
+        path: the file; its folder is made, an existing file is never overwritten.
+        sealer: the key that seals it.
+        after: what there is of it, if it is gone on with; a torn line behind that is cut off.
+
+    Raises:
+        FileExistsError: there is a record of that name.
+        BlockingIOError: another referee is writing it.
+        OSError: the file can't be made or written.
+    """
+
+    def __init__(self, path: Path, sealer: Sealer, after: Chain | None = None) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.head = FIRST_PREV if after is None else after.head
+        """Hash of the last line written."""
+        self._sealer = sealer
+        self.count = 0 if after is None else len(after.lines)
+        """Lines written."""
+        self._file = path.open("xb" if after is None else "r+b")
+        self._lock(after)
+        if after is not None:
+            self._file.truncate(after.size_bytes)
+            self._file.seek(after.size_bytes)
+        self._log = structlog.wrap_logger(
+            structlog.BytesLogger(self._file),
+            processors=[self._chained],
+            wrapper_class=_LineLogger,
+            context_class=dict,
+            cache_logger_on_first_use=False,
+        ).bind()
+
+    def _lock(self, after: Chain | None) -> None:
+        """Keep other referees from the record, until this one closes it or dies."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if after is not None and os.fstat(self._file.fileno()).st_size != after.size_bytes + len(after.rest):
+                raise BlockingIOError  # it went on after it had been read
+        except BlockingIOError:
+            self._file.close()
+            raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
+
+    def write_seal(self) -> None:
+        """Sign what is written, and sync the file to the disk."""
+        self.write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
+        self.sync()
+
+    def write(self, kind: str, **fields: Any) -> None:
+        """Write a line.
+
+        Args:
+            kind: of line.
+            fields: plain values.
+
+        Raises:
+            NotWritten: the disk refused; so for all that is written.
+        """
+        with self._told():
+            self._log.line(kind=kind, **fields)
+
+    def sync(self) -> None:
+        """Let what is written outlive the machine."""
+        with self._told():
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Leave the file as it is; what could not be written before can't be now."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Tell what the disk refuses from all else that a machine may refuse.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise NotWritten(error.errno, error.strerror, str(self.path)) from None
+
+    def _chained(self, _logger: Any, _name: str, fields: MutableMapping[str, Any]) -> bytes:
+        """Number a line, chain it to the one before, hide what is to be hidden, and render it."""
+        core = {"n": self.count, "prev": self.head, "kind": fields.pop("kind")}
+        if "event" in fields:
+            core["event"] = fields.pop("event")  # structlog puts it last
+        core.update(fields)
+        opened = hide(core)
+        line, self.head = encode_line(core, opened)
+        self.count += 1
+        return line
