@@ -11,7 +11,7 @@ from ..match.machine import Match
 from ..match.setup import MatchSetup
 from ..tournament.commands import SuspendEntrant, TakenStep
 from ..tournament.machine import Tournament
-from ..tournament.match_context import Fixture, MatchContext, MatchEntry
+from ..tournament.match_context import Fixture, MatchEntry
 
 
 class MatchStep(Struct, frozen=True, kw_only=True):
@@ -88,14 +88,6 @@ class Observer:
         Args:
             event: its name, such as `connection-refused`.
             facts: plain values.
-        """
-
-    def record_opened(self, match: str, context: MatchContext | None) -> None:
-        """Take note that a match's record was begun, or is gone on with.
-
-        Args:
-            match: the match's name.
-            context: what it is opened for in its tournament; None if it is of none.
         """
 
     def match_stepped(self, step: MatchStep) -> None:

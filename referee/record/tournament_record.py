@@ -75,10 +75,10 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
         """Whether nothing more was to be played when it was left."""
         return self.is_sealed and bool(self.steps) and isinstance(self.steps[-1].event, e.Finished)
 
-    def taken(self, step: TournamentStep, commands: Sequence[c.TournamentCommand]) -> TakenStep:
+    def taken(self, step: TournamentStep, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
         """Return a step as observers are told of it."""
         digest = self.chain.lines[step.n].hash
-        return TakenStep(line=step.n, hash=digest, event=step.event, commands=tuple(commands))
+        return c.TakenStep(line=step.n, hash=digest, event=step.event, commands=tuple(commands))
 
     @property
     def contexts(self) -> dict[str, MatchContext]:
@@ -213,7 +213,7 @@ class TournamentWriter(ChainWriter):
         )
         self.sync()
 
-    def write_step(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> TakenStep:
+    def write_step(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
         """Write an event and the commands it gave, and return the step.
 
         Raises:
@@ -223,5 +223,5 @@ class TournamentWriter(ChainWriter):
         plain = [msgspec.to_builtins(command) for command in commands]
         self.write("tournament-step", event=msgspec.to_builtins(event), commands=plain)
         self.sync()
-        return TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))
+        return c.TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))
 

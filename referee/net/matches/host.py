@@ -15,7 +15,6 @@ from ...launch import Launch, PlayerError, Program
 from ...match.commands import Command, ExpelSeat, Result
 from ...match.events import Event
 from ...match.machine import Match
-from ...observers import Observer
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
@@ -281,7 +280,7 @@ class MatchHost:
         resumed: Resumption | None,
         missing: str | None = None,
     ) -> MatchReport:
-        writer = self._new_record(match) if resumed is None else self._old_record(resumed)
+        writer = self._new_record(match) if resumed is None else resumed.writer
         observers, lender = self._services.observers, self._services.lender
 
         def _step(event: Event, commands: tuple[Command, ...]) -> None:
@@ -319,7 +318,6 @@ class MatchHost:
 
     def _new_record(self, match: Match) -> RecordWriter:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._services.sealer)
-        context = None if self._settings.context is None else self._settings.context()
         try:
             writer.write_header(
                 match.setup,
@@ -329,17 +327,12 @@ class MatchHost:
                 opened=datetime.now(UTC).isoformat(timespec="seconds"),
                 programs=list(self._programs) or None,
                 folder=str(Path.cwd()) if self._programs else None,
-                context=context,
+                context=self._settings.context,
             )
         except OSError:
             writer.path.unlink()  # an empty file is no record
             raise
-        self._services.observers.tell(Observer.record_opened, self.match_name, context)
         return writer
-
-    def _old_record(self, resumed: Resumption) -> RecordWriter:
-        self._services.observers.tell(Observer.record_opened, self.match_name, resumed.context)
-        return resumed.writer
 
 
 async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:

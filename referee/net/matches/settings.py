@@ -1,7 +1,7 @@
 """What an organiser settles before a match: options of the game, time, deal, who may come."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,8 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     """Where the record is written."""
     match: str | None = None
     """The match's name; None: made from the game and the time."""
-    context: Callable[[], MatchContext] | None = None
-    """Tells what the match is opened for, when its record begins, if it is one of a tournament."""
+    context: MatchContext | None = None
+    """What the match is opened for, if it is one of a tournament."""
     programs: tuple[str, ...] = ()
     """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
 
