@@ -40,6 +40,16 @@ def seed_from_number(number: int) -> bytes:
     return hashlib.sha256(str(number).encode()).digest()
 
 
+def deal_number(number: int, pairing: int) -> int:
+    """Return the number that fixes the deal of a pairing in a tournament whose every deal one number fixes.
+
+    Args:
+        number: the tournament's.
+        pairing: the pairing's.
+    """
+    return int.from_bytes(derive(seed_from_number(number), f"deal:{pairing}")[:6], "big")
+
+
 def derive(seed: bytes, purpose: str) -> bytes:
     """Derive an independent seed for one purpose, so that no stream tells anything of another.
 

@@ -17,9 +17,7 @@ from ..errors import BadRequest
 from ..games.base import Game
 from ..net.tournaments.run_settings import RunSettings
 from ..observers import Observer
-from ..record.manifest import record_files
-from ..record.programs import Programs, read_programs
-from ..record.spec_file import read_spec_file
+from ..record.tournament_record import Begun, read_begun
 from ..text import counted
 from ..tournament.machine import Tournament
 from ..tournament.ratings.elo import elo_ratings
@@ -81,9 +79,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     is_stopped: bool
     not_starting: dict[str, str]
     """Player that did not start -> why."""
-    was_over: bool
-    """It was decided before, and nothing was played."""
-    over_at: str | None
+    over_before: str | None
+    """The time of day at which it had been decided, if nothing was played now."""
 
 
 def compare(
@@ -149,7 +146,7 @@ def _spec(game: Game[Any, Any, Any], request: ComparisonRequest, memory_mib: int
 
 def _comparison(conducted: Conducted, folder: Path) -> Comparison:
     """Return what the test says."""
-    tournament, entrants = conducted.tournament, conducted.spec.entrants
+    tournament, entrants = conducted.tournament, conducted.tournament.spec.entrants
     state: State = tournament.state
     progress = SprtMatch().progress(state)
     elo_a, elo_b = elo_ratings(tournament.table)
@@ -167,8 +164,7 @@ def _comparison(conducted: Conducted, folder: Path) -> Comparison:
         records=str(folder),
         is_stopped=not conducted.is_over,
         not_starting=_not_starting(tournament),
-        was_over=conducted.was_over,
-        over_at=(read_programs(folder) or Programs()).over_at,
+        over_before=conducted.over_before,
     )
 
 
@@ -202,7 +198,7 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         logs: where all folders of records are.
 
     Raises:
-        BadJsonFile: what stands in a folder of that name is damaged.
+        RecordError: the record of a comparison in a folder of that name is damaged.
         OSError: it can't be read.
     """
     digests = digests_of(spec.entrants)
@@ -211,11 +207,11 @@ def find_place(spec: TournamentSpec, logs: Path) -> ComparisonFolder:
         suffix = "" if number == 1 else f"-{number}"
         wanted = replace(spec, name=spec.name[: MAX_CHARS - len(suffix)] + suffix)
         folder = logs / wanted.name
-        kept = read_spec_file(folder)
-        if kept is None:
+        begun = read_begun(folder)
+        if begun is None:
             break
-        wanted = _as_wide(wanted, kept.spec)
-        why = _otherwise(kept.spec, wanted) or _changed(folder, digests)
+        wanted = _as_wide(wanted, begun.spec)
+        why = _otherwise(begun.spec, wanted) or _changed(begun, digests)
         if not why:
             return ComparisonFolder(spec=wanted, folder=folder)
         before = folder, why
@@ -247,12 +243,8 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _changed(folder: Path, digests: dict[str, str]) -> str:
+def _changed(begun: Begun, digests: dict[str, str]) -> str:
     """Return which programs have changed since a comparison was begun; empty: none."""
-    programs = read_programs(folder)
-    if programs is None:
-        is_unknown = bool(digests) and bool(record_files(folder))
-        return "nobody noted which programs the last comparison of the two was played with" if is_unknown else ""
-    names = programs.differing(digests)
+    names = [name for name, now in digests.items() if name in begun.changed or begun.programs.get(name) != now]
     have = "has" if len(names) == 1 else "have"
     return f"{' and '.join(names)} {have} changed since the last comparison" if names else ""

@@ -1,8 +1,10 @@
 """Conducts a tournament in its folder, from the start or from where it was left."""
 
+import contextlib
 import fcntl
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,10 +13,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError
+from twisted.internet.threads import deferToThread
 
-from .. import chance
+from .. import __version__
 from ..clock import wall_clock
-from ..errors import BadRequest, Interrupted
+from ..errors import BadRequest, Interrupted, RefereeError
 from ..launch import BUILDS, Builds, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, url_of
 from ..ledger.observer import LedgerObserver
@@ -24,33 +27,55 @@ from ..net.tournaments.runner import TournamentCourse, TournamentRunner, Tournam
 from ..net.tournaments.seeds import MatchSeeds, salt_of
 from ..observers import InThread, Observer, Observers
 from ..pages.causes import short_cause
-from ..pairing.base import PairingFormat
+from ..pairing.base import BadRuling, PairingFormat
 from ..plugins import find_game
 from ..record.reader import RecordError
-from ..record.recovery import Recovery, recover
-from ..record.spec_file import SpecFile, read_spec_file, write_spec_file
-from ..tournament.machine import NotOpen, Tournament
-from ..tournament.match_context import MatchEntry
-from ..tournament.spec import REMOTE, TournamentSpec, differences
+from ..record.recovery import check_no_others, recover
+from ..record.seal import Sealer
+from ..record.tournament_record import (
+    Begun,
+    TournamentRecord,
+    TournamentWriter,
+    begun_with,
+    find_record,
+    path_of,
+    read_tournament,
+    refold,
+)
+from ..tournament import events as e
+from ..tournament.history import new_tournament
+from ..tournament.machine import ImpossibleEvent, Tournament
+from ..tournament.spec import REMOTE, Participant, TournamentSpec, differences
 from .players import find_player
-from .program_changes import at_end, at_start
+from .program_changes import digests_of, note_changes
+from .requests import BadRequestFile, Request, pending, read_request
 from .running import run_reactor
 from .services import Monitoring, Say, Services, monotonic
 
 LOCK = ".lock"
+REFUSED = ".refused"
+"""Ending of a request that can't be read."""
 _SALT_BYTES = 16
 
 
 class Conducted(Struct, frozen=True, kw_only=True):
     """A tournament as it stands after its referee's work."""
 
-    spec: TournamentSpec
-    salt: str
     tournament: Tournament
     is_over: bool
     """False: it was stopped, and the same command goes on with it."""
-    was_over: bool
-    """True: it was over before, and nothing was played."""
+    over_before: str | None
+    """The time of day at which it had been over, if nothing was played; None: it was not."""
+
+
+class _Taken(Struct, frozen=True, kw_only=True):
+    """A tournament that was taken up: its fold, and what its record is gone on with."""
+
+    begun: Begun
+    tournament: Tournament
+    writer: TournamentWriter
+    record: TournamentRecord | None
+    """None if it begins now."""
 
 
 def conduct(
@@ -63,7 +88,7 @@ def conduct(
     """Run a tournament, or go on with it, until it is over or stopped.
 
     Args:
-        spec: what is played.
+        spec: what is played; of one that has begun, entrants that it does not have yet join it.
         format_: of the spec's name.
         run_settings: where and how.
         at_hand: of the referee.
@@ -76,59 +101,199 @@ def conduct(
         OSError: the machine failed.
     """
     folder, observers = run_settings.folder, at_hand.match.observers
-    folder.mkdir(parents=True, exist_ok=True)
     with (
+        _prepared(folder),
         locked(folder),
         _telling_what_to_do(),
         closing(Ledger(run_settings.ledger or url_of(folder / FILE))) as ledger,
+        observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)) as everybody,
     ):
-        salt = _founded(ledger, folder, spec)
-        tournament = Tournament(spec, format_, chance.Dealer(chance.derive(bytes.fromhex(salt), "format")))
-        entries = _recalled(ledger.entries(spec.name), observers)
-        recovery = recover(tournament, entries, folder, find_game, at_hand.match.sealer)
-        was_over = tournament.is_over
-        launches = _launches(spec, folder, at_hand)
-        if not was_over:
-            _note(observers, at_start(folder, spec.entrants, wall_clock()))
-        course = TournamentCourse(
-            game=find_game(spec.game),
-            tournament=tournament,
-            recorder=Recorder(tournament, observers, recovery.openings, recovery.untold),
-            launches=launches,
-            broken_off=recovery.open,
-            seeds=MatchSeeds(secret=at_hand.match.sealer.secret(salt), seed=spec.seed, duplicate=spec.duplicate),
-        )
-        make = partial(
-            TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match
-        )
-        with observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)):
-            is_over = _run(make, total, recovery, at_hand.monitoring)
-        if not was_over:  # whoever works on a program afterwards changes nothing
-            _note(observers, at_end(folder, spec.entrants, wall_clock(), is_over=is_over))
-    return Conducted(spec=spec, salt=salt, tournament=tournament, is_over=is_over, was_over=was_over)
+        taken = _taken_up(folder, spec, format_, at_hand.match.sealer, everybody)
+        with closing(taken.writer):
+            if taken.record is not None and taken.record.is_finished and not _is_asked(taken, spec, folder):
+                at = taken.record.steps[-1].event.at
+                return Conducted(tournament=taken.tournament, is_over=True, over_before=at)
+            is_over = _conducted(taken, spec, run_settings, at_hand, total)
+            return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
 
 
-def _note(observers: Observers, warnings: Iterable[str]) -> None:
-    for warning in warnings:
-        observers.tell(Observer.noted, warning)
+def _is_asked(taken: _Taken, spec: TournamentSpec, folder: Path) -> bool:
+    """Tell whether there is something to do for a tournament that is over."""
+    return bool(pending(folder)) or len(spec.entrants) > len(taken.tournament.spec.entrants)
 
 
-def _recalled(entries: Iterable[MatchEntry], observers: Observers) -> Iterator[MatchEntry]:
-    """Yield what is in the ledger, and let observers see it go by."""
-    for entry in entries:
-        observers.tell(Observer.match_recalled, entry)
-        yield entry
+@contextmanager
+def _prepared(folder: Path) -> Iterator[None]:
+    """Make the folder, and leave none behind if nothing could be begun in it."""
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if is_new and find_record(folder) is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
-def _run(
-    make: Callable[[Any], TournamentRunner], total: int | None, recovery: Recovery, monitoring: Monitoring
+def _taken_up(
+    folder: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
+) -> _Taken:
+    """Begin a tournament's record, or fold what there is of it.
+
+    Raises:
+        BadFormat: the format can't be played with the spec's options and entrants.
+        BadRequest: the folder holds another tournament; the text says in what it differs.
+        RecordError: the record does not hold, or is another key's.
+        OSError: the machine failed.
+    """
+    path = find_record(folder) or path_of(folder, spec.name)
+    if not path.exists():
+        salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
+        tournament = new_tournament(spec, format_, salt)
+        programs = digests_of(spec.entrants)
+        writer = TournamentWriter(path, sealer)
+        writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
+        observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
+        return _Taken(begun=Begun(spec, salt, programs, {}), tournament=tournament, writer=writer, record=None)
+    record = read_tournament(path)
+    if record.header.key != sealer.public:
+        raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
+    begun = begun_with(record.header, record.steps)
+    _check_same(folder, begun.spec, spec)
+    observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, sealer.public)
+    tournament = new_tournament(record.header.spec, format_, begun.salt)
+    for step in refold(record, tournament.handle):
+        observers.tell(Observer.tournament_stepped, step)
+        if isinstance(step.event, e.MatchClosed):
+            observers.tell(Observer.match_recalled, step.event.entry)
+    return _Taken(
+        begun=begun, tournament=tournament, writer=TournamentWriter(path, sealer, record.chain), record=record
+    )
+
+
+def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:
+    """Check that a tournament is the one that was begun, perhaps with more entrants.
+
+    Raises:
+        BadRequest: it is not.
+    """
+    count = len(kept.entrants)
+    wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
+    if kept != wanted:
+        parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept, wanted).items()]
+        remedy = "change that back to go on with it, or give the new tournament a name of its own"
+        raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
+
+
+def _conducted(
+    taken: _Taken, spec: TournamentSpec, run_settings: RunSettings, at_hand: Services, total: int | None
 ) -> bool:
+    """Run a tournament that was taken up; return whether it is over."""
+    folder, observers = run_settings.folder, at_hand.match.observers
+    recorder = Recorder(taken.tournament, taken.writer, observers)
+    contexts = {} if taken.record is None else taken.record.contexts
+    check_no_others(folder, taken.begun.spec.name, contexts)
+    left = {match: contexts[match] for match in taken.tournament.playing}
+    recovery = recover(folder, left, find_game, at_hand.match.sealer)
+    at = wall_clock()
+    recorder.take(e.Begun(at=at) if taken.record is None else e.Resumed(at=at, referee=__version__))
+    programs = dict(taken.begun.programs)
+    for name in note_changes(recorder, programs):
+        observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")
+    for entry in recovery.over:
+        recorder.close(entry)
+        del left[entry.match]
+    builds = Builds(folder / BUILDS, at_hand.match.confinement)
+    launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
+    course = TournamentCourse(
+        game=find_game(spec.game),
+        recorder=recorder,
+        launches=[launch(entrant) for entrant in taken.begun.spec.entrants],
+        contexts=left,
+        broken_off=recovery.open,
+        seeds=_seeds(taken.begun, at_hand.match.sealer),
+        look=lambda: _look(folder, course, launch, observers),
+    )
+    for entrant in spec.entrants[len(taken.begun.spec.entrants) :]:
+        _join(course, entrant, launch(entrant), observers)
+    make = partial(TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match)
+    with _left_in_order(recorder):
+        is_over = _run(make, total, at_hand.monitoring)
+        for name in note_changes(recorder, programs):
+            text = f"{name} changed while matches were played: the last of them may be another program's"
+            observers.tell(Observer.noted, text)
+        recorder.take(e.Finished(at=wall_clock()) if is_over else e.Stopped(at=wall_clock(), why="it was asked to"))
+    return is_over
+
+
+@contextmanager
+def _left_in_order(recorder: Recorder) -> Iterator[None]:
+    """Sign the record when nothing more is played, whatever the reason."""
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(RefereeError, OSError):
+            recorder.take(e.Stopped(at=wall_clock(), why=str(error) or type(error).__name__))
+            recorder.seal()
+        raise
+    recorder.seal()
+
+
+def _seeds(begun: Begun, sealer: Sealer) -> MatchSeeds:
+    return MatchSeeds(secret=sealer.secret(begun.salt), seed=begun.spec.seed, duplicate=begun.spec.duplicate)
+
+
+async def _look(
+    folder: Path, course: TournamentCourse, launch: Callable[[Participant], Launch | str | None], observers: Observers
+) -> None:
+    """Take in what organisers and entrants have asked for."""
+    for path in pending(folder):
+        try:
+            request = read_request(path)
+        except BadRequestFile as error:
+            observers.tell(Observer.noted, str(error))
+            path.rename(path.with_suffix(REFUSED))
+            continue
+        if request.joining is not None:
+            _join(course, request.joining, await deferToThread(launch, request.joining), observers)
+        else:
+            _rule(course.recorder, request, observers)
+        path.unlink()
+
+
+def _rule(recorder: Recorder, request: Request, observers: Observers) -> None:
+    """Carry a ruling out, unless that was done before the referee died."""
+    ruling = request.ruling
+    assert ruling is not None, "a request that is none to join"
+    if any(known.id == ruling.id for known in recorder.tournament.rulings):
+        return
+    about = " ".join(filter(None, (ruling.kind, ruling.match, ruling.entrant)))
+    try:
+        recorder.take(e.Ruled(at=recorder.clock(), ruling=ruling))
+        observers.tell(Observer.noted, f"{ruling.by} ruled: {about}: {ruling.reason}")
+    except BadRuling as error:
+        observers.tell(Observer.noted, f"the ruling {about} was not carried out: {error}")
+
+
+def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str | None, observers: Observers) -> None:
+    """Let somebody join, as far as the format allows it."""
+    digest = digests_of([entrant]).get(entrant.name)
+    try:
+        course.recorder.take(e.EntrantJoined(at=course.recorder.clock(), participant=entrant, digest=digest))
+    except (BadRuling, ImpossibleEvent) as error:
+        observers.tell(Observer.noted, f"{entrant.name} does not join: {error}")
+        return
+    course.launches.append(launch)
+    observers.tell(Observer.noted, f"{entrant.name} has joined")
+
+
+def _run(make: Callable[[Any], TournamentRunner], total: int | None, monitoring: Monitoring) -> bool:
     """Run the reactor until the tournament is over; return False if it was stopped before."""
 
     async def _main(reactor: Any) -> bool:
         async with monitoring.opened(reactor):
             try:
-                await make(reactor).run(total, recovery.leftover)
+                await make(reactor).run(total)
             except CancelledError:
                 return False
         return True
@@ -141,14 +306,11 @@ def _run(
 
 @contextmanager
 def _telling_what_to_do() -> Iterator[None]:
-    """Say what to do about records and a ledger that do not hold."""
+    """Say what to do about records that do not hold."""
     try:
         yield
     except RecordError as error:
-        text = f"{error}; a tournament goes on from records that hold: put this one aside, and its match is played anew"
-        raise TournamentStopped(text) from None
-    except NotOpen as error:
-        text = f"the ledger does not fit: {error}; make it again from the records with `referee rebuild`"
+        text = f"{error}; a tournament goes on from records that hold: put back the ones that its referee wrote"
         raise TournamentStopped(text) from None
 
 
@@ -167,45 +329,13 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _salt(spec: TournamentSpec) -> str:
-    return secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
-
-
-def _founded(ledger: Ledger, folder: Path, spec: TournamentSpec) -> str:
-    """Write down what the tournament is, or see to it that it is the one that is written down.
-
-    Returns:
-        The tournament's salt.
-
-    Raises:
-        BadRequest: it differs; the text says in what.
-    """
-    kept = read_spec_file(folder)
-    salt = _salt(spec)
-    if kept is None:
-        write_spec_file(folder, SpecFile(spec=spec, salt=salt))
-    elif kept.spec != spec:
-        parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept.spec, spec).items()]
-        remedy = "change that back to go on with it, or give the new tournament a name of its own"
-        raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
-    else:
-        salt = kept.salt
-    ledger.found(spec, salt)
-    return salt
-
-
-def _launches(spec: TournamentSpec, folder: Path, at_hand: Services) -> list[Launch | str | None]:
-    """Return by entrant how its program is started, None for a remote one, or why it can't be; builds what is to be."""
-    builds = Builds(folder / BUILDS, at_hand.match.confinement)
-    return [
-        None if entrant.player == REMOTE else _launch(spec.game, entrant.player, entrant.name, builds, at_hand.say)
-        for entrant in spec.entrants
-    ]
-
-
-def _launch(game: str, player: str, name: str, builds: Builds, say: Say) -> Launch | str:
+def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:
+    """Return how an entrant's program is started, None for a remote one, or why it can't be; builds it if need be."""
+    name = entrant.name
+    if entrant.player == REMOTE:
+        return None
     try:
-        launch = replace(find_player(player, game, name=name), name=name)
+        launch = replace(find_player(entrant.player, game, name=name), name=name)
         if builds.build(launch):
             say(f"built {name}")
     except PlayerError as error:

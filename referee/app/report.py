@@ -1,4 +1,4 @@
-"""Reports on a tournament, while it runs or afterwards, from its spec and its records alone."""
+"""Reports on a tournament, while it runs or afterwards, from its records alone."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,14 +12,10 @@ from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, write_report
 from ..pairing.base import BadFormat
 from ..plugins import PluginError, find_game, installed
-from ..record.json_file import BadJsonFile
-from ..record.manifest import record_files
-from ..record.match_entries import BadCourse, course
 from ..record.reader import RecordError, read_record
-from ..record.spec_file import FILE, SpecFile, read_spec_file
-from ..record.tournament_folder import has_line
-from ..tournament.history import refolded
-from ..tournament.machine import NotOpen
+from ..record.recovery import has_line
+from ..record.tournament_record import find_record, read_tournament, refold
+from ..tournament.history import History, new_tournament
 from ..tournament.standings import UnknownTieBreak
 from .pool import each
 
@@ -30,12 +26,6 @@ class BadTournamentFolder(BadRequest):
 
 class NotReported(DoesNotHold):
     """Records that do not hold, or a file that can't be written; the text says which."""
-
-
-class UnfinishedRecord(Struct, frozen=True):
-    """A record that tells of no result: of a match that goes on, or that broke off."""
-
-    path: Path
 
 
 class TournamentReport(Struct, frozen=True, kw_only=True):
@@ -55,66 +45,58 @@ def report_on(folder: Path, targets: Targets, jobs: int) -> TournamentReport:
         jobs: so many records are read at the same time.
 
     Raises:
-        BadTournamentFolder: the folder has no spec that could be played.
+        BadTournamentFolder: the folder has no tournament that could be played.
         NotReported: a record does not hold or is missing, or a file can't be written.
-        BadJsonFile: the file of the programs is damaged.
     """
+    path = tournament_of(folder)
     try:
-        spec_file = find_spec_file(folder)
-    except BadJsonFile as error:
-        raise BadTournamentFolder(str(error)) from None
-    try:
-        return _reported(folder, spec_file, targets, jobs)
-    except (RecordError, BadCourse, NotOpen) as error:
+        return _reported(folder, path, targets, jobs)
+    except RecordError as error:
         raise NotReported(f"{error}; referee audit {folder} tells more") from None
     except (BadFormat, PluginError, UnknownTieBreak) as error:
-        raise BadTournamentFolder(f"{folder / FILE}: {error}") from None
+        raise BadTournamentFolder(f"{path}: {error}") from None
     except OSError as error:
         raise NotReported(f"can't write {error.filename}: {error.strerror}") from None
 
 
-def find_spec_file(folder: Path) -> SpecFile:
-    """Read what the tournament of a folder is.
+def tournament_of(folder: Path) -> Path:
+    """Return the record of the tournament that a folder holds.
 
     Raises:
-        BadTournamentFolder: there is none, or its file can't be read.
-        BadJsonFile: its file is not what it should be.
+        BadTournamentFolder: there is none, or the folder can't be read.
     """
     try:
-        spec_file = read_spec_file(folder)
+        path = find_record(folder)
     except OSError as error:
-        raise BadTournamentFolder(f"can't read {folder / FILE}: {error.strerror}") from None
-    if spec_file is None:
-        raise BadTournamentFolder(f"{folder} holds no tournament: there is no {FILE} in it")
-    return spec_file
+        raise BadTournamentFolder(f"can't read {error.filename}: {error.strerror}") from None
+    if path is None:
+        raise BadTournamentFolder(f"{folder} holds no tournament: there is no record of one in it (NAME.jsonl)")
+    return path
 
 
-def _reported(folder: Path, spec_file: SpecFile, targets: Targets, jobs: int) -> TournamentReport:
-    paths = [path for path in record_files(folder) if path.parent == folder]
-    found = list(each(partial(_digest, tournament=spec_file.spec.name), paths, jobs))
-    digests = {digest.entry.match: digest for digest in found if isinstance(digest, Digest)}
-    format_ = installed().format(spec_file.spec.format)
-    entries = course(digest.entry for digest in digests.values())
+def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> TournamentReport:
+    record = read_tournament(path)
+    spec = record.header.spec
+    format_ = installed().format(spec.format)
+    history = History(new_tournament(spec, format_, record.header.salt))
+    for _ in refold(record, history.take):
+        pass
+    paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
+    digests = {digest.entry.match: digest for digest in each(_digest, paths, jobs) if digest is not None}
     written = write_report(
         folder,
-        refolded(spec_file.spec, format_, spec_file.salt, entries),
+        history,
         digests,
-        Titles(find_game(spec_file.spec.game).title, format_.title),
+        Titles(find_game(spec.game).title, format_.title),
         targets,
         lambda records, target: _make_replays(records, target, jobs),
     )
-    return TournamentReport(written=written, unfinished=sum(isinstance(digest, UnfinishedRecord) for digest in found))
+    return TournamentReport(written=written, unfinished=len(history.tournament.playing))
 
 
-def _digest(path: Path, tournament: str) -> Digest | UnfinishedRecord | None:
-    """Read a record; None if it is of no match of the tournament."""
-    if not has_line(path):
-        return UnfinishedRecord(path)  # its match has hardly begun
-    record = read_record(path)
-    context = record.header.context
-    if context is None or context.tournament != tournament:
-        return None
-    return UnfinishedRecord(path) if record.seal is None else digest_of(record)
+def _digest(path: Path) -> Digest | None:
+    """Read a match's record; None if it is not there: whether it has to be, an audit says."""
+    return digest_of(read_record(path)) if path.exists() and has_line(path) else None
 
 
 def _make_replays(records: Sequence[Path], target: Path, jobs: int) -> None:

@@ -1,4 +1,4 @@
-"""Runs the tournament of a file: reads what the file means, conducts it, and signs the list of its records."""
+"""Runs the tournament of a file: reads what the file means, and conducts it."""
 
 import contextlib
 from collections.abc import Iterator
@@ -6,26 +6,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..errors import RefereeError
 from ..launch import PlayerError, resolved
 from ..ledger.ledger import file_of
 from ..observers import Observer
 from ..pairing.base import Extent
 from ..plugins import installed
-from ..record.json_file import BadJsonFile
-from ..record.manifest import write_manifest
 from ..record.reader import RecordError
-from ..record.spec_file import read_spec_file
+from ..record.tournament_record import read_begun
 from ..text import printable
 from ..tournament.spec import REMOTE, TournamentSpec
 from .conducting import conduct
 from .players import find_player
 from .services import RefereeOptions, services
 from .tournament_file.plan import TournamentPlan, read_tournament
-
-
-class NotSigned(RefereeError):
-    """A tournament is over, and the list of its records could not be signed."""
 
 
 def read_plan(path: Path, tables: int | None = None) -> TournamentPlan:
@@ -40,25 +33,24 @@ def read_plan(path: Path, tables: int | None = None) -> TournamentPlan:
     """
     plan = read_tournament(path, installed())
     plan = plan if tables is None else replace(plan, run_settings=replace(plan.run_settings, tables=tables))
-    return _without_latecomers(plan)
+    return _as_begun(plan)
 
 
-def _without_latecomers(plan: TournamentPlan) -> TournamentPlan:
-    """Return the plan with the field that its tournament began with.
+def _as_begun(plan: TournamentPlan) -> TournamentPlan:
+    """Return the plan with the field that its tournament has, if it has begun: those first, then who is new.
 
-    Who was handed in later is not in it, and whose folder can't be played with any more loses its own matches.
+    Whose folder can't be played with any more stays in it, and loses its own matches.
     """
-    with contextlib.suppress(BadJsonFile):  # it is told when the tournament is taken up
-        kept = read_spec_file(plan.run_settings.folder)
-        if kept is None or plan.spec == kept.spec:
+    with contextlib.suppress(RecordError):  # it is told when the tournament is taken up
+        begun = read_begun(plan.run_settings.folder)
+        if begun is None:
             return plan
-        field = kept.spec.entrants
-        late = [entrant.name for entrant in plan.spec.entrants if entrant not in field]
+        field = begun.spec.entrants
         missing = {entrant.player for entrant in field if entrant not in plan.spec.entrants}
-        if replace(plan.spec, entrants=field) == kept.spec and missing <= set(plan.left_out):
-            warning = f"not in the field, for the tournament had begun before: {', '.join(late)}"
-            warnings = (*plan.warnings, warning) if late else plan.warnings
-            return replace(plan, spec=kept.spec, extent=_extent(kept.spec), warnings=warnings)
+        if missing <= set(plan.left_out):
+            late = tuple(entrant for entrant in plan.spec.entrants if entrant not in field)
+            spec = replace(plan.spec, entrants=(*field, *late))
+            return replace(plan, spec=spec, extent=_extent(spec))
     return plan
 
 
@@ -80,7 +72,7 @@ def absent_programs(spec: TournamentSpec) -> Iterator[str]:
 
 
 def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bool:
-    """Run a tournament, or go on with it, until it is over or stopped; sign the list of its records when it is over.
+    """Run a tournament, or go on with it, until it is over or stopped.
 
     Args:
         plan: what its file says.
@@ -91,23 +83,19 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
         Whether it is over.
 
     Raises:
-        NotSigned: it is over, and the list of its records could not be signed.
         RefereeError: as conduct does.
     """
     spec, run_settings = plan.spec, plan.run_settings
     options = replace(options, sandbox=run_settings.sandbox, memory_mib=spec.memory_mib)
     written = _ledger_files(run_settings.ledger)
-    with services(options, run_settings.folder, written) as at_hand:
-        with at_hand.match.observers.also(observer) as observers:
-            for warning in plan.warnings:
-                observers.tell(Observer.noted, warning)
-            total = None if plan.extent is None else plan.extent.fewest * spec.legs
-            conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand, total)
-        if conducted.is_over:
-            try:
-                write_manifest(run_settings.folder, at_hand.match.sealer)
-            except (RecordError, OSError) as error:
-                raise NotSigned(f"the list of the records was not signed: {error}") from None
+    with (
+        services(options, run_settings.folder, written) as at_hand,
+        at_hand.match.observers.also(observer) as observers,
+    ):
+        for warning in plan.warnings:
+            observers.tell(Observer.noted, warning)
+        total = None if plan.extent is None else plan.extent.fewest * spec.legs
+        conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand, total)
     return conducted.is_over
 
 

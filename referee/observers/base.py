@@ -12,6 +12,7 @@ from ..match.setup import MatchSetup
 from ..tournament.commands import SuspendEntrant, TakenStep
 from ..tournament.machine import Tournament
 from ..tournament.match_context import Fixture, MatchEntry
+from ..tournament.spec import TournamentSpec
 
 
 class MatchStep(Struct, frozen=True, kw_only=True):
@@ -111,6 +112,15 @@ class Observer:
             name: of the match.
             table: on which of the tables it is played, from 1.
             fixture: that is played.
+        """
+
+    def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+        """Take note of what a tournament is, before any of its steps.
+
+        Args:
+            spec: as it began.
+            salt: from which its chance follows, in hex.
+            key: the public key that seals its records, in hex.
         """
 
     def tournament_stepped(self, step: TakenStep) -> None:

@@ -58,12 +58,12 @@ def matches_csv(summary: Summary) -> str:
 
 def _matches(summary: Summary) -> Iterator[Row]:
     for entry in summary.history.entries:
-        context, places = entry.context, summary.places(entry)
+        fixture, places = entry.fixture, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
         digest = summary.digests.get(entry.match)
         for seat, name in enumerate(entry.names):
             yield [
-                *(entry.match, context.number, context.round, context.table, context.leg, context.attempt),
+                *(entry.match, fixture.number, fixture.round, fixture.table, fixture.leg, fixture.attempt),
                 *(seat, _safe(name), places[seat] or "", entry.scores[seat], causes.get(seat, "")),
                 *(
                     f"{entry.used_ms[seat] / 1000:.3f}",
@@ -80,7 +80,7 @@ def fouls_csv(summary: Summary) -> str:
     titles = ["match", "round", "turn", "seat", "name", "cause", "rule", "code", "detail"]
     rows = (
         [
-            *(entry.match, entry.context.round, foul.turn, foul.seat, _safe(entry.names[foul.seat]), foul.cause),
+            *(entry.match, entry.fixture.round, foul.turn, foul.seat, _safe(entry.names[foul.seat]), foul.cause),
             *(_safe(foul.rule or ""), _safe(foul.code or ""), _safe(foul.detail)),
         ]
         for entry, foul in summary.fouls()
@@ -107,7 +107,8 @@ def everything(summary: Summary) -> dict[str, Any]:
         "suspended": list(map(msgspec.to_builtins, tournament.suspended.values())),
         "changed": dict(summary.changed),
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
-        "given_up": [entry.match for entry in summary.history.given_up],
+        "disregarded": summary.history.disregarded,
+        "rulings": list(map(msgspec.to_builtins, tournament.rulings)),
         "entries": list(map(msgspec.to_builtins, summary.history.entries)),
     }
 

@@ -90,15 +90,15 @@ def _quoted(text: str) -> str:
 
 
 def _tags(entry: MatchEntry, game: str, opened: str, void: str) -> Iterator[tuple[str, str]]:
-    context = entry.context
-    yield "Event", context.tournament
+    fixture = entry.fixture
+    yield "Event", entry.match.rpartition("-")[0]
     yield "Match", entry.match
     yield "Game", game
     yield "Opened", opened
-    yield "Round", str(context.round)
-    yield "Table", context.table
-    yield "Leg", str(context.leg + 1) if context.leg else ""
-    yield "Attempt", str(context.attempt + 1) if context.attempt else ""
+    yield "Round", str(fixture.round)
+    yield "Table", fixture.table
+    yield "Leg", str(fixture.leg + 1) if fixture.leg else ""
+    yield "Attempt", str(fixture.attempt + 1) if fixture.attempt else ""
     for seat, name in enumerate(entry.names):
         yield f"Seat{seat}", name
     yield "Void", void

@@ -138,7 +138,7 @@ def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
     """Yield match, round, players and why it does not count, mostly a fault of the referee's own."""
     for entry in summary.history.entries:
         if entry.match in summary.uncounted:
-            yield entry.match, entry.context.round, entry.names, summary.uncounted[entry.match]
+            yield entry.match, entry.fixture.round, entry.names, summary.uncounted[entry.match]
 
 
 def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
@@ -152,9 +152,9 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
         "matches": [
             (
                 entry.match,
-                entry.context.round,
-                printable(entry.context.table),
-                entry.context.entrants,
+                entry.fixture.round,
+                printable(entry.fixture.table),
+                entry.fixture.entrants,
                 summary.places(entry),
                 entry.scores,
                 [foul.seat for foul in entry.fouls],
@@ -167,7 +167,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
         "fouls": [
             (
                 index[entry.match],
-                entry.context.entrants[foul.seat],
+                entry.fixture.entrants[foul.seat],
                 foul.cause,
                 printable(foul.rule or foul.code or ""),
                 foul.turn,

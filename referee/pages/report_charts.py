@@ -155,8 +155,8 @@ def _spread(wanted: Sequence[float], lowest: float) -> list[float]:
 def bracket(summary: Summary) -> list[list[Box]]:
     """Return a knockout, a column for each round, every match beside the one that its winner went on to."""
     boxes = {_key(played.pairing): Box(played.pairing, played) for played in summary.history.played}
-    for fixture in summary.tournament.fixtures():
-        boxes.setdefault(_key(fixture.pairing), Box(fixture.pairing, None))
+    for pairing in summary.tournament.due:
+        boxes.setdefault(_key(pairing), Box(pairing, None))
     columns: list[list[Box]] = []
     after: list[Box] = []
     for round_ in sorted({box.pairing.round for box in boxes.values()}, reverse=True):

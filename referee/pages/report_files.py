@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from ..files.whole import write_whole
 from ..record.audit.audit import FindGame
-from ..record.programs import Programs, read_programs
 from ..record.reader import read_record
 from ..tournament.history import History
 from . import exports
@@ -79,11 +78,9 @@ def write_report(
 
     Raises:
         RecordError: a record of which a page is to be made does not hold.
-        BadJsonFile: the file of the programs is damaged.
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
-    programs = read_programs(folder) or Programs()
-    summary = Summary(history, digests, programs.changed)
+    summary = Summary(history, digests)
     replayed = _replay(folder, summary, targets.replays, make_replays)
     written = Written(
         summary=summary,

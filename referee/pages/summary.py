@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import field as dataclass_field
 from fractions import Fraction
 from functools import cached_property
 
@@ -18,8 +17,6 @@ from ..tournament.standings import Standing
 from .digest import Digest, SeatTime
 from .notation import places_of
 
-GIVEN_UP = "a player was suspended before it was over"
-
 
 @dataclass(frozen=True)
 class Summary:
@@ -28,12 +25,10 @@ class Summary:
     Args:
         history: its course so far.
         digests: match -> what its record tells besides; matches without one are told of all the same.
-        changed: entrant, by name, that went on with another program -> when that was found the last time.
     """
 
     history: History
     digests: Mapping[str, Digest]
-    changed: Mapping[str, str] = dataclass_field(default_factory=dict)
 
     @property
     def tournament(self) -> Tournament:
@@ -66,6 +61,11 @@ class Summary:
         return {suspension.entrant: suspension.why for suspension in self.tournament.suspended.values()}
 
     @cached_property
+    def changed(self) -> Mapping[str, str]:
+        """Entrant, by name, that went on with another program -> when that was found the last time."""
+        return {self.names[entrant]: at for entrant, at in self.history.changes}
+
+    @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """Everybody, from first to last."""
         return placed(self.tournament)
@@ -95,7 +95,7 @@ class Summary:
     def uncounted(self) -> Mapping[str, str]:
         """Match that does not count -> why not."""
         found = {entry.match: entry.void for entry in self.history.entries if entry.void is not None}
-        return {**found, **{entry.match: GIVEN_UP for entry in self.history.given_up}}
+        return {**found, **self.history.disregarded}
 
     def places(self, entry: MatchEntry) -> list[int]:
         """Return the place of each seat of a match, from 1; zeros if it does not count."""
@@ -112,7 +112,7 @@ class Summary:
         """Entrant -> cause -> how often; those alone who fouled."""
         found: dict[int, Counter[str]] = {}
         for entry, foul in self.fouls():
-            found.setdefault(entry.context.entrants[foul.seat], Counter())[foul.cause] += 1
+            found.setdefault(entry.fixture.entrants[foul.seat], Counter())[foul.cause] += 1
         return found
 
     def fouls_of(self, entrant: int) -> int:
@@ -133,6 +133,6 @@ class Summary:
         found = [SeatTime() for _ in self.names]
         for entry in self.counted:
             if entry.match in self.digests:
-                for entrant, time in zip(entry.context.entrants, self.digests[entry.match].times, strict=True):
+                for entrant, time in zip(entry.fixture.entrants, self.digests[entry.match].times, strict=True):
                     found[entrant] = found[entrant].plus(time)
         return found

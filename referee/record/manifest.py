@@ -11,12 +11,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from .audit.completeness import check_course
 from .json_file import write_json
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
-from .spec_file import FILE as SPEC
 
 NAME = "MANIFEST.json"
 FORMAT = 1
@@ -52,7 +50,7 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
     """Sign the list of all records below a folder, and write it there, in place of an older one.
 
     Raises:
-        RecordError: one of them has no seal of this key, or a tournament's is missing.
+        RecordError: one of them has no seal of this key.
         OSError: the file can't be written.
     """
     entries = []
@@ -64,8 +62,6 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
             raise RecordError(path, 1, f"key {sealer.public}", f"key {record.header.key}")
         name = path.relative_to(folder).as_posix()
         entries.append(ManifestEntry(file=name, match=record.header.setup.match, head=record.chain.head))
-    for spec in sorted(folder.rglob(SPEC)):
-        check_course(spec.parent)
     signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))
     manifest = Manifest(format=FORMAT, key=sealer.public, records=tuple(entries), signature=signature)
     write_json(folder / NAME, manifest)

@@ -1,72 +1,78 @@
-"""Takes up a tournament whose referee stopped or died: from its ledger and its records. Runs nothing.
+"""Finds out, from their records, how far the matches had come that were open when a tournament's referee stopped."""
 
-The records are the truth: what the ledger lacks is found in them, and what was open is opened again.
-"""
-
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..tournament.machine import GivenUp, Tournament
 from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.audit import FindGame
+from .match_entries import entry_of
+from .reader import RecordError, read_record
 from .resume import Resumption, reopen
 from .seal import Sealer
-from .tournament_folder import look_through
+
+TORN = ".torn"
+"""Ending of what is left of a record whose referee died before its first line was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How far a tournament had come."""
+    """What became of the matches that were opened and not closed; of those in neither, nothing was played yet."""
 
-    openings: int
-    """How many matches were opened."""
-    untold: tuple[str, ...]
-    """The matches whose results were taken since the last opening, in their order."""
-    leftover: tuple[MatchEntry, ...]
-    """Results that are on record and not in the ledger, in the order in which they are to be taken."""
-    open: dict[str, Resumption]
+    over: list[MatchEntry] = field(default_factory=list)
+    """Their records are sealed."""
+    open: dict[str, Resumption] = field(default_factory=dict)
     """Match -> what is to be played on."""
 
 
-def recover(
-    tournament: Tournament, entries: Iterable[MatchEntry], folder: Path, find_game: FindGame, sealer: Sealer
-) -> Recovery:
-    """Bring a tournament to where it was left.
+def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindGame, sealer: Sealer) -> Recovery:
+    """Look at the records of the matches that were opened and not closed; what has no first line yet is put aside.
 
     Args:
-        tournament: new; it takes the ledger's results.
-        entries: the ledger's, in its order.
         folder: of the records.
+        contexts: match -> what it was opened for.
         find_game: a game's name -> its rules.
         sealer: the key that sealed them.
 
     Raises:
-        NotOpen: the ledger has results that are not this tournament's.
-        RecordError: a record does not hold, or is another key's.
+        RecordError: a record does not hold, is another key's, or says that it was opened for something else.
         OSError: the folder can't be read or written.
     """
-    order: list[str] = []
-    contexts: list[MatchContext] = []
-    for entry in entries:
-        order.append(entry.match)
-        contexts.append(entry.context)
-        try:
-            tournament.take(entry)
-        except GivenUp:
-            continue  # it came too late when it was played, too
-    found = look_through(folder, tournament.spec.name, frozenset(order))
-    contexts += [entry.context for entry in found.over] + [context for _, context in found.open.values()]
-    told = [match for context in sorted(contexts, key=lambda item: item.opening) for match in context.taken]
-    place = {match: index for index, match in enumerate(told)}
-    leftover = sorted(found.over, key=lambda entry: (place.get(entry.match, len(place)), _key(entry.context)))
-    return Recovery(
-        openings=1 + max((context.opening for context in contexts), default=-1),
-        untold=tuple(match for match in order if match not in place),
-        leftover=tuple(leftover),
-        open={match: reopen(path, find_game, sealer) for match, (path, _) in found.open.items()},
-    )
+    recovery = Recovery()
+    for match, context in contexts.items():
+        path = folder / f"{match}.jsonl"
+        if not path.exists():
+            continue
+        if not has_line(path):
+            path.rename(path.with_suffix(TORN))
+            continue
+        record = read_record(path)
+        if record.header.context != context:
+            raise RecordError(path, 1, f"the match that was opened with line {context.head}", "another one")
+        if record.seal is None:
+            recovery.open[match] = reopen(path, find_game, sealer)
+        else:
+            recovery.over.append(entry_of(record))
+    return recovery
 
 
-def _key(context: MatchContext) -> tuple[int, int, int]:
-    return context.number, context.leg, context.attempt
+def check_no_others(folder: Path, tournament: str, contexts: Mapping[str, MatchContext]) -> None:
+    """Check that a folder has no records of a tournament's matches but those that its own record tells of.
+
+    Raises:
+        RecordError: it has.
+        OSError: it can't be read.
+    """
+    for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
+        if path.stem not in contexts:
+            raise RecordError(path, 0, f"no match that the record of {tournament} does not tell of", "this one")
+
+
+def has_line(path: Path) -> bool:
+    """Tell whether a record has its first line; without, its match was never begun.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    with path.open("rb") as file:
+        return file.readline().endswith(b"\n")

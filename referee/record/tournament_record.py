@@ -4,12 +4,13 @@ It lies in the tournament's folder and is called after it. Every run of the refe
 several; the last one covers all that stands before it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ..pairing.base import BadRuling
 from ..tournament import commands as c
@@ -22,6 +23,7 @@ from .reader import Chain, RecordError, is_sealed, read_chain
 from .schema import FORMAT, Hex32, Line, PlainLine, SealLine
 
 KIND = "tournament"
+_OF_ENTRANTS = (b'"entrant-joined"', b'"program-changed"')
 _encode = msgspec.json.Encoder().encode
 
 
@@ -75,11 +77,6 @@ class TournamentRecord(Struct, frozen=True, kw_only=True):
         """Whether nothing more was to be played when it was left."""
         return self.is_sealed and bool(self.steps) and isinstance(self.steps[-1].event, e.Finished)
 
-    def taken(self, step: TournamentStep, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
-        """Return a step as observers are told of it."""
-        digest = self.chain.lines[step.n].hash
-        return c.TakenStep(line=step.n, hash=digest, event=step.event, commands=tuple(commands))
-
     @property
     def contexts(self) -> dict[str, MatchContext]:
         """Match -> what its own record has to say that it was opened for, in the order of the openings."""
@@ -102,7 +99,8 @@ def find_record(folder: Path) -> Path | None:
     Raises:
         OSError: the folder can't be read.
     """
-    return next((path for path in sorted(folder.glob("*.jsonl")) if is_tournament(path)), None)
+    paths = sorted(folder.glob("*.jsonl"), key=lambda path: (len(path.name), path.name))  # matches have longer names
+    return next((path for path in paths if is_tournament(path)), None)
 
 
 def is_tournament(path: Path) -> bool:
@@ -113,6 +111,58 @@ def is_tournament(path: Path) -> bool:
     """
     with path.open("rb") as file:
         return f'"kind":"{KIND}"'.encode() in file.read(200)
+
+
+class Begun(NamedTuple):
+    """What a tournament was begun with, and who has joined or changed since."""
+
+    spec: TournamentSpec
+    """With those who joined."""
+    salt: str
+    programs: dict[str, str]
+    """Entrant -> digest of its program as it was last."""
+    changed: dict[str, str]
+    """Entrant that has another program than it began with -> the time of day at which that was found."""
+
+
+def read_begun(folder: Path) -> Begun | None:
+    """Read what the tournament of a folder was begun with; whether its record holds is not looked at.
+
+    Returns:
+        None if the folder holds no tournament.
+
+    Raises:
+        RecordError: what is looked for can't be read.
+        OSError: the folder can't be read.
+    """
+    path = find_record(folder)
+    if path is None:
+        return None
+    with path.open("rb") as file:
+        chosen = [line for number, line in enumerate(file) if not number or any(word in line for word in _OF_ENTRANTS)]
+    try:
+        header = msgspec.json.decode(chosen[0], type=TournamentHeader)
+        steps = [msgspec.json.decode(line, type=TournamentStep) for line in chosen[1:] if line.endswith(b"\n")]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RecordError(path, 0, "the record of a tournament", str(error)) from None
+    return begun_with(header, steps)
+
+
+def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> Begun:
+    """Return what a tournament was begun with, and who has joined or changed since."""
+    spec, programs = header.spec, dict(header.programs)
+    changed: dict[str, str] = {}
+    for step in steps:
+        event = step.event
+        if isinstance(event, e.EntrantJoined):
+            spec = replace(spec, entrants=(*spec.entrants, event.participant))
+            if event.digest is not None:
+                programs[event.participant.name] = event.digest
+        elif isinstance(event, e.ProgramChanged):
+            name = spec.entrants[event.entrant].name
+            programs[name] = event.digest
+            changed[name] = event.at
+    return Begun(spec, header.salt, programs, changed)
 
 
 def read_tournament(path: Path) -> TournamentRecord:
@@ -158,7 +208,7 @@ def plain_commands(commands: Sequence[c.TournamentCommand]) -> Any:
 
 def refold(
     record: TournamentRecord, take: Callable[[e.TournamentEvent], Sequence[c.TournamentCommand]]
-) -> Iterator[TournamentStep]:
+) -> Iterator[c.TakenStep]:
     """Fold a tournament's events again, and yield each step once it is taken.
 
     Args:
@@ -170,14 +220,13 @@ def refold(
     """
     for step in record.steps:
         try:
-            commands = plain_commands(take(step.event))
+            commands = tuple(take(step.event))
         except (ImpossibleEvent, BadRuling) as error:
             raise RecordError(record.path, step.n + 1, "an event that can happen then", str(error)) from None
-        if commands != step.commands:
-            raise RecordError(
-                record.path, step.n + 1, f"commands {_encode(commands)!r:.300}", f"{_encode(step.commands)!r:.300}"
-            )
-        yield step
+        if plain_commands(commands) != step.commands:
+            expected, found = (_encode(each).decode() for each in (commands, step.commands))
+            raise RecordError(record.path, step.n + 1, f"commands {expected:.300}", f"{found:.300}")
+        yield c.TakenStep(line=step.n, hash=record.chain.lines[step.n].hash, event=step.event, commands=commands)
 
 
 class TournamentWriter(ChainWriter):
@@ -224,4 +273,3 @@ class TournamentWriter(ChainWriter):
         self.write("tournament-step", event=msgspec.to_builtins(event), commands=plain)
         self.sync()
         return c.TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))
-

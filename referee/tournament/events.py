@@ -77,6 +77,8 @@ class ProgramChanged(TournamentEvent, frozen=True, kw_only=True, tag="program-ch
 class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser decided."""
 
+    id: Annotated[str, Meta(pattern=r"^[0-9a-f-]{1,60}$(?!\n)")]
+    """Tells it from all others: it is carried out once, however often it is handed in."""
     kind: Kind
     entrant: str | None = None
     """Name of whom it is about: one to withdraw, reinstate or disqualify, or to award the match to."""

@@ -101,6 +101,11 @@ class Tournament:
         """The round that somebody else is to pair before more is due."""
         return self._format.to_pair(self._state)
 
+    @property
+    def due(self) -> list[Pairing]:
+        """The pairings that are to be played, or are being played."""
+        return [self._due[number] for number in self._due]
+
     def fixtures(self) -> Iterator[Fixture]:
         """Yield every match that may be opened now and has no result yet, in the order of the pairings.
 

@@ -9,13 +9,17 @@ from typing import Any, Self
 from msgspec import Struct
 
 from ...errors import BadRequest
+from ...ledger.checking import check_ledger
+from ...ledger.ledger import FILE as LEDGER
+from ...pairing.base import BadFormat
+from ...pairing.dutch import pair_round
 from ...plugins import PluginError, find_game, installed
 from ...record.audit.audit import audit
-from ...record.audit.completeness import check_course
+from ...record.audit.tournament import MatchProof, audit_tournament
 from ...record.manifest import NAME, check_manifest, record_files
-from ...record.reader import RecordError, Redacted
+from ...record.reader import Record, RecordError, Redacted
 from ...record.redacted import check_redacted
-from ...record.spec_file import FILE as SPEC
+from ...record.tournament_record import is_tournament
 from ..pool import each
 
 VERIFIED = ("chain", "seal", "shown fields")
@@ -67,6 +71,8 @@ class SoundRecord(Struct, frozen=True, kw_only=True):
     """`fair`, of the players' nonces; `fixed`; from a `position`; or `hidden`."""
     key: str | None
     """The public key that sealed it."""
+    head: str
+    """Hash of its last line but the seal."""
     holds: bool = True
 
 
@@ -96,18 +102,36 @@ class BrokenManifest(Broken, frozen=True, kw_only=True):
 
 
 class SoundTournament(Struct, frozen=True, kw_only=True):
-    """A tournament whose records tell of none that is not there."""
+    """A tournament whose record holds, and so does all that it tells of its matches."""
 
-    spec: str
+    tournament: str
+    """Its record."""
+    state: str
+    """`finished`, `stopped` or `unfinished`."""
     matches: int
     """That were opened."""
+    playing: int
+    """Of them, those that are not over."""
+    key: str
+    """The public key that sealed it."""
+    ledger: str | None
+    """The file of its ledger, which says the same; None: there is none in the folder."""
+    unverified: tuple[str, ...]
+    """Files in the folder that prove nothing: `referee report` makes most of them anew."""
     holds: bool = True
 
 
 class BrokenTournament(Broken, frozen=True, kw_only=True):
-    """A tournament of which a record is missing, or contradicts another."""
+    """A tournament whose record does not hold, or that says other things than the records of its matches."""
 
-    spec: str
+    tournament: str
+
+
+class Equivocation(Struct, frozen=True, kw_only=True):
+    """Different records of one match, sealed by one key: the referee told one thing here and another there."""
+
+    match: str
+    records: tuple[str, ...]
 
 
 class Unlisted(Struct, frozen=True, kw_only=True):
@@ -126,6 +150,7 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     records: list[RecordReport]
     manifests: list[SoundManifest | BrokenManifest]
     tournaments: list[SoundTournament | BrokenTournament]
+    equivocations: list[Equivocation]
     unlisted: list[Unlisted]
     broken: int
     """Of the records."""
@@ -167,51 +192,69 @@ def audit_paths(
         NoRecords: there is no such path, or no record below it.
         Exception: the auditor itself failed, or a game's rules did; that accuses no record.
     """
-    files = find_records(paths)
-    reports: list[RecordReport] = []
-    with closing(each(partial(audit_record, demands=demands), files, jobs)) as found:
-        for report in found:
-            reports.append(report)
-            seen(report, len(files))
+    found = find_records(paths)
+    whole = [path for path in found if is_tournament(path)]
+    files = [path for path in found if path not in set(whole)]
+    examined: list[Examined] = []
+    with closing(each(partial(examine, demands=demands), files, jobs)) as examinations:
+        for one in examinations:
+            examined.append(one)
+            seen(one.report, len(files))
+    reports = [one.report for one in examined]
     folders = [path for path in paths if path.is_dir()]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
-    tournaments = [_tournament(path) for folder in folders for path in sorted(folder.rglob(SPEC))]
+    tournaments = [_tournament(path, examined, demands) for path in whole]
+    equivocations = list(_equivocations(reports))
+    parts = (*reports, *manifests, *tournaments)
     return AuditReport(
         records=reports,
         manifests=manifests,
         tournaments=tournaments,
-        unlisted=list(_unlisted(folders)),
+        equivocations=equivocations,
+        unlisted=list(_unlisted(folders, [path.parent for path in whole])),
         broken=sum(not report.holds for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
-        holds=all(part.holds for part in (*reports, *manifests, *tournaments)),
+        holds=all(part.holds for part in parts) and not equivocations,
     )
 
 
-def audit_record(path: Path, demands: Demands) -> RecordReport:
+class Examined(Struct, frozen=True):
+    """A record that was audited."""
+
+    path: Path
+    report: RecordReport
+    proof: MatchProof | None = None
+    """What it says of its tournament, if it is of one and holds."""
+
+
+def examine(path: Path, demands: Demands) -> Examined:
     """Audit one record.
 
     Raises:
         Exception: the auditor itself failed; a note says over which record.
     """
     try:
-        return _sound_redaction(path, demands) if (whole := _sound(path, demands)) is None else whole
+        record = _audited(path, demands)
+        if record is None:
+            return Examined(path, _sound_redaction(path, demands))
+        return Examined(path, _sound(record), None if record.header.context is None else MatchProof.of(record))
     except RecordError as error:
-        return Broken.by(error)
+        return Examined(path, Broken.by(error))
     except PluginError as error:
-        return Broken.by(RecordError(path, 1, str(error), "none"))
+        return Examined(path, Broken.by(RecordError(path, 1, str(error), "none")))
     except Exception as error:
         error.add_note(f"while {path} was audited")
         raise
 
 
-def _sound(path: Path, demands: Demands) -> SoundRecord | None:
-    """Return what there is to say of a record that holds; None if it is a redacted one.
+def _audited(path: Path, demands: Demands) -> Record | None:
+    """Return a record that holds; None if it is a redacted one.
 
     Raises:
         RecordError: it does not hold.
     """
     try:
-        record = audit(
+        return audit(
             path,
             find_game,
             keys=demands.keys,
@@ -221,14 +264,18 @@ def _sound(path: Path, demands: Demands) -> SoundRecord | None:
         )
     except Redacted:
         return None
+
+
+def _sound(record: Record) -> SoundRecord:
     setup = record.header.setup
     return SoundRecord(
-        record=str(path),
+        record=str(record.path),
         match=setup.match,
         events=len(record.steps),
         state=record.state,
         deal="position" if setup.position is not None else "fair" if setup.nonces else "fixed",
         key=None if record.seal is None else record.header.key,
+        head=record.chain.head if record.seal is None else record.seal.prev,
     )
 
 
@@ -242,6 +289,7 @@ def _sound_redaction(path: Path, demands: Demands) -> SoundRedaction:
         state="redacted",
         deal="hidden",
         key=header.key,
+        head=redaction.chain.lines[-1].fields["prev"],
         seat=redaction.seat,
         name=header.setup.names[redaction.seat],
     )
@@ -254,17 +302,58 @@ def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManife
         return BrokenManifest.by(error, manifest=str(path))
 
 
-def _tournament(path: Path) -> SoundTournament | BrokenTournament:
+def _tournament(path: Path, examined: Sequence[Examined], demands: Demands) -> SoundTournament | BrokenTournament:
+    """Audit the record of a tournament, against those of its matches and the ledger."""
+    folder = path.parent
     try:
-        return SoundTournament(spec=str(path), matches=len(check_course(path.parent)))
+        audited = audit_tournament(
+            path, installed().format, pair_round, keys=demands.keys, is_strict=not demands.unsealed
+        )
+        matches = [one for one in examined if folder in one.path.parents]
+        audited.check_files([one.path for one in matches])
+        for one in matches:
+            if one.proof is not None:
+                audited.check_match(one.proof, find_game)
+        ledger = folder / LEDGER
+        if ledger.exists():
+            check_ledger(ledger, audited.record)
     except RecordError as error:
-        return BrokenTournament.by(error, spec=str(path))
+        return BrokenTournament.by(error, tournament=str(path))
+    except (PluginError, BadFormat) as error:
+        return BrokenTournament.by(RecordError(path, 1, str(error), "none"), tournament=str(path))
+    record, known = audited.record, {path, ledger, *(one.path for one in matches)}
+    return SoundTournament(
+        tournament=str(path),
+        state="finished" if record.is_finished else "stopped" if record.is_sealed else "unfinished",
+        matches=len(audited.contexts),
+        playing=len(audited.history.tournament.playing),
+        key=record.header.key,
+        ledger=str(ledger) if ledger.exists() else None,
+        unverified=tuple(sorted({_part(folder, file) for file in folder.rglob("*") if file not in known})),
+    )
 
 
-def _unlisted(folders: Sequence[Path]) -> Iterator[Unlisted]:
-    """Yield the folders with records that no manifest lists."""
+def _part(folder: Path, file: Path) -> str:
+    """Return the file or folder right in a folder that a file below it belongs to."""
+    part = file.relative_to(folder).parts[0]
+    return f"{part}/" if (folder / part).is_dir() else part
+
+
+def _equivocations(reports: Sequence[RecordReport]) -> Iterator[Equivocation]:
+    """Yield the matches of which one key sealed different records."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for report in reports:
+        if isinstance(report, SoundRecord) and report.key is not None:
+            found.setdefault((report.match, report.key), {}).setdefault(report.head, report.record)
+    for (match, _), records in found.items():
+        if len(records) > 1:
+            yield Equivocation(match=match, records=tuple(records.values()))
+
+
+def _unlisted(folders: Sequence[Path], known: Sequence[Path]) -> Iterator[Unlisted]:
+    """Yield the folders with records that neither a manifest nor a tournament lists."""
     for folder in folders:
-        listed = {path.parent for path in folder.rglob(NAME)}
+        listed = {*known, *(path.parent for path in folder.rglob(NAME))}
         records = sum(listed.isdisjoint(path.parents) for path in record_files(folder))
         if records:
             yield Unlisted(folder=str(folder), records=records)

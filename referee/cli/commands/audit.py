@@ -43,8 +43,9 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     expected there. A redacted record (`referee explain --redact`) is known as such: checked are its chain, its seal,
     and that it shows what was sealed, all of what one seat may see and nothing else.
 
-    Of a folder with a MANIFEST.json is checked that no record is missing and none was added; of a tournament's, that
-    its records tell of none that is not there.
+    Of a folder with a MANIFEST.json is checked that no record is missing and none was added. Of a tournament's folder
+    are checked its record, with every pairing, ruling and bye, each result against the match's own record, the
+    standings and the ledger; and that no record is missing and none was added.
 
     Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
 
@@ -103,12 +104,19 @@ def _show_folders(report: AuditReport) -> None:
         else:
             out.say(f"{what} holds: {counted(manifest.records, 'record')}, none missing, none added")
     for tournament in report.tournaments:
-        what = f"the tournament {tournament.spec}"
+        what = f"the tournament {tournament.tournament}"
         if isinstance(tournament, Broken):
-            _show_broken(tournament, what if tournament.record == tournament.spec else f"{what}: {tournament.record}")
+            is_elsewhere = tournament.record != tournament.tournament
+            _show_broken(tournament, f"{what}: {tournament.record}" if is_elsewhere else what)
         else:
             opened = counted(tournament.matches, "match", "matches")
-            out.say(f"{what} holds: {opened} opened, no record missing between them")
+            ledger = "" if tournament.ledger is None else ", and so does its ledger"
+            out.say(f"{what} holds{ledger}: {tournament.state}, {opened}, pairings and ranking as they follow")
+            if tournament.unverified:
+                out.say(f"  nothing in it proves {', '.join(map(printable, tournament.unverified))}")
+    for equivocation in report.equivocations:
+        records = " and ".join(map(printable, equivocation.records))
+        out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"

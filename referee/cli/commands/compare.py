@@ -90,7 +90,7 @@ def compare(
 def _show(found: Comparison, request: ComparisonRequest) -> None:
     """Print what the test says."""
     out.print(f"[bold]{escape(_verdict(found, request))}[/]", highlight=False, soft_wrap=True)
-    if found.was_over:
+    if found.over_before is not None:
         out.say(_earlier(found, request))
     out.print(f"pairs in which {found.b} got 0, ½, 1, 1½ and 2 points: {list(found.outcomes_of_b)}", highlight=False)
     out.print(
@@ -119,6 +119,6 @@ def _earlier(found: Comparison, request: ComparisonRequest) -> str:
     """Return when a comparison was over that was taken up again, and how it is played anew."""
     unseen = [player for player in request.players if parse_player(player).kind is PlayerKind.COMMAND]
     what = "ended" if found.verdict is SprtDecision.CONTINUE else "decided"
-    when = f" on {found.over_at[:10]}" if found.over_at else " before"
+    when = f" on {found.over_before[:10]}" if found.over_before else " before"
     but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""
     return f"{what}{when} with the same programs{but}; nothing was played. To play it anew, remove {found.records}"

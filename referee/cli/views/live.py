@@ -20,8 +20,9 @@ from ...observers import MatchStep, Observer
 from ...pages.causes import short_cause
 from ...pages.words import number
 from ...text import counted, printable
-from ...tournament.machine import Fixture, Suspension, Tournament
-from ...tournament.match_context import MatchEntry
+from ...tournament.commands import SuspendEntrant
+from ...tournament.machine import Tournament
+from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
@@ -123,10 +124,10 @@ class LiveView(Observer):
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
-        names = tuple(self._names[entrant] for entrant in fixture.seats)
+        names = tuple(self._names[entrant] for entrant in fixture.entrants)
         for other in [seated for seated in self._seated.values() if seated.table == table]:
             del self._seated[other.name]  # it was given up
-        self._seated[name] = _Seated(name, table, names, fixture.pairing.round, self._clock())
+        self._seated[name] = _Seated(name, table, names, fixture.round, self._clock())
 
     def match_stepped(self, step: MatchStep) -> None:
         """Note where a match is; what is shown of it is looked up when it is drawn."""
@@ -145,7 +146,7 @@ class LiveView(Observer):
         self._seated.pop(entry.match, None)
         self._lately.extend(_trouble_lines(entry))
 
-    def entrant_suspended(self, suspension: Suspension) -> None:
+    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Note who plays no more."""
         line = f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}"
         self._lately.append(Text(line, "bold red"))

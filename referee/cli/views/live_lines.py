@@ -12,8 +12,9 @@ from ...observers import Observer
 from ...pages.causes import Causes, broken, short_cause
 from ...pages.words import number
 from ...text import counted, printable
-from ...tournament.machine import Fixture, Suspension, Tournament
-from ...tournament.match_context import MatchEntry
+from ...tournament.commands import SuspendEntrant
+from ...tournament.machine import Tournament
+from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.placing import placed
 from ..common import console, print_json
 
@@ -91,7 +92,7 @@ class PlainLines(Observer):
         """Say that it is played again, and why."""
         self._say(f"{entry.match}: void, to be played again: {printable(entry.void or '')}")
 
-    def entrant_suspended(self, suspension: Suspension) -> None:
+    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Say who plays no more, and why."""
         self._say(f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}")
 
@@ -137,14 +138,13 @@ class JsonLines(Observer):
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Write what is played where."""
-        names = [self._names[entrant] for entrant in fixture.seats]
-        pairing = fixture.pairing
+        names = [self._names[entrant] for entrant in fixture.entrants]
         self._event(
             "match-opened",
             match=name,
             table=table,
-            number=pairing.number,
-            round=pairing.round,
+            number=fixture.number,
+            round=fixture.round,
             leg=fixture.leg,
             attempt=fixture.attempt,
             names=names,
@@ -171,7 +171,7 @@ class JsonLines(Observer):
         """Write the referee's fault for which the match is played again."""
         self._event("match-voided", match=entry.match, names=entry.names, void=entry.void)
 
-    def entrant_suspended(self, suspension: Suspension) -> None:
+    def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Write who plays no more and why, and how many matches are not played because of all who do not."""
         given_up = 0 if self._tournament is None else self._tournament.given_up
         self._event("entrant-suspended", name=self._names[suspension.entrant], why=suspension.why, given_up=given_up)

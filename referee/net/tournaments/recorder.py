@@ -1,53 +1,68 @@
-"""Hands the results of a running tournament to its fold and to the observers, and numbers what is opened."""
+"""Lets a running tournament take events, puts them on record, and tells the observers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
+from ...clock import wall_clock
 from ...observers import Observer, Observers
-from ...tournament.machine import Fixture, GivenUp, Suspension, Tournament
-from ...tournament.match_context import MatchContext, MatchEntry
+from ...record.tournament_record import TournamentWriter
+from ...tournament import commands as c
+from ...tournament import events as e
+from ...tournament.machine import Tournament
+from ...tournament.match_context import Fixture, MatchContext, MatchEntry
 
 
 class Recorder:
-    """The openings and results of one tournament; a result is on record before it comes here.
+    """A tournament and its record: every event goes through here.
 
     Args:
-        tournament: with the results so far.
+        tournament: as far as it has come.
+        writer: of its record.
         observers: are told.
-        openings: how many matches were opened so far.
-        untold: the matches whose results were taken since the last opening, in their order.
+        clock: returns the time of day, as wall_clock does.
     """
 
     def __init__(
-        self, tournament: Tournament, observers: Observers, openings: int = 0, untold: Sequence[str] = ()
+        self,
+        tournament: Tournament,
+        writer: TournamentWriter,
+        observers: Observers,
+        clock: Callable[[], str] = wall_clock,
     ) -> None:
-        self._tournament = tournament
+        self.tournament = tournament
+        self.clock = clock
+        self._writer = writer
         self._observers = observers
-        self._openings = openings
-        self._untold = list(untold)
+
+    def take(self, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
+        """Let the tournament take an event; what follows is on record before anybody is told.
+
+        Raises:
+            ImpossibleEvent: it can't happen now.
+            BadRuling: it is a ruling that can't be carried out.
+            NotWritten: the disk refused.
+        """
+        commands = self.tournament.handle(event)
+        step = self._writer.write_step(event, commands)
+        tell = self._observers.tell
+        tell(Observer.tournament_stepped, step)
+        for command in commands:
+            if isinstance(command, c.SuspendEntrant):
+                tell(Observer.entrant_suspended, command)
+            elif isinstance(command, c.DisregardMatch):
+                tell(Observer.noted, f"{command.match} does not count: {command.why}")
+        return commands
 
     def open(self, fixture: Fixture) -> MatchContext:
-        """Return what a match is opened for, at the moment at which its record begins."""
-        context = fixture.context(self._tournament.spec.name, self._openings, self._untold)
-        self._openings += 1
-        self._untold = []
-        return context
+        """Note that a match is begun, and return what its own record has to say that it was opened for."""
+        self.take(e.MatchOpened(at=self.clock(), fixture=fixture))
+        return MatchContext(tournament=self.tournament.spec.name, fixture=fixture, head=self._writer.head)
 
-    def take(self, entry: MatchEntry) -> None:
-        """Take what came of a match that is on record, and tell what follows from it."""
-        suspended = self._suspended_by(entry)
-        self._untold.append(entry.match)
-        tell = self._observers.tell
-        tell(Observer.result_taken, entry, suspended)
-        if suspended is None:
-            tell(Observer.noted, f"{entry.match} does not count: a player was suspended before it was over")
-            return
-        tell(Observer.match_closed if entry.void is None else Observer.match_voided, entry)
-        for suspension in suspended:
-            tell(Observer.entrant_suspended, suspension)
+    def close(self, entry: MatchEntry) -> None:
+        """Note what came of a match, whose record is sealed."""
+        commands = self.take(e.MatchClosed(at=self.clock(), entry=entry))
+        if not any(isinstance(command, c.DisregardMatch) for command in commands):
+            self._observers.tell(Observer.match_closed if entry.void is None else Observer.match_voided, entry)
 
-    def _suspended_by(self, entry: MatchEntry) -> tuple[Suspension, ...] | None:
-        """Let the tournament take a result; return who is suspended because of it, or None if it does not count."""
-        try:
-            return self._tournament.take(entry)
-        except GivenUp:
-            return None
+    def seal(self) -> None:
+        """Sign all that is on record."""
+        self._writer.write_seal()

@@ -4,13 +4,14 @@ What is played, the tournament's fold alone decides. The records come first: a r
 """
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
+from twisted.internet.threads import deferToThreadPool
 from twisted.python.failure import Failure
 
 from ...clock import Port, Timer
@@ -18,10 +19,11 @@ from ...errors import RefereeError
 from ...games.base import Game
 from ...launch import Launch
 from ...observers import Observer
+from ...pairing.dutch import pair_round
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
-from ...tournament.machine import Fixture, Tournament
-from ...tournament.match_context import MatchContext, MatchEntry
+from ...tournament import events as e
+from ...tournament.match_context import Fixture, MatchContext
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -40,6 +42,8 @@ MAX_ATTEMPTS = 5
 """A match that is void so often for the referee's fault is void for ever: somebody has to look."""
 LOOK_AGAIN_S = 10.0
 """How often the disk is looked at while too little is free on it."""
+LOOK_S = 1.0
+"""How often it is looked whether an organiser has ruled on something, or somebody wants to join."""
 REFRESH_S = 0.25
 """How often observers may show what has changed."""
 _MIB = 1 << 20
@@ -53,14 +57,16 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     """A tournament that is to be run, as far as it has come."""
 
     game: Game[Any, Any, Any]
-    tournament: Tournament
-    """With the results so far."""
     recorder: Recorder
-    launches: Sequence[Launch | str | None]
-    """By entrant; None: remote, a text: why its program can't be started."""
-    broken_off: Mapping[str, Resumption] = {}
-    """Matches that were open when their referee died; each is played on."""
+    launches: list[Launch | str | None]
+    """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
+    contexts: dict[str, MatchContext] = {}
+    """Match -> what it was opened for, of those that were open when their referee died."""
+    broken_off: dict[str, Resumption] = {}
+    """Those of them that are played on; of the others, nothing was played yet."""
     seeds: MatchSeeds
+    look: Callable[[], Awaitable[None]]
+    """Takes in what organisers and entrants have asked for meanwhile."""
 
 
 class TournamentRunner:
@@ -85,10 +91,9 @@ class TournamentRunner:
         self._reactor = reactor
         self._now = now
         self._course = course
-        self._tournament = course.tournament
-        self._spec = course.tournament.spec
-        self._launches = course.launches
-        self._broken_off = dict(course.broken_off)
+        self._recorder = course.recorder
+        self._tournament = course.recorder.tournament
+        self._spec = self._tournament.spec
         self._run_settings = run_settings
         self._observers = services.observers
         self._lag = LoopLag(reactor, now)
@@ -103,17 +108,18 @@ class TournamentRunner:
         """Match -> since when it waits for somebody remote."""
         self._alarm: Timer | None = None
         self._refreshing = LoopingCall(self._observers.tell, Observer.refresh)
-        self._refreshing.clock = reactor
+        self._looking = LoopingCall(lambda: Deferred.fromCoroutine(self._look()))
+        self._refreshing.clock = self._looking.clock = reactor
+        self._is_pairing = False
         self._is_filling = False
         self._trouble: BaseException | None = None
         self._finished: Deferred[None] = Deferred()
 
-    async def run(self, total: int | None, leftover: Sequence[MatchEntry] = ()) -> None:
+    async def run(self, total: int | None) -> None:
         """Play until the tournament is over.
 
         Args:
             total: how many matches it will have, if that is known; for the observers.
-            leftover: what is on record, and was not taken or not kept in the ledger when the referee died.
 
         Raises:
             CancelledError: it was stopped; every open match is paused, and its record is what it goes on from.
@@ -126,9 +132,8 @@ class TournamentRunner:
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         try:
-            for entry in leftover:
-                self._course.recorder.take(entry)
-            self._fill()
+            await self._look()
+            self._looking.start(LOOK_S, now=False).addErrback(self._failed)
             await self._finished
             self._observers.tell(Observer.tournament_ended, self._tournament)
         except CancelledError as error:
@@ -139,10 +144,18 @@ class TournamentRunner:
         finally:
             self._lag.stop()
             self._refreshing.stop()
+            if self._looking.running:
+                self._looking.stop()
             self._call_off()
             self._pool.close()
             if port is not None:
                 await stopped(port)
+
+    async def _look(self) -> None:
+        """Take in what was asked for meanwhile, and go on by it."""
+        await self._course.look()
+        self._spec = self._tournament.spec
+        self._fill()
 
     async def _open_pool(self) -> Port | None:
         if not self._run_settings.tokens:
@@ -171,24 +184,45 @@ class TournamentRunner:
         is_changed = True
         while is_changed and self._trouble is None:
             is_changed = False
+            self._pair()
             for fixture in list(self._openable()):
                 if len(self._playing) >= self._run_settings.tables or not self._has_room():
                     return
                 self._open(fixture)
                 is_changed = True
 
+    def _pair(self) -> None:
+        """Let a round be paired, if one is to be, in a thread: a large one takes seconds."""
+        asked = self._tournament.to_pair
+        if asked is not None and not self._is_pairing:
+            self._is_pairing = True
+            pool = self._reactor.getThreadPool()
+            pairing = deferToThreadPool(self._reactor, pool, pair_round, asked)
+            pairing.addCallback(self._paired, asked.round).addErrback(self._failed)
+
+    def _paired(self, found: tuple[tuple[tuple[int, ...], ...], str], round_: int) -> None:
+        self._is_pairing = False
+        if self._trouble is None:
+            (tables, by), at = found, self._recorder.clock()
+            self._recorder.take(e.RoundPaired(at=at, round=round_, tables=tables, by=by))
+            self._fill()
+
     def _openable(self) -> Iterator[Fixture]:
-        """Yield the fixtures that nobody plays yet and all of whose players are there, or waited for in vain."""
-        for fixture in self._tournament.fixtures():
-            name = fixture.name_in(self._spec.name)
+        """Yield the matches that nobody plays yet and all of whose players are there, or waited for in vain.
+
+        What was open when a referee died comes first, whether it still counts or not.
+        """
+        left = [fixture for match, fixture in self._tournament.playing.items() if match in self._course.contexts]
+        for fixture in (*left, *self._tournament.fixtures()):
+            name = fixture.match
             if name in self._playing:
                 continue
-            if name in self._broken_off or not self._awaited(fixture) or self._has_waited(name):
+            if name in self._course.broken_off or not self._awaited(fixture) or self._has_waited(name):
                 yield fixture
 
     def _awaited(self, fixture: Fixture) -> list[str]:
         """Return the remote players of a fixture that are not here."""
-        remote = [entrant for entrant in fixture.seats if self._launches[entrant] is None]
+        remote = [entrant for entrant in fixture.entrants if self._course.launches[entrant] is None]
         names = [self._spec.entrants[entrant].name for entrant in remote]
         return [name for name in names if not self._pool.is_here(name)]
 
@@ -229,41 +263,34 @@ class TournamentRunner:
     # --- a match
 
     def _open(self, fixture: Fixture) -> None:
-        name = fixture.name_in(self._spec.name)
+        name = fixture.match
         if fixture.attempt >= MAX_ATTEMPTS:
             where = self._run_settings.folder / f"{name[: name.rindex('r')]}*.jsonl"
-            raise TournamentStopped(f"{name} was void {MAX_ATTEMPTS} times; the records say why: {where}")
+            raise TournamentStopped(
+                f"{name} was void {MAX_ATTEMPTS} times, and the records say why: {where}; "
+                f"or rule on it: `referee rule {self._run_settings.folder} void {name}`"
+            )
         self._due_since.pop(name, None)
         used = {table for table, _ in self._playing.values()}
         number = next(table for table in range(1, len(used) + 2) if table not in used)
-        course = Deferred.fromCoroutine(self._play(fixture, name, self._broken_off.pop(name, None)))
+        context = self._course.contexts.pop(name, None) or self._recorder.open(fixture)
+        course = Deferred.fromCoroutine(self._play(context, self._course.broken_off.pop(name, None)))
         self._playing[name] = (number, course)
         self._observers.tell(Observer.match_opened, name, number, fixture)
         course.addBoth(self._closed, name)
 
-    async def _play(self, fixture: Fixture, name: str, resumed: Resumption | None) -> None:
+    async def _play(self, context: MatchContext, resumed: Resumption | None) -> None:
         """Play a match to its end, and hand in what came of it."""
-        contexts: list[MatchContext] = []
-
-        def _context() -> MatchContext:
-            contexts.append(self._course.recorder.open(fixture))
-            return contexts[0]
-
-        settings = self._settings(name, fixture, _context)
-        host = MatchHost(self._reactor, self._now, self._course.game, settings, self._services)
+        fixture = context.fixture
+        host = MatchHost(self._reactor, self._now, self._course.game, self._settings(context), self._services)
         if resumed is None:
             played = await host.play_occupants(self._occupants(fixture))
         else:
-            contexts.append(self._resumed_context(resumed))
             played = await host.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
-        self._course.recorder.take(outcome(name, contexts[0], played.names, played.result, played.head))
+        self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
-    @staticmethod
-    def _resumed_context(resumed: Resumption) -> MatchContext:
-        assert resumed.context is not None, "matches of this tournament alone are taken up"
-        return resumed.context
-
-    def _settings(self, name: str, fixture: Fixture, context: Callable[[], MatchContext]) -> TableSettings:
+    def _settings(self, context: MatchContext) -> TableSettings:
+        fixture = context.fixture
         seed, deal, secret = self._course.seeds.of(fixture)
         return TableSettings(
             options=self._spec.options,
@@ -275,17 +302,17 @@ class TournamentRunner:
             deal=deal,
             secret=secret,
             folder=self._run_settings.folder,
-            match=name,
+            match=fixture.match,
             context=context,
-            programs=tuple(self._spec.entrants[entrant].player for entrant in fixture.seats),
+            programs=tuple(self._spec.entrants[entrant].player for entrant in fixture.entrants),
         )
 
     def _occupants(self, fixture: Fixture, *, is_back: bool = False) -> list[Occupant]:
         """Return who is to sit where; a remote player that comes back into its match is let in by the pool."""
-        return [self._occupant(entrant, is_back=is_back) for entrant in fixture.seats]
+        return [self._occupant(entrant, is_back=is_back) for entrant in fixture.entrants]
 
     def _occupant(self, entrant: int, *, is_back: bool) -> Occupant:
-        name, launch = self._spec.entrants[entrant].name, self._launches[entrant]
+        name, launch = self._spec.entrants[entrant].name, self._course.launches[entrant]
         if isinstance(launch, Launch):
             return launch
         if isinstance(launch, str):
@@ -300,8 +327,11 @@ class TournamentRunner:
         """Clear a table, and lay it anew."""
         del self._playing[name]
         if failure is not None and not failure.check(MatchPaused, CancelledError):
-            self._stop(failure.value or TournamentStopped(str(failure)))
+            self._failed(failure)
         self._fill()
+
+    def _failed(self, failure: Failure) -> None:
+        self._stop(failure.value or TournamentStopped(str(failure)))
 
     # --- the end
 
@@ -321,5 +351,7 @@ class TournamentRunner:
             self._finished.errback(self._trouble)
         elif self._tournament.is_over:
             self._finished.callback(None)
+        elif self._is_pairing:
+            return
         elif self._alarm is None or not self._alarm.active():
             self._finished.errback(TournamentStopped("the pairing format gives nothing to play, and is not over"))

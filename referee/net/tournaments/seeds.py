@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from ... import chance
-from ...tournament.machine import Fixture
+from ...tournament.match_context import Fixture
 
 
 class MatchSeeds(Struct, frozen=True, kw_only=True):
@@ -18,12 +18,10 @@ class MatchSeeds(Struct, frozen=True, kw_only=True):
 
     def of(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
         """Return a match's seed, its deal, and the secret that its seed follows from: one of the three."""
-        purpose = f"deal:{fixture.pairing.number}"
         if self.seed is not None:
-            derived = chance.derive(chance.seed_from_number(self.seed), purpose)
-            return int.from_bytes(derived[:6], "big"), None, None
+            return chance.deal_number(self.seed, fixture.number), None, None
         if self.duplicate:
-            return None, chance.derive(self.secret, purpose), None
+            return None, chance.derive(self.secret, f"deal:{fixture.number}"), None
         return None, None, self.secret
 
 

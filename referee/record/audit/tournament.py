@@ -1,0 +1,210 @@
+"""Verifies the record of a tournament, and that the records of its matches are those that it tells of.
+
+Whether a match's record holds by itself is audit.py's part. Refuses to trust anything but records and rules.
+"""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any, Self
+
+from msgspec import Struct
+
+from ... import chance
+from ...games.base import BadSetup, Game
+from ...pairing.base import PairingFormat, RoundToPair
+from ...tournament import events as e
+from ...tournament.history import History, new_tournament
+from ...tournament.match_context import Fixture, MatchEntry
+from ...tournament.spec import TournamentSpec
+from ..match_entries import entry_of
+from ..reader import Record, RecordError, check_heads, check_key
+from ..recovery import has_line
+from ..schema import Header
+from ..tournament_record import TournamentRecord, read_tournament, refold
+from .audit import FindGame
+
+Pair = Callable[[RoundToPair], tuple[tuple[tuple[int, ...], ...], str]]
+"""Pairs a round, and tells the name and version of what paired it."""
+
+
+class MatchProof(Struct, frozen=True, kw_only=True):
+    """What the record of a match that holds by itself says of its tournament."""
+
+    path: Path
+    header: Header
+    entry: MatchEntry | None
+    """None if the match is not over."""
+    seed: bytes | None
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """Return what a record says that has a context."""
+        entry = None if record.seal is None else entry_of(record)
+        return cls(path=record.path, header=record.header, entry=entry, seed=record.seed)
+
+
+class AuditedTournament:
+    """A tournament whose record holds by itself.
+
+    Args:
+        record: of the tournament.
+        history: after all its events.
+    """
+
+    def __init__(self, record: TournamentRecord, history: History) -> None:
+        self.record = record
+        self.history = history
+        self.contexts = record.contexts
+        """Match -> what its own record has to say that it was opened for."""
+        self._closed = {entry.match: entry for entry in history.entries}
+        self._line = {
+            step.event.entry.match: step.n + 1 for step in record.steps if isinstance(step.event, e.MatchClosed)
+        }
+        self._deals: dict[int, bytes] = {}
+        self._dealt: dict[bytes, int | str] = {}
+
+    @property
+    def spec(self) -> TournamentSpec:
+        """What was settled, with those who joined."""
+        return self.history.tournament.spec
+
+    def check_files(self, files: Collection[Path]) -> None:
+        """Check that a folder has the records of all matches that were opened, and no others.
+
+        Args:
+            files: all records below the folder but that of the tournament.
+
+        Raises:
+            RecordError: one is missing, or one too many.
+        """
+        folder, there = self.record.path.parent, set(files)
+        for match in self.contexts:
+            path = folder / f"{match}.jsonl"
+            is_needed = match in self._closed or self.record.is_finished
+            if is_needed and not (path in there and has_line(path)):
+                raise RecordError(path, 0, f"the record of {match}, which was opened", "none")
+        for path in sorted(there):
+            if path.parent != folder or path.stem not in self.contexts:
+                raise RecordError(path, 0, f"no record that {self.record.path.name} does not tell of", "this one")
+
+    def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
+        """Check that the record of a match is the one that the tournament's record tells of.
+
+        Raises:
+            RecordError: it is of another match, of the same match played another time, or was played otherwise.
+            Exception: what find_game raises for a game it does not know.
+        """
+        path, header, name = proof.path, proof.header, self.record.path.name
+        context = self.contexts.get(path.stem)
+        if context is None or header.context != context:
+            raise RecordError(path, 1, f"what {name} has opened {path.stem} for: {context}", f"{header.context}")
+        check_key(path, 1, header.key, (self.record.header.key,))
+        _check_setup(proof, self.spec, context.fixture, find_game(self.spec.game))
+        self._check_deal(proof, context.fixture.number)
+        entry = self._closed.get(path.stem)
+        if entry is not None:
+            _check_entry(proof, entry, name, self._line[path.stem])
+        elif self.record.is_finished:
+            raise RecordError(path, 0, f"a match that was closed before {name} ended", "one that was not")
+
+    def _check_deal(self, proof: MatchProof, number: int) -> None:
+        """Check that the legs of one pairing, and no other matches, have the same deal."""
+        if proof.seed is None or self.spec.seed is not None:
+            return
+        known = self._deals.setdefault(number, proof.seed) if self.spec.duplicate else None
+        if known is not None and known != proof.seed:
+            raise RecordError(proof.path, 0, "the deal of the other matches of its pairing", "another one")
+        before = self._dealt.setdefault(proof.seed, number if self.spec.duplicate else proof.path.stem)
+        if before not in (number, proof.path.stem):
+            raise RecordError(proof.path, 0, "a deal of its own", f"the deal of {before}")
+
+
+def audit_tournament(
+    path: Path,
+    find_format: Callable[[str], PairingFormat[Any]],
+    pair: Pair,
+    *,
+    keys: Collection[str] = (),
+    heads: Collection[str] = (),
+    is_strict: bool = True,
+) -> AuditedTournament:
+    """Verify the record of a tournament by itself.
+
+    Args:
+        path: the record.
+        find_format: a format's name -> the format.
+        pair: pairs a round anew; where another program, or another version of it, had paired it, only what the rules
+            demand is checked.
+        keys: public keys, in hex, one of which must have sealed it; empty: the one that it names itself.
+        heads: hashes of lines that it must have.
+        is_strict: whether a record that does not end with a seal is broken.
+
+    Raises:
+        RecordError: the first line that does not hold.
+        Exception: what find_format raises for a format it does not know.
+    """
+    record = read_tournament(path)
+    header = record.header
+    check_key(path, 1, header.key, keys)
+    check_heads(record.chain, heads)
+    if is_strict and not record.is_sealed:
+        found = "a line that is torn" if record.chain.rest else "the end of a record whose referee died or goes on"
+        raise RecordError(path, len(record.chain.lines) + 1, "a seal", found)
+    history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
+    asked: RoundToPair | None = None
+    for step in refold(record, history.take):
+        if isinstance(step.event, e.RoundPaired) and asked is not None:
+            _check_pairing(path, step.line, step.event, pair(asked))
+        asked = history.tournament.to_pair
+    return AuditedTournament(record, history)
+
+
+def _check_pairing(path: Path, line: int, event: e.RoundPaired, anew: tuple[tuple[tuple[int, ...], ...], str]) -> None:
+    tables, by = anew
+    if by == event.by and tables != event.tables:
+        raise RecordError(path, line + 1, f"the tables that {by} gives: {tables}", f"{event.tables}")
+
+
+def _check_entry(proof: MatchProof, entry: MatchEntry, name: str, line: int) -> None:
+    """Check that a match came out as the tournament's record has it."""
+    if proof.entry is None:
+        raise RecordError(proof.path, 0, f"the result of line {line} of {name}, and its seal", "none")
+    for field in entry.__struct_fields__:
+        expected, there = getattr(entry, field), getattr(proof.entry, field)
+        if expected != there:
+            raise RecordError(
+                proof.path, 0, f"{field} {expected!r:.200}, as line {line} of {name} has it", f"{there!r:.200}"
+            )
+
+
+def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game: Game[Any, Any, Any]) -> None:
+    """Check that a match was played as the spec has it."""
+    setup, path = proof.header.setup, proof.path
+    expected = {
+        "match": fixture.match,
+        "game": spec.game,
+        "options": _options(path, game, spec.options),
+        "names": tuple(spec.entrants[entrant].name for entrant in fixture.entrants),
+        "acknowledge": spec.acknowledge,
+        "time": spec.time,
+        "lag_margin_ms": spec.lag_margin_ms,
+        "position": None,
+        "nonces": spec.seed is None and not spec.duplicate,
+    }
+    found = {name: getattr(setup, name) for name in expected}
+    found["options"] = _options(path, game, setup.options)
+    for name, value in expected.items():
+        if found[name] != value:
+            raise RecordError(path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
+    if spec.seed is not None:
+        deal = chance.seed_from_number(chance.deal_number(spec.seed, fixture.number)).hex()
+        if proof.header.seed != deal:
+            raise RecordError(path, 1, f"{deal}, the deal that follows from seed {spec.seed}", f"{proof.header.seed}")
+
+
+def _options(path: Path, game: Game[Any, Any, Any], options: dict[str, Any]) -> Any:
+    """Return options of a game with their defaults."""
+    try:
+        return game.parse_options(dict(options))
+    except BadSetup as error:
+        raise RecordError(path, 1, f"options of {game.name}", str(error)) from None
