@@ -329,6 +329,15 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
+def is_locked(folder: Path) -> bool:
+    """Tell whether a referee runs the tournament of a folder."""
+    try:
+        with locked(folder):
+            return False
+    except BadRequest:
+        return True
+
+
 def _launch(game: str, entrant: Participant, *, builds: Builds, say: Say) -> Launch | str | None:
     """Return how an entrant's program is started, None for a remote one, or why it can't be; builds it if need be."""
     name = entrant.name

@@ -18,6 +18,8 @@ COMMANDS = {
     "play": "play:play",
     "serve": "serve:serve",
     "tournament": "tournament:tournament",
+    "rule": "rule:rule_command",
+    "join-tournament": "rule:join_command",
     "compare": "compare:compare",
     "join": "join:join_command",
     "check": "check:check",

@@ -1,0 +1,117 @@
+"""Asks something of a tournament that has begun: an organiser's ruling, or that somebody may join.
+
+What makes no sense as the tournament stands is refused at once. The referee that runs it takes the request in; if none
+does, the next one.
+"""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from ..clock import wall_clock
+from ..errors import BadRequest
+from ..pairing.base import BadFormat
+from ..plugins import PluginError, installed
+from ..record.tournament_record import read_tournament, refold
+from ..tournament import events as e
+from ..tournament.history import new_tournament
+from ..tournament.machine import ImpossibleEvent, Tournament
+from ..tournament.spec import REMOTE, Participant
+from .conducting import is_locked
+from .players import find_player, folder_of
+from .program_changes import digests_of
+from .report import BadTournamentFolder, tournament_of
+from .requests import Request, ask, new_id
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """A request that was handed in."""
+
+    tournament: str
+    request: Path
+    """Its file, until it is on record."""
+    is_running: bool
+    """Whether a referee runs the tournament now."""
+
+
+def rule(folder: Path, kind: e.Kind, subject: str, to: str | None, reason: str, by: str) -> Asked:
+    """Hand a ruling in.
+
+    Args:
+        folder: of the tournament.
+        kind: what is decided.
+        subject: the entrant or the match that it is about.
+        to: the entrant that a match is awarded to.
+        reason: for everybody to read.
+        by: who decides.
+
+    Raises:
+        BadRequest: the folder has no tournament, or the ruling makes no sense as it stands.
+        RecordError: the tournament's record does not hold.
+        OSError: the request can't be written.
+    """
+    entrant, match = (subject, None) if kind in e.OF_ENTRANTS else (to, subject)
+    if kind in e.OF_ENTRANTS and to is not None:
+        raise BadRequest(f"--to goes with award, not with {kind}")
+    if kind == "award" and to is None:
+        raise BadRequest("award needs --to: the entrant that the match is awarded to")
+    if kind in ("replay", "void") and to is not None:
+        raise BadRequest(f"--to goes with award, not with {kind}")
+    if not reason.strip():
+        raise BadRequest("a ruling needs a reason: --reason says it to everybody")
+    ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by)
+    tournament = _as_it_stands(folder)
+    tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
+    return _asked(folder, tournament, Request(ruling=ruling))
+
+
+def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
+    """Let somebody ask to join.
+
+    Args:
+        folder: of the tournament.
+        player: how the program is given: a folder, `cmd:COMMAND`, `house:NAME`, or `remote`.
+        name: what it is called; None: as the program says.
+
+    Raises:
+        BadRequest: the folder has no tournament, nobody can join it, or the player is not to be had.
+        PlayerError: the player is not to be had.
+        RecordError: the tournament's record does not hold.
+        OSError: the request can't be written.
+    """
+    tournament = _as_it_stands(folder)
+    if player == REMOTE:
+        raise BadRequest("a remote entrant needs a token: add it to the tournament's file, and run that again")
+    launch = find_player(player, tournament.spec.game, name=name or "entrant")
+    where = folder_of(player)
+    given = player if where is None else str(where.absolute())
+    joining = Participant(name=name or launch.name, player=given)
+    digest = digests_of([joining]).get(joining.name)
+    try:
+        tournament.handle(e.EntrantJoined(at=wall_clock(), participant=joining, digest=digest))
+    except ImpossibleEvent as error:
+        raise BadRequest(str(error)) from None
+    return _asked(folder, tournament, Request(joining=joining))
+
+
+def _as_it_stands(folder: Path) -> Tournament:
+    """Fold a tournament as far as its record goes.
+
+    Raises:
+        BadTournamentFolder: there is none, or it could not be played here.
+        RecordError: its record does not hold.
+    """
+    path = tournament_of(folder)
+    record = read_tournament(path)
+    spec = record.header.spec
+    try:
+        tournament = new_tournament(spec, installed().format(spec.format), record.header.salt)
+    except (BadFormat, PluginError) as error:
+        raise BadTournamentFolder(f"{path}: {error}") from None
+    for _ in refold(record, tournament.handle):
+        pass
+    return tournament
+
+
+def _asked(folder: Path, tournament: Tournament, request: Request) -> Asked:
+    return Asked(tournament=tournament.spec.name, request=ask(folder, request), is_running=is_locked(folder))
