@@ -1,7 +1,8 @@
 """The contract of a pairing format.
 
 A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable; the same
-results in the same order give the same pairings, so a tournament can be taken up again from its results alone.
+results in the same order give the same pairings, so a tournament can be taken up again from its results alone. Where
+another program pairs a round, its pairing goes in like a result.
 """
 
 from abc import ABC, abstractmethod
@@ -12,6 +13,8 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
+from .balanced_tables import Table
+from .trf import Course
 
 S = TypeVar("S")
 
@@ -22,6 +25,10 @@ class BadFormat(BadRequest):
 
 class NotDue(Exception):
     """A result came for a pairing that is not due: a mistake of whoever keeps the tournament, not of an entrant."""
+
+
+class BadPairing(Exception):
+    """Tables that can't be a round's; the text says why. Whoever paired it, or whoever says so, is wrong."""
 
 
 class Entrant(Struct, frozen=True, kw_only=True):
@@ -86,6 +93,14 @@ class Extent(Struct, frozen=True, kw_only=True):
     """The same, if every draw is played again and nothing ends early."""
     rounds: int | None = None
     """None: there are none, or results decide how many."""
+
+
+class RoundToPair(Struct, frozen=True, kw_only=True):
+    """A round whose pairing is not part of the fold, since it takes long, or another program does it."""
+
+    round: int
+    course: Course
+    """The rounds before it, and who is away from this one."""
 
 
 class PairingFormat(ABC, Generic[S]):
@@ -167,9 +182,28 @@ class PairingFormat(ABC, Generic[S]):
         A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
         """
 
+    def to_pair(self, state: S) -> RoundToPair | None:
+        """Return the round that must be paired before anything more is due; None: there is no such round.
+
+        Whoever keeps the tournament lets `dutch.pair_round` pair it, and hands the tables in with `paired`.
+        """
+        return None
+
+    def paired(self, state: S, tables: tuple[Table, ...]) -> S:
+        """Return the state after a round was paired.
+
+        Args:
+            state: in which a round is to be paired.
+            tables: entrants by seat of each table; a single one has the bye.
+
+        Raises:
+            BadPairing: no round is to be paired, or not like this.
+        """
+        raise BadPairing(f"{self.name} pairs its rounds itself")
+
     def is_over(self, state: S) -> bool:
         """Tell whether nothing is due and nothing will be."""
-        return not self.due(state)
+        return not self.due(state) and self.to_pair(state) is None
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide.

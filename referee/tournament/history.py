@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from .. import chance
-from ..pairing.base import EntrantField, Pairing, PairingFormat, PlayedPairing
+from ..pairing.base import EntrantField, Pairing, PairingFormat, PlayedPairing, RoundToPair
 from .machine import GivenUp, Tournament
 from .match_context import MatchEntry
 from .points import match_points
@@ -88,6 +88,14 @@ class _Overheard(PairingFormat[Any]):
     def due(self, state: Any) -> tuple[Pairing, ...]:
         """Return what the format says that may be played now."""
         return self._format.due(state)
+
+    def to_pair(self, state: Any) -> RoundToPair | None:
+        """Return the round that the format lets others pair."""
+        return self._format.to_pair(state)
+
+    def paired(self, state: Any, tables: tuple[tuple[int, ...], ...]) -> Any:
+        """Return the format's state after a round was paired."""
+        return self._format.paired(state, tables)
 
     def record(self, state: Any, played: PlayedPairing) -> Any:
         """Return the format's state after a result, and keep that."""

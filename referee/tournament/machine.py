@@ -14,6 +14,7 @@ from msgspec import Struct
 from ..chance import Dealer
 from ..errors import RefereeError
 from ..pairing.base import Pairing, PairingFormat, PlayedPairing, bye
+from ..pairing.dutch import pair_round
 from ..text import counted
 from .crosstable import Crosstable
 from .legs import combined, played_of, rotated
@@ -232,14 +233,21 @@ class Tournament:
 
     def _settle(self) -> None:
         """Give every bye that is due, and note what is to be played."""
-        due = self._format.due(self._state)
+        due = self._paired()
         while byes := [pairing for pairing in due if pairing.is_bye]:
             for pairing in byes:
                 self._count(bye(pairing))
-            due = self._format.due(self._state)
+            due = self._paired()
         self._due = {pairing.number: pairing for pairing in due}
         for number in self._due.keys() - self._open.keys():
             self._note_open(self._due[number])
+
+    def _paired(self) -> tuple[Pairing, ...]:
+        """Have a round paired that is to be paired, and return what is due."""
+        while (request := self._format.to_pair(self._state)) is not None:
+            tables, _ = pair_round(request)
+            self._state = self._format.paired(self._state, tables)
+        return self._format.due(self._state)
 
     def _note_open(self, pairing: Pairing) -> None:
         """Note which legs of a pairing are to be played."""
