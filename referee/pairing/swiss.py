@@ -155,8 +155,10 @@ class Swiss(PairingFormat[State]):
         staying = len(state.lines) - len(withdrawn)
         later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
         lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
-        tables = [_walked_over(state, entrant) if pairing.table else pairing.seats for pairing in gone]
-        state = _noted(state, {entrant: Line(state.round, table, 0, "-") for table in tables if len(table) > 1})
+        for pairing in gone:
+            table = _walked_over(state, entrant) if pairing.table else pairing.seats
+            if len(table) > 1:
+                state = _noted(state, {entrant: Line(state.round, table, 0, "-")})
         return _gathered(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
 
     def is_over(self, state: State) -> bool:

@@ -206,7 +206,7 @@ def _needless_float(tables: Sequence[Table], cards: Mapping[int, Card]) -> str |
     for same in floats.values():
         for (one, under), (other, below) in combinations(same, 2):
             if _may_meet(one, other, cards) and _may_meet(under, below, cards):
-                return f"{one} and {other} could have met with equal points"
+                return f"entrants {one} and {other} could have met with equal points"
     return None
 
 
