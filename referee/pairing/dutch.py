@@ -1,7 +1,7 @@
 """Pairs a round of two seats by FIDE's Dutch system: FIDE Handbook, C.04.3.
 
-It takes some hundredths of a second for 60 entrants and several seconds for 500, so a program that does more than this
-calls it in a thread.
+It takes some hundredths of a second for 60 entrants and several seconds for 500, and holds the interpreter's lock for
+most of that. So a program that does more than this calls it in a process of its own: request and answer are plain.
 """
 
 from .. import __version__

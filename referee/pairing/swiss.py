@@ -30,7 +30,7 @@ from .seeding import seeded
 from .trf import Course, Line
 
 _MOST = 1000
-"""Entrants of two seats: to pair so many takes more than a minute, and grows with the third power."""
+"""Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -8,6 +8,7 @@ tournament director `mamer`, and of a director's log of 2008 (castlingqueenside)
 
 from random import Random
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,6 +89,12 @@ def test_where_the_dutch_system_has_no_pairing_ours_does_it(players: tuple[str, 
     tables, by = pair_round(RoundToPair(round=before.through + 1, course=before))
     assert by == f"referee {__version__}"
     assert complaint(tables, before) is None
+
+
+def test_a_round_can_be_paired_elsewhere() -> None:
+    """What is to be paired is plain: it can be sent to another process, or written down."""
+    request = RoundToPair(round=2, course=held(1))
+    assert msgspec.json.decode(msgspec.json.encode(request), type=RoundToPair) == request
 
 
 @settings(max_examples=25, deadline=None)
