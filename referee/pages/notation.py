@@ -81,11 +81,12 @@ def text_of(entry: MatchEntry, game: str, opened: str, moves: Sequence[str], voi
         moves: in short notation.
         void: why it does not count; empty if it does.
     """
-    lines = [f"[{name} {_quoted(value)}]" for name, value in _tags(entry, game, opened, void) if value]
+    lines = [f"[{name} {quoted(value)}]" for name, value in _tags(entry, game, opened, void) if value]
     return "\n".join([*lines, "", *_WRAPPER.wrap(" ".join([*moves, "*"])), "", ""])
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return the value of a tag, in quotes."""
     return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 

@@ -15,7 +15,7 @@ from ..files.whole import write_whole
 from ..record.audit.audit import FindGame
 from ..record.reader import read_record
 from ..tournament.history import History
-from . import exports
+from . import exports, rating_files
 from .digest import Digest
 from .frames import StillSecret, fold_record
 from .notation import text_of
@@ -54,6 +54,10 @@ class Written:
     csv: tuple[Path, ...]
     json: Path
     pgn: Path
+    games: Path
+    """The matches as rating programs read them."""
+    trf: Path | None
+    """The rounds as pairing programs read them, of tournaments that have such."""
     replays: int
     """Pages of matches that there are now."""
 
@@ -88,11 +92,14 @@ def write_report(
         csv=tuple(_write_tables(targets.csv or folder, summary)),
         json=folder / "tournament.json",
         pgn=targets.pgn or folder / "matches.txt",
+        games=folder / "matches.pgn",
+        trf=_write_trf(folder / "tournament.trf", summary),
         replays=len(replayed),
     )
     page = written.html
     links = PageLinks(records=_prefix(page, folder), replays=_prefix(page, folder / REPLAYS), replayed=replayed)
     _write(written.pgn, _matches(summary))
+    _write(written.games, rating_files.games_pgn(summary))
     _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
     _write(page, [report_page(summary, titles, links)])
     return written
@@ -143,6 +150,14 @@ def _write_tables(folder: Path, summary: Summary) -> Iterator[Path]:
         path = folder / f"{name}.csv"
         _write(path, [make(summary)])
         yield path
+
+
+def _write_trf(path: Path, summary: Summary) -> Path | None:
+    text = rating_files.tournament_trf(summary)
+    if text is None:
+        return None
+    _write(path, [text])
+    return path
 
 
 def _matches(summary: Summary) -> Iterator[str]:

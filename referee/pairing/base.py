@@ -1,7 +1,8 @@
 """The contract of a pairing format.
 
 A format is a deterministic fold like a match: results go in, pairings come out. A state is immutable; the same
-results in the same order give the same pairings, so a tournament can be taken up again from its results alone.
+results in the same order give the same pairings, so a tournament can be taken up again from its results alone. Where
+another program pairs a round, its pairing goes in like a result.
 """
 
 from abc import ABC, abstractmethod
@@ -12,8 +13,12 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
+from .balanced_tables import Table
+from .trf import Course
 
 S = TypeVar("S")
+LATE = "late"
+"""Table of the byes of somebody who joined late, for the rounds that it has missed."""
 
 
 class BadFormat(BadRequest):
@@ -25,7 +30,7 @@ class NotDue(Exception):
 
 
 class BadPairing(Exception):
-    """Tables that are no legal pairing of the round that they are for; the text says why."""
+    """Tables that can't be a round's; the text says why. Whoever paired it, or whoever says so, is wrong."""
 
 
 class BadRuling(BadRequest):
@@ -97,9 +102,11 @@ class Extent(Struct, frozen=True, kw_only=True):
 
 
 class RoundToPair(Struct, frozen=True, kw_only=True):
-    """A round that a program beside the format pairs."""
+    """A round whose pairing is not part of the fold, since it takes long, or another program does it."""
 
     round: int
+    course: Course
+    """The rounds before it, and who is away from this one."""
 
 
 class PairingFormat(ABC, Generic[S]):
@@ -182,20 +189,23 @@ class PairingFormat(ABC, Generic[S]):
         """
 
     def to_pair(self, state: S) -> RoundToPair | None:
-        """Return the round that somebody else is to pair before more is due; None if there is none."""
+        """Return the round that must be paired before anything more is due; None: there is no such round.
+
+        Whoever keeps the tournament lets `dutch.pair_round` pair it, and hands the tables in with `paired`.
+        """
         return None
 
-    def paired(self, state: S, tables: tuple[tuple[int, ...], ...]) -> S:
-        """Return the state with the round of `to_pair` paired.
+    def paired(self, state: S, tables: tuple[Table, ...]) -> S:
+        """Return the state after a round was paired.
 
         Args:
-            state: before.
-            tables: entrants by seat of each pairing; a single one has the bye.
+            state: in which a round is to be paired.
+            tables: entrants by seat of each table; a single one has the bye.
 
         Raises:
-            BadPairing: they are no legal pairing of that round.
+            BadPairing: no round is to be paired, or not like this.
         """
-        raise BadPairing(f"{self.name} pairs by itself")
+        raise BadPairing(f"{self.name} pairs its rounds itself")
 
     def join(self, state: S, field: EntrantField) -> S:
         """Return the state with another entrant.

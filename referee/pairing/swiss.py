@@ -1,8 +1,10 @@
 """Swiss: everybody plays in every round, against others that did as well.
 
-The rules of a round's pairings, and where they come from, are in swiss_rules.
+Two seats are paired as FIDE's Dutch system has it, by a library, outside of the fold; the rules of larger tables and
+what every round must keep to are in swiss_rules.
 """
 
+from collections.abc import Sequence
 from math import ceil, log2
 from typing import Annotated, Any
 
@@ -11,12 +13,26 @@ from msgspec.structs import replace
 
 from ..games.base import Shuffle
 from . import swiss_rules as rules
-from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, half_points, without
+from .balanced_tables import Table
+from .base import (
+    LATE,
+    BadFormat,
+    BadPairing,
+    BadRuling,
+    EntrantField,
+    Extent,
+    Pairing,
+    PairingFormat,
+    PlayedPairing,
+    RoundToPair,
+    half_points,
+    without,
+)
 from .seeding import seeded
-from .swiss_rules import Card
+from .trf import Course, Line
 
 _MOST = 1000
-"""Entrants of two seats: the matching of so many takes half a minute, and grows with the third power."""
+"""Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,15 +46,17 @@ class State(Struct, frozen=True, kw_only=True):
     """A tournament after some results."""
 
     rounds: int
+    seats: int
+    """Of one match."""
     order: tuple[int, ...]
     """Entrants by seed, best first."""
-    cards: tuple[Card, ...]
-    """By entrant."""
-    met: tuple[tuple[int, ...], ...]
-    """Entrant -> entrant -> matches together."""
+    is_white_first: bool
+    """Whether the best of the order has the first seat in round 1, of two."""
+    lines: tuple[tuple[Line, ...], ...]
+    """By entrant: its rounds that are over, but for those that it missed."""
     withdrawn: frozenset[int] = frozenset()
     round: int = 0
-    """The one that is being played, from 1."""
+    """The one that was paired last, from 1."""
     number: int = 0
     """Of the last pairing."""
     due: tuple[Pairing, ...] = ()
@@ -66,11 +84,12 @@ class Swiss(PairingFormat[State]):
             raise BadFormat(f"{count} entrants are too many for {self.name}: it pairs {_MOST} at most")
         state = State(
             rounds=_rounds(options, field),
+            seats=field.seats,
             order=seeded(field, shuffle),
-            cards=(Card(used=(0,) * field.seats),) * count,
-            met=((0,) * count,) * count,
+            is_white_first=shuffle.later(1)([True, False])[0],
+            lines=((),) * count,
         )
-        return _paired(state)
+        return _gathered(state)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: in every round, as many tables as the field fills."""
@@ -86,20 +105,45 @@ class Swiss(PairingFormat[State]):
         """Return every pairing of the round that has no result yet."""
         return state.due
 
+    def to_pair(self, state: State) -> RoundToPair | None:
+        """Return the next round of two seats, once all results of the one before are in."""
+        if state.seats > 2 or _is_settled(state):
+            return None
+        return RoundToPair(round=state.round + 1, course=course_of(state))
+
+    def paired(self, state: State, tables: tuple[Table, ...]) -> State:
+        """Return the state with a round of two seats that was paired.
+
+        Raises:
+            BadPairing: no round is to be paired, or not like this.
+        """
+        request = self.to_pair(state)
+        if request is None:
+            raise BadPairing("no round is to be paired")
+        wrong = rules.complaint(tables, request.course)
+        if wrong is not None:
+            raise BadPairing(f"round {request.round}: {wrong}")
+        return _opened(state, tables)
+
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result; after the last one of a round, the next round is paired.
+        """Return the state after a result.
 
         Raises:
             NotDue: the pairing is not due.
         """
         due = without(state.due, played)
-        cards, met = list(state.cards), list(state.met)
+        if played.pairing.is_bye:
+            (entrant,) = played.pairing.seats
+            if played.pairing.table == LATE:
+                line = Line(played.pairing.round, (entrant,), state.seats - 1, "H")
+            else:
+                unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", (entrant,))
+                line = Line(state.round, table, 2 * (state.seats - 1), unplayed)
+            return _gathered(replace(_noted(state, {entrant: line}), due=due))
+        points = half_points(played)
         table = played.pairing.seats
-        for seat, entrant in enumerate(table):
-            cards[entrant] = _marked(cards[entrant], played, seat)
-            others = {other for other in table if other != entrant}
-            met[entrant] = tuple(times + (other in others) for other, times in enumerate(met[entrant]))
-        return _paired(replace(state, due=due, cards=tuple(cards), met=tuple(met)))
+        lines = {entrant: Line(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
+        return _gathered(replace(_noted(state, lines), due=due))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those at its table have a walkover in place of the match."""
@@ -112,11 +156,78 @@ class Swiss(PairingFormat[State]):
             for number, other in enumerate(left, start=state.number + 1)
         )
         due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
-        number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, len(state.cards[0].used)
-        staying = len(state.cards) - len(withdrawn)
+        number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, state.seats
+        staying = len(state.lines) - len(withdrawn)
         later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
         lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
-        return _paired(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
+        for pairing in gone:
+            table = _walked_over(state, entrant) if pairing.table else pairing.seats
+            if len(table) > 1:
+                state = _noted(state, {entrant: Line(state.round, table, 0, "-")})
+        return _gathered(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
+
+    def join(self, state: State, field: EntrantField) -> State:
+        """Return the state with another entrant, the last by seed; the rounds that it has missed are byes to be given.
+
+        Raises:
+            BadRuling: the last round is paired.
+        """
+        if state.round == state.rounds:
+            raise BadRuling("nobody can join a Swiss whose last round is paired")
+        entrant, first = len(state.lines), state.number + 1
+        byes = tuple(
+            Pairing(number=first + index, round=index + 1, seats=(entrant,), table=LATE) for index in range(state.round)
+        )
+        return replace(
+            state,
+            order=(*state.order, entrant),
+            lines=(*state.lines, ()),
+            due=(*state.due, *byes),
+            number=state.number + len(byes),
+        )
+
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on from the next round; what it has missed is worth nothing."""
+        staying, seats = len(state.lines) - len(state.withdrawn), state.seats
+        later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
+        withdrawn = state.withdrawn - {entrant}
+        return replace(state, withdrawn=withdrawn, given_up=max(state.given_up - later, 0))
+
+    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+        """Return the state with other points for a result; rounds that were paired by the old ones stay so."""
+        told = old or new
+        assert told is not None, "one of them is there"
+        points = [0] * len(told.pairing.seats) if new is None else half_points(new)
+        worth = dict(zip(told.pairing.seats, points, strict=True))
+        return replace(
+            state,
+            lines=tuple(
+                tuple(
+                    replace(line, points=worth[entrant])
+                    if entrant in worth and line.round == told.pairing.round
+                    else line
+                    for line in own
+                )
+                for entrant, own in enumerate(state.lines)
+            ),
+        )
+
+    def is_over(self, state: State) -> bool:
+        """Tell whether nothing is due and no round is left."""
+        return not state.due and _is_settled(state)
+
+
+def course_of(state: State) -> Course:
+    """Return a tournament of two seats as far as its rounds are through."""
+    through = state.round - bool(state.due)
+    return Course(
+        rounds=state.rounds,
+        through=through,
+        order=state.order,
+        lines=tuple(tuple(line for line in own if line.round <= through) for own in state.lines),
+        away=state.withdrawn,
+        is_white_first=state.is_white_first,
+    )
 
 
 def _rounds(options: Options, field: EntrantField) -> int:
@@ -124,32 +235,39 @@ def _rounds(options: Options, field: EntrantField) -> int:
     return options.rounds or ceil(log2(len(field.entrants)))
 
 
-def _marked(card: Card, played: PlayedPairing, seat: int) -> Card:
-    """Return an entrant's card after a result."""
-    if played.pairing.is_bye:
-        points = card.points + 2 * (len(card.used) - 1)
-        if played.pairing.table:
-            return replace(card, points=points, walkovers=card.walkovers + 1)
-        return replace(card, points=points, byes=card.byes + 1)
-    used = tuple(times + (place == seat) for place, times in enumerate(card.used))
-    return replace(card, points=card.points + half_points(played)[seat], used=used, last=(seat, *card.last[:1]))
+def _noted(state: State, lines: dict[int, Line]) -> State:
+    """Return the state with another round of some entrants."""
+    return replace(
+        state,
+        lines=tuple((*own, lines[entrant]) if entrant in lines else own for entrant, own in enumerate(state.lines)),
+    )
 
 
-def _paired(state: State) -> State:
-    """Return the state with the next round paired, if the last one is through and there is another."""
-    seats = len(state.cards[0].used)
-    active = [entrant for entrant in state.order if entrant not in state.withdrawn]
-    if state.due or state.round == state.rounds or len(active) < seats:
+def _walked_over(state: State, entrant: int) -> Table:
+    """Return the table of the round at which an entrant sat that has a walkover."""
+    lines = (state.lines[other][-1] for other in state.withdrawn if state.lines[other])
+    return next(line.table for line in lines if line.round == state.round and entrant in line.table)
+
+
+def _is_settled(state: State) -> bool:
+    """Tell whether no round is to be paired now: one is being played, or there is no other."""
+    return bool(state.due) or state.round == state.rounds or len(state.lines) - len(state.withdrawn) < state.seats
+
+
+def _gathered(state: State) -> State:
+    """Return the state with the next round of more than two seats paired, if the last one is through."""
+    if state.seats == 2 or _is_settled(state):
         return state
-    ranked = sorted(active, key=lambda entrant: -state.cards[entrant].points)
-    cards = state.cards
-    if seats == 2:
-        found = rules.pair(ranked, cards, state.met)
-        cards = rules.noted(found, cards)
-    else:
-        found = rules.gather(ranked, cards, state.met, is_first=state.round == 0)
+    active = [entrant for entrant in state.order if entrant not in state.withdrawn]
+    points = [sum(line.points for line in own) for own in state.lines]
+    ranked = sorted(active, key=lambda entrant: -points[entrant])
+    return _opened(state, rules.gather(ranked, state.seats, state.lines, is_first=state.round == 0))
+
+
+def _opened(state: State, tables: Sequence[Table]) -> State:
+    """Return the state with the next round, as it was paired."""
     due = tuple(
         Pairing(number=number, round=state.round + 1, seats=table)
-        for number, table in enumerate(found, start=state.number + 1)
+        for number, table in enumerate(tables, start=state.number + 1)
     )
-    return replace(state, due=due, cards=cards, round=state.round + 1, number=state.number + len(due))
+    return replace(state, due=due, round=state.round + 1, number=state.number + len(due))

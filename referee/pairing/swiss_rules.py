@@ -1,196 +1,256 @@
-"""Who meets whom in a round of a Swiss tournament.
+"""Who meets whom in a round of a Swiss tournament, and what every such round must keep to.
 
-Two seats: the best of all pairings, weighed in the order of `_costs`. Source: FIDE Handbook C.04.1, basic rules for
-Swiss systems, and C.04.3, FIDE (Dutch) system, in spirit: nobody meets twice, nobody has two byes, the lowest has the
-bye, equal scores meet, upper half against lower half, seats alternate, nobody floats time and again. What differs:
-
-- The whole round is weighed at once, where the Dutch system goes down bracket by bracket, which was made for arbiters
-  with paper. The last bracket's needs can so change the first one's floaters; the rules that count are kept either way.
-- Where FIDE forbids, we avoid at any cost: a round is always paired, with a second meeting if there is no other way.
-- A bye goes to the lowest of those that had fewest, who can have it without a second meeting.
-- Leaders in the last round keep their absolute seats.
+Two seats: a library does it as FIDE's Dutch system has it (see dutch.py). Here is what its rules say of a single pair,
+by which every round is checked, and a plain pairing for rounds of which the Dutch system has none. Source: FIDE
+Handbook, C.04.3, FIDE (Dutch) system: A.6 of colours, C.1 to C.3, C.6, E.
 
 More seats: tables of neighbours in the ranking, exchanged with near tables where that saves repeated meetings.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from . import balanced_tables
+from .balanced_tables import Table
 from .matching import Costs, Edge, cheapest_matching
+from .trf import Course, Line
 
 _FAR = 31
 """Half points between two entrants beyond which more makes no difference."""
-_FAR_PLACES = 255
-"""Places from the ideal opponent beyond which more makes no difference."""
-_BOARDS = 63
-"""How much more it weighs if the first board of a score group is off its ideal, at most, than if the last one is."""
+_OFTEN = 255
+"""Meetings of two entrants beyond which more make no difference."""
 
 
 class Card(Struct, frozen=True, kw_only=True):
-    """What one entrant has had so far."""
+    """What one entrant has had so far, of two seats."""
 
-    used: tuple[int, ...]
-    """Matches by seat."""
-    points: int = 0
-    """In halves: 2 for each beaten opponent, 1 for each equal one; a bye counts as beating all."""
-    byes: int = 0
-    walkovers: int = 0
-    last: tuple[int, ...] = ()
-    """Seats of the last two matches at most, the latest first."""
-    floats: tuple[int, ...] = ()
-    """Of the last two rounds at most, the latest first: 1 against a lower score or with a bye, -1 against a higher."""
+    number: int
+    """Its starting number."""
+    points: int
+    """In halves."""
+    byes: int
+    walkovers: int
+    colours: tuple[int, ...]
+    """The seat in each match."""
+    met: Mapping[int, int]
+    """Entrant -> matches together."""
 
     @property
     def lean(self) -> int:
-        """More matches in the first seat than in the second, of two."""
-        return self.used[0] - self.used[1]
+        """More matches in the first seat than in the second."""
+        return self.colours.count(0) - self.colours.count(1)
 
     @property
     def wish(self) -> int | None:
         """The seat that evens the two out, or else the one not had in the last match; None before the first."""
         if self.lean:
             return int(self.lean > 0)
-        return 1 - self.last[0] if self.last else None
+        return 1 - self.colours[-1] if self.colours else None
 
     @property
-    def is_urgent(self) -> bool:
-        """Whether the other seat would be the third running, or two more than of the wished one already."""
-        return abs(self.lean) > 1 or (len(self.last) == 2 and self.last[0] == self.last[1] != self.wish)
-
-    def floated(self, direction: int) -> int:
-        """Return how much it weighs to float again: 2 if the last round was so, 1 if the one before was.
-
-        Args:
-            direction: 1 down, -1 up.
-        """
-        return sum(weight for weight, float_ in zip((2, 1), self.floats, strict=False) if float_ == direction)
+    def strength(self) -> int:
+        """How strong the wish is: 3 absolute, 2 strong, 1 mild, 0 none."""
+        if abs(self.lean) > 1 or (len(self.colours) > 1 and self.colours[-1] == self.colours[-2]):
+            return 3
+        return 1 + abs(self.lean) if self.colours else 0
 
     @property
-    def strength(self) -> tuple[int, bool, bool]:
-        """What makes one wish stronger than another."""
-        return abs(self.lean), self.is_urgent, bool(self.last) and self.last[0] != self.wish
+    def rank(self) -> tuple[int, int]:
+        """What puts entrants in order, the best first."""
+        return -self.points, self.number
 
 
-def pair(ranked: Sequence[int], cards: Sequence[Card], met: balanced_tables.Counts) -> list[balanced_tables.Table]:
-    """Pair a round of two seats.
+def cards_of(course: Course) -> dict[int, Card]:
+    """Return the cards of those who play in the next round, the best ranked first."""
+    cards = {
+        entrant: _card(entrant, number, course)
+        for number, entrant in enumerate(course.order, start=1)
+        if entrant not in course.away
+    }
+    return dict(sorted(cards.items(), key=lambda item: item[1].rank))
 
-    Args:
-        ranked: those who play, best first.
-        cards: by entrant.
-        met: meetings so far.
+
+def _card(entrant: int, number: int, course: Course) -> Card:
+    lines = course.lines[entrant]
+    matches = [line for line in lines if not line.unplayed]
+    return Card(
+        number=number,
+        points=course.points(entrant),
+        byes=sum(line.unplayed == "U" for line in lines),
+        walkovers=sum(line.unplayed == "+" for line in lines),
+        colours=tuple(line.table.index(entrant) for line in matches),
+        met=Counter(other for line in matches for other in line.table if other != entrant),
+    )
+
+
+def pair(course: Course) -> list[Table]:
+    """Pair the next round plainly, where the Dutch system has no pairing.
+
+    The layers: more byes than others; earlier meetings; more walkovers than others; two that must not have the same
+    seat; the difference in score, squared; two that would like the same seat.
 
     Returns:
         Seats, from the first board; a bye last.
     """
-    found = cheapest_matching(len(ranked) + len(ranked) % 2, _costs(ranked, cards, met))
-    pairs = [(ranked[high], ranked[low]) for high, low in found if low < len(ranked)]
-    byes = [(ranked[high],) for high, low in found if low == len(ranked)]
-    return [*(_seated(board, one, two, cards) for board, (one, two) in enumerate(pairs)), *byes]
+    cards = cards_of(course)
+    entrants = [*cards]
+    costs = {edge: (*_worst(edge, entrants, cards), *_unlike(edge, entrants, cards)) for edge in _edges(len(entrants))}
+    found = [tuple(entrants[place] for place in edge if place < len(entrants)) for edge in _cheapest(entrants, costs)]
+    return sorted((_seated(table, cards, course) for table in found), key=len, reverse=True)
 
 
-def _costs(ranked: Sequence[int], cards: Sequence[Card], met: balanced_tables.Counts) -> dict[Edge, Costs]:
-    """Return by two places of the ranking what their meeting costs; a place behind the last stands for the bye.
+def _edges(count: int) -> list[Edge]:
+    """Return every two places of a ranking; of an odd number, the place behind the last stands for the bye."""
+    return [*combinations(range(count + count % 2), 2)]
 
-    The layers: more byes, or else walkovers, than others; earlier meetings; places between the bye and the last; an
-    urgent wish for a seat that is not met; the difference in score, squared; a wish not met; then those of `_places`.
+
+def _cheapest(entrants: Sequence[int], costs: Mapping[Edge, Costs]) -> list[Edge]:
+    return cheapest_matching(len(entrants) + len(entrants) % 2, costs)
+
+
+def _worst(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
+    """Return what no round does if it can help it: to give a bye to who has had more than others, and to repeat."""
+    high, low = edge
+    if low == len(entrants):
+        fewest = min(card.byes for card in cards.values())
+        return min(cards[entrants[high]].byes - fewest, _OFTEN), 0
+    return 0, min(cards[entrants[high]].met.get(entrants[low], 0), _OFTEN)
+
+
+def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> Costs:
+    high, low = edge
+    one = cards[entrants[high]]
+    if low == len(entrants):
+        fewest = min(card.walkovers for card in cards.values())
+        lowest = min(card.points for card in cards.values())
+        return min(one.walkovers - fewest, _OFTEN), 0, min(one.points - lowest, _FAR) ** 2, 0
+    other = cards[entrants[low]]
+    clash = one.wish is not None and one.wish == other.wish
+    gap = min(one.points - other.points, _FAR)
+    return 0, int(clash and one.strength == other.strength == 3), gap * gap, int(clash)
+
+
+def _seated(table: Table, cards: Mapping[int, Card], course: Course) -> Table:
+    """Seat a table: the better ranked entrant's seat decides."""
+    if len(table) == 1:
+        return table
+    high, low = sorted(table, key=lambda entrant: cards[entrant].rank)
+    return (low, high) if _seat(cards[high], cards[low], is_white_first=course.is_white_first) else (high, low)
+
+
+def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
+    """Return the seat of the better ranked of two, by E.1 to E.5."""
+    if high.wish is not None and low.wish in (None, 1 - high.wish):
+        return high.wish
+    if high.wish is None and low.wish is not None:
+        return 1 - low.wish
+    if high.wish is None:
+        return int((high.number % 2 == 1) != is_white_first)
+    strong, other = (high.strength, abs(high.lean)), (low.strength, abs(low.lean))
+    if high.strength != low.strength or (high.strength == 3 and strong != other):
+        return high.wish if strong > other else 1 - high.wish
+    for mine, yours in zip(reversed(high.colours), reversed(low.colours), strict=False):
+        if mine != yours:
+            return yours
+    return high.wish
+
+
+def complaint(tables: Sequence[Table], course: Course) -> str | None:
+    """Return what is wrong with the pairing of the next round; None if it keeps to the rules that are checked.
+
+    These hold whoever paired it: everybody plays once, nobody has a second bye or meets the same opponent again but
+    where there is no other way, seats are as E has them, and of those with equal points no two play below them who
+    could have met (C.6).
     """
-    own = [cards[entrant] for entrant in ranked]
-    wishes = [(card.wish, card.is_urgent) for card in own]
-    groups = _groups([card.points for card in own])
-    costs: dict[Edge, Costs] = {}
-    for high, entrant in enumerate(ranked):
-        row, points, (wish, is_urgent) = met[entrant], own[high].points, wishes[high]
-        for low in range(high + 1, len(ranked)):
-            gap = min(points - own[low].points, _FAR)
-            clash = wish is not None and wish == wishes[low][0]
-            hard = clash and is_urgent and wishes[low][1]
-            again = own[high].floated(1) + own[low].floated(-1) if gap else 0
-            places = _places(high, low, groups, is_float=gap > 0)
-            costs[high, low] = (0, row[ranked[low]], 0, int(hard), gap * gap, int(clash), again, *places)
-    if len(ranked) % 2:
-        byes, walkovers = min(card.byes for card in own), min(card.walkovers for card in own)
-        for high, card in enumerate(own):
-            more = 3 * min(card.byes - byes, 3) + min(card.walkovers - walkovers, 2)
-            costs[high, len(ranked)] = (more, 0, len(ranked) - 1 - high, *(0,) * 7)
-    return costs
+    cards = cards_of(course)
+    if sorted(entrant for table in tables for entrant in table) != sorted(cards):
+        return "not everybody who is to play has one table"
+    if sorted(map(len, tables), reverse=True) != [2] * (len(cards) // 2) + [1] * (len(cards) % 2):
+        return "a table has not two entrants"
+    for table in tables:
+        if table != _seated(table, cards, course):
+            return f"the seats of {table} are the wrong way round"
+    if _is_worse_than_need_be(tables, cards):
+        return "somebody has a bye or an opponent again, and there is another way"
+    return _needless_float(tables, cards)
 
 
-def _groups(points: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return for each place of the ranking the first and the last place with its score."""
-    first = [points.index(score) for score in points]
-    ends = {score: place for place, score in enumerate(points)}
-    return first, [ends[score] for score in points]
+def _is_worse_than_need_be(tables: Sequence[Table], cards: Mapping[int, Card]) -> bool:
+    """Tell whether another pairing repeats fewer byes, or as many and fewer meetings."""
+    entrants = [*cards]
+    place = {entrant: at for at, entrant in enumerate(entrants)}
+    edges = [tuple(sorted(place[entrant] for entrant in table)) for table in tables]
+    own = [_worst((edge[0], edge[-1] if len(edge) > 1 else len(entrants)), entrants, cards) for edge in edges]
+    if not any(map(any, own)):
+        return False
+    costs = {edge: _worst(edge, entrants, cards) for edge in _edges(len(entrants))}
+    best = [costs[edge] for edge in _cheapest(entrants, costs)]
+    return _sums(own) > _sums(best)
 
 
-def _places(high: int, low: int, groups: tuple[list[int], list[int]], *, is_float: bool) -> tuple[int, int, int]:
-    """Return what a meeting costs by the places of the two.
-
-    Returns:
-        For two scores, the places from the last of the higher and the first of the lower group. For one, how far it is
-        from upper half against lower half, place by place; and what that weighs at this board, more at a higher one.
-    """
-    first, last = groups
-    if is_float:
-        return min(last[high] - high + low - first[low], 2 * _FAR_PLACES), 0, 0
-    size, upper, lower = last[high] - first[high] + 1, high - first[high], low - first[low]
-    off = min(abs(lower - upper - size // 2), _FAR_PLACES)
-    if not upper < (size + 1) // 2 <= lower:
-        off += _FAR_PLACES
-    return 0, off, _BOARDS - _BOARDS * upper // size if off else 0
+def _sums(costs: Sequence[Costs]) -> Costs:
+    return tuple(map(sum, zip(*costs, strict=True)))
 
 
-def noted(found: Sequence[balanced_tables.Table], cards: Sequence[Card]) -> tuple[Card, ...]:
-    """Return the cards of all entrants with how each floats in a round of two seats.
-
-    Args:
-        found: the pairings of the round.
-        cards: by entrant, before it.
-    """
-    floats = dict.fromkeys(range(len(cards)), 0)
-    for one, *others in found:
-        for other in others:
-            gap = cards[one].points - cards[other].points
-            floats[one], floats[other] = (gap > 0) - (gap < 0), (gap < 0) - (gap > 0)
-        if not others:
-            floats[one] = 1
-    return tuple(replace(card, floats=(floats[entrant], *card.floats[:1])) for entrant, card in enumerate(cards))
+def _needless_float(tables: Sequence[Table], cards: Mapping[int, Card]) -> str | None:
+    """Return who could have met with equal points, the opponents that both have below them meeting each other."""
+    floats: dict[int, list[tuple[int, int | None]]] = {}
+    for table in tables:
+        high, *others = sorted(table, key=lambda entrant: cards[entrant].rank)
+        low = others[0] if others else None
+        if low is None or cards[low].points < cards[high].points:
+            floats.setdefault(cards[high].points, []).append((high, low))
+    for same in floats.values():
+        for (one, under), (other, below) in combinations(same, 2):
+            if _may_meet(one, other, cards) and _may_meet(under, below, cards):
+                return f"entrants {one} and {other} could have met with equal points"
+    return None
 
 
-def _seated(board: int, high: int, low: int, cards: Sequence[Card]) -> balanced_tables.Table:
-    """Seat two entrants: the stronger wish counts, of two equal ones the higher ranked entrant's."""
-    mine, other = cards[high], cards[low]
-    seat = board % 2
-    if mine.wish is not None and (mine.wish != other.wish or mine.strength >= other.strength):
-        seat = mine.wish
-    elif other.wish is not None:
-        seat = 1 - other.wish
-    return (low, high) if seat else (high, low)
+def _may_meet(one: int | None, other: int | None, cards: Mapping[int, Card]) -> bool:
+    """Tell whether two may meet whatever the round, or one may have the bye."""
+    if one is None or other is None:
+        card = cards[other if one is None else one]  # type: ignore[index]
+        return not card.byes and not card.walkovers
+    mine, yours = cards[one], cards[other]
+    must_differ = mine.strength == yours.strength == 3
+    return other not in mine.met and not (must_differ and mine.wish == yours.wish)
 
 
-def gather(
-    ranked: Sequence[int], cards: Sequence[Card], met: balanced_tables.Counts, *, is_first: bool
-) -> list[balanced_tables.Table]:
+def gather(ranked: Sequence[int], seats: int, lines: Sequence[Sequence[Line]], *, is_first: bool) -> list[Table]:
     """Make the tables of a round of more seats.
 
     Args:
         ranked: those who play, best first.
-        cards: by entrant.
-        met: meetings so far.
+        seats: of one table.
+        lines: by entrant, what it had so far.
         is_first: nobody has played: each table gets its share of strong and of weak ones.
 
     Returns:
-        Seats, from the first table; byes last.
+        Seats, from the first board; byes last.
     """
-    seats = len(cards[0].used)
-    resting = balanced_tables.fewest(ranked, [card.byes for card in cards], len(ranked) % seats)
+    byes = [sum(line.unplayed == "U" for line in own) for own in lines]
+    resting = balanced_tables.fewest(ranked, byes, len(ranked) % seats)
     order = [entrant for entrant in ranked if entrant not in resting]
     count = len(order) // seats
     together = [
         order[place::count] if is_first else order[place * seats : (place + 1) * seats] for place in range(count)
     ]
+    met, used = _counts(seats, lines)
     balanced_tables.better(together, met, 2)
-    used = [card.used for card in cards]
     return [*(balanced_tables.seat_one(table, used) for table in together), *((entrant,) for entrant in resting)]
+
+
+def _counts(seats: int, lines: Sequence[Sequence[Line]]) -> tuple[balanced_tables.Counts, balanced_tables.Counts]:
+    """Return entrant -> entrant -> meetings, and entrant -> seat -> matches in it."""
+    met, used = [[0] * len(lines) for _ in lines], [[0] * seats for _ in lines]
+    for entrant, own in enumerate(lines):
+        for line in own:
+            if not line.unplayed:
+                used[entrant][line.table.index(entrant)] += 1
+                for other in line.table:
+                    met[entrant][other] += other != entrant
+    return met, used

@@ -6,7 +6,7 @@ own: instants are counted up, and a random source is passed in.
 
 from .drawings import check_drawing
 from .games import JUNK, check_game, spoilt
-from .pairing import check_pairing, random_result
+from .pairing import check_pairing, random_result, with_rounds
 from .seats import AnyGame, Choose, ScriptedSeat, drive, plain, random_chooser
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "random_chooser",
     "random_result",
     "spoilt",
+    "with_rounds",
 ]

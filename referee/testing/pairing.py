@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .. import chance
-from ..pairing.base import BadFormat, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing, bye
+from ..pairing.balanced_tables import Table
+from ..pairing.base import BadFormat, BadPairing, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing, bye
+from ..pairing.dutch import pair_round
 
 if TYPE_CHECKING:
     from random import Random
@@ -52,6 +54,18 @@ def check_pairing(
     check.run(withdrawals, max_steps)
     check.repeat(form.new(parsed, field, shuffle))
     return [step for step in check.steps if isinstance(step, PlayedPairing)]
+
+
+def with_rounds(form: PairingFormat[Any], state: Any) -> Any:
+    """Return the state with the round paired that is to be paired, if there is one.
+
+    Args:
+        form: the format.
+        state: of a tournament.
+    """
+    while (request := form.to_pair(state)) is not None:
+        state = form.paired(state, pair_round(request)[0])
+    return state
 
 
 def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
@@ -102,8 +116,8 @@ class _PairingCheck:
         self.source = source
         self.field = field
         self.state = state
-        self.steps: list[PlayedPairing | int] = []
-        """Results, and entrants that withdrew."""
+        self.steps: list[PlayedPairing | int | tuple[Table, ...]] = []
+        """Results, entrants that withdrew, and rounds as they were paired."""
         self.withdrawn: set[int] = set()
         self.due: dict[int, Pairing] = {}
         self.numbers: set[int] = set()
@@ -126,9 +140,13 @@ class _PairingCheck:
     def repeat(self, state: Any) -> None:
         """Give the same results and withdrawals again, which must give the same pairings."""
         for step in self.steps:
-            state = (
-                self.form.record(state, step) if isinstance(step, PlayedPairing) else self.form.withdraw(state, step)
-            )
+            match step:
+                case PlayedPairing():
+                    state = self.form.record(state, step)
+                case int():
+                    state = self.form.withdraw(state, step)
+                case _:
+                    state = self.form.paired(state, step)
         assert self.state == state, "the same results gave another state"
         assert self.form.places(self.state) == self.form.places(state), "the same results gave other places"
 
@@ -163,6 +181,7 @@ class _PairingCheck:
 
     def _check_due(self, gone: int | None) -> None:
         """Check what is due now against what was due before; who has just withdrawn is in none of it."""
+        self._pair()
         due = self.form.due(self.state)
         numbers = [pairing.number for pairing in due]
         assert sorted(set(numbers)) == numbers, f"not by their numbers: {numbers}"
@@ -178,6 +197,24 @@ class _PairingCheck:
         assert self.due or self.form.is_over(self.state), "nothing is due, and it is not over"
         if not self.due or self.source.random() < _LOOKED_AT:
             self._check_places()
+
+    def _pair(self) -> None:
+        """Have a round paired that is to be paired; as nobody's, and a second time, it is refused."""
+        while (request := self.form.to_pair(self.state)) is not None:
+            tables = pair_round(request)[0]
+            looked_at = repr(self.state)
+            self._check_refused_round(())
+            self.state = self.form.paired(self.state, tables)
+            assert looked_at != repr(self.state), "a round was paired, and nothing has changed"
+            self.steps.append(tables)
+            self._check_refused_round(tables)
+
+    def _check_refused_round(self, tables: tuple[Table, ...]) -> None:
+        try:
+            self.form.paired(self.state, tables)
+        except BadPairing:
+            return
+        raise AssertionError(f"these tables were taken for a round: {tables}")
 
     def _check_new(self, pairing: Pairing) -> None:
         assert pairing.number not in self.numbers, f"the number {pairing.number} comes twice"

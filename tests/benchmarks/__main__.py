@@ -2,7 +2,7 @@
 
 import sys
 
-from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, storm, strength, tournament, wire
+from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, storm, strength, swiss, tournament, wire
 
 BENCHMARKS = {
     "audit": audit.main,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "rules": rules.main,
     "storm": storm.main,
     "strength": strength.main,
+    "swiss": swiss.main,
     "tournament": tournament.main,
     "wire": wire.main,
     "kills": kills.main,

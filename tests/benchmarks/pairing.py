@@ -8,7 +8,7 @@ from random import Random
 from referee.chance import Dealer
 from referee.pairing.base import Entrant, EntrantField
 from referee.plugins import load
-from referee.testing import random_result
+from referee.testing import random_result, with_rounds
 
 LONG: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("roundrobin", 200, 2, {"cycles": 5}),
@@ -29,10 +29,10 @@ def main(arguments: list[str]) -> int:
         form, source = load().format(name), Random(1)
         field = EntrantField(entrants=tuple(Entrant(name=f"e{number}") for number in range(count)), seats=seats)
         begun, results = time.perf_counter(), 0
-        state = form.new(form.parse_options(dict(options)), field, Dealer(bytes(32)))
+        state = with_rounds(form, form.new(form.parse_options(dict(options)), field, Dealer(bytes(32))))
         while due := form.due(state):
             for pairing in due:
-                state = form.record(state, random_result(pairing, source))
+                state = with_rounds(form, form.record(state, random_result(pairing, source)))
                 results += 1
         took, peak = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(f"{name:18} {count} entrants, {seats} seats: {results:7} results in {took:6.1f} s, {peak} MiB at most")

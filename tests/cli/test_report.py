@@ -15,6 +15,7 @@ from referee.cli.main import main
 from ..pages.tournaments import Cast, Stage, spec
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
+FILES |= {"matches.pgn", "tournament.trf"}
 
 
 def run(*arguments: str | Path, status: int = 0) -> Result:
@@ -78,6 +79,8 @@ def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> 
         "csv": [str(tmp_path / "tables" / f"{name}.csv") for name in ("standings", "crosstable", "matches", "fouls")],
         "json": str(cup / "tournament.json"),
         "pgn": str(tmp_path / "a.txt"),
+        "games": str(cup / "matches.pgn"),
+        "trf": str(cup / "tournament.trf"),
         "replays": 0,
     }
     assert (found["played"], found["void"], found["unfinished"]) == (made.tournament.played, 1, 0)

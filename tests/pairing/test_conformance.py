@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from referee.pairing.base import BadFormat, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing
+from referee.pairing.balanced_tables import Table
+from referee.pairing.base import BadFormat, BadPairing, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing
 from referee.pairing.round_robin import Berger, RoundRobin
+from referee.pairing.swiss import State as SwissState
+from referee.pairing.swiss import Swiss
 from referee.pairing.timetable import State, start
 from referee.plugins import load
 from referee.testing import check_pairing
@@ -83,6 +86,15 @@ def test_after_everybody_has_withdrawn_nothing_is_due(name: str) -> None:
         state = form.withdraw(state, entrant)
     assert form.is_over(state)
     assert form.due(state) == ()
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"swiss"}))
+def test_most_formats_pair_their_rounds_themselves(name: str) -> None:
+    """Nobody else has anything to pair, and tables that come all the same are refused."""
+    state = started(FORMATS[name], field(6))
+    assert FORMATS[name].to_pair(state) is None
+    with pytest.raises(BadPairing, match=name):
+        FORMATS[name].paired(state, ((0, 1), (2, 3), (4, 5)))
 
 
 class Doubling(RoundRobin):
@@ -170,6 +182,13 @@ class Moody(RoundRobin):
         return super().new(options, field, shuffle.later(self.drawn))
 
 
+class Gullible(Swiss):
+    """Takes any tables for a round."""
+
+    def paired(self, state: SwissState, tables: tuple[Table, ...]) -> SwissState:
+        return replace(state, round=state.round + 1)
+
+
 BROKEN: tuple[tuple[Callable[[], PairingFormat[Any]], str], ...] = (
     (Doubling, "two matches at once"),
     (Selfish, "or itself"),
@@ -180,11 +199,14 @@ BROKEN: tuple[tuple[Callable[[], PairingFormat[Any]], str], ...] = (
     (Forgetting, "has two results"),
     (Favouring, "byes are uneven"),
     (Moody, "not due|gave another state"),
+    (Gullible, "taken for a round"),
 )
 
 
 @pytest.mark.parametrize(("broken", "says"), BROKEN)
 def test_a_broken_format_is_found_out(broken: Callable[[], PairingFormat[Any]], says: str) -> None:
     """A format that breaks the contract does not pass, and the error says what it breaks."""
+    form = broken()
+    options = {"cycles": 4} if isinstance(form, RoundRobin) else {}
     with pytest.raises((AssertionError, NotDue), match=says):
-        check_pairing(broken(), Random(5), field=field(8), options={"cycles": 4}, withdrawals=0.02)
+        check_pairing(form, Random(5), field=field(8), options=options, withdrawals=0.02)

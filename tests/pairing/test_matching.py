@@ -46,26 +46,9 @@ def test_the_order_of_the_edges_does_not_count() -> None:
 
 def test_costs_of_the_largest_field_fit() -> None:
     """With the greatest costs of each layer in a Swiss round of a thousand, the solver's integers do not overflow."""
-    most: Costs = (0, 12, 0, 1, 31 * 31, 1, 6, 510, 510, 63)
-    costs: dict[Edge, Costs] = {(number, number + 1): most for number in range(999)} | {
-        (0, 999): most,
-        (1, 3): (0,) * 10,
-    }
-    costs |= {(998, 999): (11, 0, 999, *(0,) * 7)}
+    most: Costs = (255, 255, 255, 1, 31 * 31, 1)
+    costs: dict[Edge, Costs] = {(number, number + 1): most for number in range(999)}
+    costs |= {(0, 999): most, (1, 3): (0,) * 6}
     found = cheapest_matching(1000, costs)
     assert len(found) == 500
     assert {costs[edge] for edge in found} == {most}
-
-
-def test_layers_that_do_not_fit_are_left_out_from_the_last_one_on() -> None:
-    """What counts most is exact however large the costs are."""
-    large = 1 << 60
-    costs: dict[Edge, Costs] = {
-        (0, 1): (large, 0, 0),
-        (2, 3): (0, 0, 9),
-        (0, 2): (0, large, 0),
-        (1, 3): (large, 1, 0),
-        (0, 3): (1, 1, 1),
-        (1, 2): (large - 1, large, 0),
-    }
-    assert cheapest_matching(4, costs) == [(0, 1), (2, 3)]

@@ -5,6 +5,7 @@ from typing import Any
 
 from referee.chance import Dealer
 from referee.pairing.base import Entrant, EntrantField, Pairing, PairingFormat, PlayedPairing, bye
+from referee.testing import with_rounds
 
 SHUFFLE = Dealer(bytes(32))
 
@@ -42,8 +43,8 @@ def drawn(pairing: Pairing) -> PlayedPairing:
 
 
 def started(form: PairingFormat[Any], of: EntrantField, **options: Any) -> Any:
-    """Return the state before the first match."""
-    return form.new(form.parse_options(options), of, SHUFFLE)
+    """Return the state before the first match, its round paired."""
+    return with_rounds(form, form.new(form.parse_options(options), of, SHUFFLE))
 
 
 def played_out(
@@ -59,5 +60,5 @@ def played_out(
         for pairing in due:
             if pairing in form.due(state):
                 pairings.append(pairing)
-                state = form.record(state, result(pairing))
+                state = with_rounds(form, form.record(state, result(pairing)))
     return state, pairings

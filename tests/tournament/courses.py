@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from referee.chance import Dealer, derive
-from referee.pairing.base import Pairing, PairingFormat
+from referee.pairing.base import Pairing, PairingFormat, RoundToPair
+from referee.pairing.dutch import pair_round
 from referee.plugins import load
 from referee.testing import random_result
 from referee.tournament import commands as c
@@ -62,7 +63,16 @@ def begun(spec: TournamentSpec, format_: PairingFormat[Any] | None = None) -> To
 
 def take(tournament: Tournament, event: e.TournamentEvent) -> tuple[c.TournamentCommand, ...]:
     """Let a tournament take an event, and pair what is to be paired; return the commands of both."""
-    return tournament.handle(event)
+    commands = tournament.handle(event)
+    while (asked := tournament.to_pair) is not None:
+        commands += tournament.handle(paired(asked))
+    return commands
+
+
+def paired(asked: RoundToPair) -> e.RoundPaired:
+    """Return that a round was paired."""
+    tables, by = pair_round(asked)
+    return e.RoundPaired(at=AT, round=asked.round, tables=tables, by=by)
 
 
 def events_of(
@@ -73,6 +83,8 @@ def events_of(
     Whoever asks lets the tournament take each event before asking for more.
     """
     while True:
+        while (asked := tournament.to_pair) is not None:
+            yield paired(asked)
         for fixture in tournament.fixtures():
             if len(tournament.playing) == tables:
                 break

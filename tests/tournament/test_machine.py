@@ -174,7 +174,12 @@ def test_a_void_match_is_played_again() -> None:
 
 def ruling(tournament: Tournament, kind: e.Kind, **about: str) -> tuple[c.TournamentCommand, ...]:
     """Rule on something."""
-    return take(tournament, e.Ruled(at=AT, ruling=e.Ruling(id=f"{len(tournament.rulings)}", kind=kind, reason="so", by="the organiser", **about)))
+    return take(
+        tournament,
+        e.Ruled(
+            at=AT, ruling=e.Ruling(id=f"{len(tournament.rulings)}", kind=kind, reason="so", by="the organiser", **about)
+        ),
+    )
 
 
 def points(tournament: Tournament) -> dict[int, float]:

@@ -75,13 +75,17 @@ def _show(written: Written, unfinished: int) -> None:
         ("tables", written.csv[0].parent),
         ("all of it", written.json),
         ("moves", written.pgn),
+        ("results for rating programs", written.games),
+        ("rounds for pairing programs", written.trf),
     ):
-        out.say(f"{what}: {path}")
+        if path is not None:
+            out.say(f"{what}: {path}")
 
 
 def _print_json(written: Written, unfinished: int) -> None:
     tournament = written.summary.tournament
     files = {"html": written.html, "csv": written.csv, "json": written.json, "pgn": written.pgn}
+    files |= {"games": written.games, "trf": written.trf}
     print_json(
         {
             "tournament": tournament.spec.name,

@@ -19,7 +19,8 @@ from ...errors import RefereeError
 from ...games.base import Game
 from ...launch import Launch
 from ...observers import Observer
-from ...pairing.dutch import pair_round
+from ...pairing.base import RoundToPair
+from ...pairing.dutch import pair_apart
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
@@ -192,20 +193,20 @@ class TournamentRunner:
                 is_changed = True
 
     def _pair(self) -> None:
-        """Let a round be paired, if one is to be, in a thread: a large one takes seconds."""
+        """Let a round be paired, if one is to be; a large one takes seconds."""
         asked = self._tournament.to_pair
         if asked is not None and not self._is_pairing:
             self._is_pairing = True
-            pool = self._reactor.getThreadPool()
-            pairing = deferToThreadPool(self._reactor, pool, pair_round, asked)
-            pairing.addCallback(self._paired, asked.round).addErrback(self._failed)
+            pairing = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), pair_apart, asked)
+            pairing.addCallback(self._paired, asked).addErrback(self._failed)
 
-    def _paired(self, found: tuple[tuple[tuple[int, ...], ...], str], round_: int) -> None:
+    def _paired(self, found: tuple[tuple[tuple[int, ...], ...], str], asked: RoundToPair) -> None:
         self._is_pairing = False
-        if self._trouble is None:
-            (tables, by), at = found, self._recorder.clock()
-            self._recorder.take(e.RoundPaired(at=at, round=round_, tables=tables, by=by))
-            self._fill()
+        tables, by = found
+        if self._trouble is None and asked == self._tournament.to_pair:  # no ruling has changed it meanwhile
+            at = self._recorder.clock()
+            self._recorder.take(e.RoundPaired(at=at, round=asked.round, tables=tables, by=by))
+        self._fill()
 
     def _openable(self) -> Iterator[Fixture]:
         """Yield the matches that nobody plays yet and all of whose players are there, or waited for in vain.

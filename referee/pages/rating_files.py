@@ -1,0 +1,113 @@
+"""A tournament as rating and pairing programs read it: results as PGN, rounds as FIDE's report file.
+
+docs/reference/exports.md says what stands in each.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from ..match.fouls import Cause
+from ..pairing import swiss, timetable
+from ..pairing.base import half_points
+from ..pairing.trf import Course, Line, Person, trf_text
+from ..text import printable
+from ..tournament.history import History
+from ..tournament.match_context import MatchEntry
+from .notation import quoted
+from .summary import Summary
+
+_UNDECIDED = "*"
+_TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual: Round-Robin"}
+
+
+def games_pgn(summary: Summary) -> Iterator[str]:
+    """Yield each match that counts as a game without moves; one of more seats, as a game of every two of them."""
+    for entry in summary.counted:
+        digest = summary.digests.get(entry.match)
+        date = digest.opened[:10].replace("-", ".") if digest is not None else "????.??.??"
+        for white, black in combinations(range(len(entry.names)), 2):
+            yield _game(entry, date, white, black)
+
+
+def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
+    context = entry.context
+    result = _result(entry, white, black)
+    tags = {
+        "Event": context.tournament,
+        "Site": "?",
+        "Date": date,
+        "Round": f"{context.round}.{context.leg + 1}" if context.leg else str(context.round),
+        "White": entry.names[white],
+        "Black": entry.names[black],
+        "Result": result,
+        "Termination": _termination(entry, white, black),
+    }
+    lines = [f"[{name} {quoted(value)}]" for name, value in tags.items()]
+    seats = f" seats {white} and {black} of {len(entry.names)}," if len(entry.names) > 2 else ""
+    remark = printable(f"{entry.match},{seats} {entry.reason}").replace("}", ")")
+    return "\n".join([*lines, "", f"{{{remark}}} {result}", "", ""])
+
+
+def _result(entry: MatchEntry, white: int, black: int) -> str:
+    """Return who of two won; the format has no word for a match that both have lost."""
+    places = {seat: place for place, group in enumerate(entry.ranking) for seat in group}
+    fouls = {foul.seat for foul in entry.fouls}
+    if not places or {white, black} <= fouls:
+        return _UNDECIDED
+    first, second = ((seat in fouls, places[seat]) for seat in (white, black))
+    return "1/2-1/2" if first == second else "1-0" if first < second else "0-1"
+
+
+def _termination(entry: MatchEntry, white: int, black: int) -> str:
+    causes = {foul.cause for foul in entry.fouls if foul.seat in (white, black)}
+    if causes == {Cause.TIMEOUT}:
+        return "time forfeit"
+    return "rules infraction" if causes else "normal"
+
+
+def tournament_trf(summary: Summary) -> str | None:
+    """Return a Swiss tournament or a round robin of two seats as FIDE's report file; None of any other."""
+    course = _course(summary)
+    if course is None:
+        return None
+    people = [Person(printable(entrant.name), entrant.rating) for entrant in summary.spec.entrants]
+    days = sorted(digest.opened[:10].replace("-", "/") for digest in summary.digests.values())
+    heads = [("012", summary.spec.name)]
+    heads += [("042", days[0]), ("052", days[-1])] if days else []
+    heads += [("062", str(len(people))), ("072", str(sum(person.rating is not None for person in people)))]
+    return trf_text(course, people, [*heads, ("092", _TYPES[summary.spec.format])])
+
+
+def _course(summary: Summary) -> Course | None:
+    state = summary.tournament.state
+    if summary.seats != 2 or summary.spec.format not in _TYPES:
+        return None
+    if isinstance(state, swiss.State):
+        return swiss.course_of(state)
+    return _timetable_course(summary.history, state) if isinstance(state, timetable.State) else None
+
+
+def _timetable_course(history: History, state: timetable.State) -> Course:
+    """Return a round robin as far as all matches of its rounds have been played."""
+    lines: list[list[Line]] = [[] for _ in history.tournament.field.entrants]
+    through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1
+    for played in history.played:
+        pairing = played.pairing
+        if pairing.round > through:
+            continue
+        if pairing.against is not None:
+            table = (*pairing.seats, pairing.against)
+            lines[table[0]].append(Line(pairing.round, table, 2, "+"))
+            lines[table[1]].append(Line(pairing.round, table, 0, "-"))
+        elif pairing.is_bye:
+            lines[pairing.seats[0]].append(Line(pairing.round, pairing.seats, 2, "U"))
+        else:
+            for entrant, points in zip(pairing.seats, half_points(played), strict=True):
+                lines[entrant].append(Line(pairing.round, pairing.seats, points))
+    return Course(
+        rounds=state.timetable.rounds,
+        through=through,
+        order=tuple(range(len(lines))),
+        lines=tuple(map(tuple, lines)),
+        away=state.withdrawn,
+    )

@@ -1,0 +1,68 @@
+"""FIDE's Dutch system as the library py4swiss has it. It takes a tenth of a second to import."""
+
+from importlib.metadata import version
+
+from py4swiss.engines import DutchEngine
+from py4swiss.engines.common import PairingError
+from py4swiss.trf import ParsedTrf, TrfLine
+from py4swiss.trf.codes import PlayerCode, XCode
+from py4swiss.trf.exceptions import LineError, ParsingError
+from py4swiss.trf.results import ColorToken, ResultToken, RoundResult
+from py4swiss.trf.sections import PlayerSection, XSection
+from py4swiss.trf.sections.x_section import XSectionConfiguration
+
+from .trf import Course, Result
+
+NAME = f"py4swiss {version('py4swiss')}"
+
+
+def pairs_of(trf: ParsedTrf) -> list[tuple[int, int]] | None:
+    """Return who meets whom in the next round of a tournament, by the Dutch system.
+
+    Returns:
+        Starting numbers of White and Black, 0 for a bye, from the first board; None if there is no pairing.
+    """
+    try:
+        return [(pair.white, pair.black) for pair in DutchEngine.generate_pairings(trf)]
+    except PairingError:
+        return None
+
+
+def parsed(course: Course) -> ParsedTrf:
+    """Return a tournament as the library reads it from a file, for which it may be too long."""
+    colour = XSectionConfiguration(first_round_color=course.is_white_first)
+    return ParsedTrf(
+        player_sections=[_player(number, entrant, course) for number, entrant in enumerate(course.order, start=1)],
+        x_section=XSection(number_of_rounds=course.rounds, configuration=colour),
+    )
+
+
+def _player(number: int, entrant: int, course: Course) -> PlayerSection:
+    return PlayerSection(
+        code=PlayerCode.PLAYER,
+        starting_number=number,
+        points_times_ten=5 * course.points(entrant),
+        rank=number,
+        results=list(map(_result, course.results(entrant))),
+    )
+
+
+def _result(result: Result) -> RoundResult:
+    return RoundResult(id=result.opponent, color=ColorToken(result.colour), result=ResultToken(result.letter))
+
+
+def read_trf(text: str) -> ParsedTrf:
+    """Read a tournament's file. The library's own reader refuses matches that both sides have lost.
+
+    Raises:
+        ValueError: it is no such file; the text says what is wrong.
+    """
+    codes = {code.value for code in (*PlayerCode, *XCode)}
+    try:
+        lines = [TrfLine(index, line) for index, line in enumerate(text.splitlines()) if line[:3] in codes]
+        players = [PlayerSection.from_string(str(line)) for line in lines if line.code_type is PlayerCode]
+        return ParsedTrf(
+            player_sections=players, x_section=XSection.from_lines([line for line in lines if line.code_type is XCode])
+        )
+    except (LineError, ParsingError) as error:
+        raise ValueError(str(error)) from None
