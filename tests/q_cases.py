@@ -77,7 +77,7 @@ def run_xstrategy(case: dict[str, Any]) -> Any:
     name, public = case["input"]
     board = board_of(public["map"])
     hand = sorted(q_tiles.BY_NAME[tile_name(tile)] for tile in public["players"][0]["tile*"])
-    found = step(board, hand, q_tiles.frontier(board), STRATEGIES[name])
+    found = step(board, hand, STRATEGIES[name])
     if found is None:
         return "replace" if len(hand) <= public["tile*"] else "pass"
     return {"1tile": jtile(found[1]), "coordinate": jcell(found[0])}

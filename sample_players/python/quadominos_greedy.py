@@ -8,15 +8,13 @@ are taken if two of them score more than the 25 points, or if they are the last 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
 from referee.games.base import Game
-from referee.games.quadominos.forms import View, read_table, read_tiles
-from referee.games.quadominos.rounds import BONUS_POINTS, MIDDLE
+from referee.games.quadominos.forms import Done, Lay, Move, Points
+from referee.games.quadominos.rounds import BONUS_POINTS, MIDDLE, State, opening_quads
 from referee.games.quadominos.tiles import (
+    FACE_BY_NAME,
     FACES,
     FITTING,
-    IS_QUAD,
     TILE_OF,
     TILES,
     TOTALS,
@@ -31,6 +29,8 @@ from referee.games.quadominos.tiles import (
     met,
 )
 
+from .imagined import picking
+
 PER_PLACE = 0.25
 """Points that a place for a tile of the hand is taken to be worth; 0.1 to 1 play about equally well."""
 MAX_PLACES = 12
@@ -41,12 +41,8 @@ MAX_LAYS = 40
 """Lays, of those that score most, that are looked at closely; with those of pairs, about 10 ms on a slow machine."""
 MAX_FIRSTS, MAX_SECONDS = 8, 12
 """The same of the first and the second of two additional tiles."""
-Lay = tuple[Cell, Face]
-
-
-def plain_lay(cell: Cell, face: Face) -> dict[str, Any]:
-    """Return the plain move that lays a tile."""
-    return {"action": "lay", "row": cell[0], "column": cell[1], "tile": FACES[face]}
+Found = tuple[Cell, Face]
+"""Where a tile can be laid, and how."""
 
 
 def without(hand: tuple[Tile, ...], tile: Tile) -> tuple[Tile, ...]:
@@ -63,14 +59,14 @@ def outlook(table: LaidTiles, hand: tuple[Tile, ...]) -> float:
     return PER_PLACE * min(places, MAX_PLACES)
 
 
-def promising(found: Iterable[Lay], most: int) -> list[Lay]:
+def promising(found: Iterable[Found], most: int) -> list[Found]:
     """Return the lays that score most, at most so many; equal ones in the order of their places."""
     return sorted(found, key=lambda lay: (-TOTALS[TILE_OF[lay[1]]], lay))[:most]
 
 
 def best_lay(
-    table: LaidTiles, hand: tuple[Tile, ...], found: Iterable[Lay], *, earns: bool
-) -> tuple[float, Lay | None]:
+    table: LaidTiles, hand: tuple[Tile, ...], found: Iterable[Found], *, earns: bool
+) -> tuple[float, Found | None]:
     """Return the worth of the best of some lays, and that lay.
 
     Args:
@@ -79,7 +75,7 @@ def best_lay(
         found: the lays to choose from, the most promising first.
         earns: whether meeting three or four corners earns a bonus.
     """
-    best: tuple[float, Lay | None] = (float("-inf"), None)
+    best: tuple[float, Found | None] = (float("-inf"), None)
     for cell, face in found:
         tile = TILE_OF[face]
         worth = TOTALS[tile] + outlook(laid(table, cell, face), without(hand, tile))
@@ -90,9 +86,9 @@ def best_lay(
     return best
 
 
-def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[float, Lay | None]:
+def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[float, Found | None]:
     """Return the worth of the best two additional tiles, and the first of them."""
-    best: tuple[float, Lay | None] = (float("-inf"), None)
+    best: tuple[float, Found | None] = (float("-inf"), None)
     for cell, face in promising(firsts_of_two(table, hand), MAX_FIRSTS):
         tile = TILE_OF[face]
         after, rest = laid(table, cell, face), without(hand, tile)
@@ -103,26 +99,23 @@ def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[
     return best
 
 
-def choose_move(view: View, *, chain_bonus: bool) -> dict[str, Any]:
-    """Return the greedy move, plain."""
-    table, hand = read_table(view.board), read_tiles(view.hand)
-    if view.step == "open":
-        quad = max(tile for tile in hand if IS_QUAD[tile])
-        return {"action": "lay", "row": MIDDLE[0], "column": MIDDLE[1], "tile": TILES[quad]}
-    if view.step == "bonus":
+def _picked(state: State) -> Move:
+    table, hand = state.table, state.hands[state.order[0]]
+    chain_bonus = state.options.chain_bonus
+    if state.step == "open":
+        return _lay(MIDDLE, FACE_BY_NAME[TILES[opening_quads(hand)[0]]])
+    if state.step == "bonus":
         worth, first = best_two(table, hand, earns=chain_bonus)
-        if first is None or worth <= BONUS_POINTS + outlook(table, hand):
-            return {"action": "points"}
-        return plain_lay(*first)
-    earns = chain_bonus or view.step == "lay"
+        return Points() if first is None or worth <= BONUS_POINTS + outlook(table, hand) else _lay(*first)
+    earns = chain_bonus or state.step == "lay"
     _, best = best_lay(table, hand, promising(lays(table, faces_of(hand)), MAX_LAYS), earns=earns)
-    return plain_lay(*best) if best else {"action": "done"}
+    return _lay(*best) if best else Done()
 
 
-def make_greedy(_game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
+def _lay(cell: Cell, face: Face) -> Lay:
+    return Lay(*cell, FACES[face])
+
+
+def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
     """Make the greedy player for one match."""
-
-    def _choose(view: Any) -> Any:
-        return choose_move(msgspec.convert(view, View), chain_bonus=options.chain_bonus)
-
-    return _choose
+    return picking(game, options, _picked)

@@ -7,12 +7,12 @@ keeps a move well within 100 ms.
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
-
 from referee.games.base import Game
 from referee.games.quincala.board import MAX_SIZES, OWN, first_legs, mixed, mixed_counts
-from referee.games.quincala.game import Leg, Move, Place, QuincalaGame, Stop, View
+from referee.games.quincala.game import Leg, Move, Place, Stop
 from referee.games.quincala.turns import State
+
+from .imagined import picking
 
 MAX_STEPS = 250
 """Steps of the own turn that are tried at most: about 15 ms."""
@@ -58,7 +58,7 @@ class Search:
         state: where the seat to move stands.
     """
 
-    def __init__(self, game: QuincalaGame, state: State) -> None:
+    def __init__(self, game: Game[Any, Any, Any], state: State) -> None:
         self._game = game
         self._state = state
         self._seat = game.to_move(state)
@@ -118,13 +118,6 @@ class Search:
         return worst
 
 
-def make_greedy(_game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
+def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
     """Make the greedy player for one match."""
-    rules = QuincalaGame()
-
-    def _choose(view: Any) -> Any:
-        no_chance: Any = None  # there is none in this game
-        state = rules.imagine(options, msgspec.convert(view, View), no_chance)
-        return msgspec.to_builtins(Search(rules, state).run())
-
-    return _choose
+    return picking(game, options, lambda state: Search(game, state).run())

@@ -2,11 +2,9 @@
 
 from heapq import nlargest
 from operator import attrgetter
-from typing import Any
 
 from msgspec.structs import replace
 
-from referee.games.base import Game
 from referee.games.quincala.board import MAX_SIZES, NAMES
 from referee.games.quincala.game import Move, Place
 from referee.games.quincala.turns import State
@@ -31,19 +29,12 @@ _LEAD = 120.0
 
 
 class QuincalaKnowledge(Knowledge[State, Move]):
-    """What is known of Quincala Mixing.
-
-    Args:
-        game: the rules.
-    """
+    """What is known of Quincala Mixing."""
 
     exploring = 0.25
     trusting = 0.05
     is_open = True
-
-    def __init__(self, game: Game[Any, Any, Any]) -> None:
-        self._game = game
-        self._steps = _OWN_STEPS
+    _steps = _OWN_STEPS
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the best ends of the turn, or the best dots for the first piece to be placed."""

@@ -4,18 +4,16 @@ A square is worth what the fours through it are worth: four squares side by side
 the more stones they have. The numbers are guesses.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from referee.games.base import Game
 from referee.games.quincy.board import BITS, LINE, LINES_TO_WIN, SQUARES, Domino, Squares, survey
 from referee.games.quincy.forms import Add, Move, Remove
 from referee.games.quincy.game import State
 
-T = TypeVar("T")
+from .imagined import picking
 
 WORTH = (0, 1, 6, 36, 36)
 """Of four squares that only one team has stones on, by their number; a whole line counts for itself."""
@@ -47,18 +45,6 @@ def _all_fours() -> dict[Squares, tuple[Squares, ...]]:
 FOURS = _all_fours()
 ALL_FOURS = tuple(dict.fromkeys(chain.from_iterable(FOURS.values())))
 """Each once."""
-
-
-class InOrder:
-    """A shuffle that leaves everything as it is: what is hidden does not matter to who does not look ahead."""
-
-    def __call__(self, items: Sequence[T], /) -> list[T]:
-        """Return the items in their order."""
-        return list(items)
-
-    def later(self, _deal: int) -> "InOrder":
-        """Return the same."""
-        return self
 
 
 def rating(state: State, move: Move) -> float:
@@ -120,9 +106,7 @@ def _defence(other: Squares) -> float:
 def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callable[[Any], Any]:
     """Make the greedy player for one match."""
 
-    def _choose(view: Any) -> Any:
-        state = game.imagine(options, msgspec.convert(view, game.view_type), InOrder())
-        move = max(game.legal_moves(state), key=lambda legal: rating(state, legal))
-        return msgspec.to_builtins(move)
+    def _pick(state: State) -> Move:
+        return max(game.legal_moves(state), key=lambda move: rating(state, move))
 
-    return _choose
+    return picking(game, options, _pick)

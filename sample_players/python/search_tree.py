@@ -45,11 +45,6 @@ class Tree(MoveSearch):
         self._worlds = [world]
         self._root = Node(listed=plans)
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether there is but one plan."""
-        return len(self._root.listed or ()) == 1
-
     def iterate(self, spent: float) -> None:
         """Go down the tree once, and up again, however much of the time is over."""
         node = self._selected(self._root, self._root.listed or [])
