@@ -107,6 +107,7 @@ def make_greedy(game: Game[Any, Any, Any], options: Any, _seed: bytes) -> Callab
     """Make the greedy player for one match."""
 
     def _pick(state: State) -> Move:
-        return max(game.legal_moves(state), key=lambda move: rating(state, move))
+        moves: list[Move] = game.legal_moves(state)
+        return max(moves, key=lambda move: rating(state, move))
 
     return picking(game, options, _pick)
