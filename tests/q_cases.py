@@ -15,7 +15,8 @@ from typing import Any
 
 from referee.games.base import IllegalMove
 from referee.games.q import tiles as q_tiles
-from referee.games.q.game import Options, Place, Placement, QGame
+from referee.games.q.forms import Options, Place, Placement
+from referee.games.q.game import QGame
 from sample_players.python.q_simple import step
 
 from .peers.q_actors import STRATEGIES

@@ -7,7 +7,7 @@ looked up once, and only the line itself is looked at again when a tile is added
 from collections import Counter
 from typing import NamedTuple
 
-from referee.games.q.game import Options
+from referee.games.q.forms import Options
 from referee.games.q.tiles import KINDS, Board, Cell, Tile, open_spots, touches
 
 Placed = tuple[tuple[Cell, Tile], ...]

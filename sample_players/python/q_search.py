@@ -5,7 +5,7 @@ The game itself lists single tiles only; longer placements come from a beam sear
 
 from collections import Counter
 
-from referee.games.q.game import Exchange, Move, Pass, Place, Placement, State
+from referee.games.q.forms import Exchange, Move, Pass, Place, Placement, State
 from referee.games.q.tiles import NAMES
 
 from .q_placements import WIDE, Placed, Placements, Rated

@@ -10,8 +10,7 @@ from typing import Any
 
 from referee.games.base import Game
 from referee.games.quincy.board import BITS, LINE, LINES_TO_WIN, SQUARES, Domino, Squares, survey
-from referee.games.quincy.forms import Add, Move, Remove
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import Add, Move, Remove, State
 
 from .imagined import picking
 

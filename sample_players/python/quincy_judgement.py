@@ -8,8 +8,7 @@ quick games against the greedy player, which does not ask for dominoes. Refuses 
 from collections.abc import Iterable
 
 from referee.games.quincy.board import BITS, IS_WILD, LINES_TO_WIN, NUMBERS, REACH, Squares, survey
-from referee.games.quincy.forms import Discard, Move, Remove
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import Discard, Move, Remove, State
 
 from .quincy_greedy import ALL_FOURS, WIN
 from .quincy_greedy import rating as greedy_rating

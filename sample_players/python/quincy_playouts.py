@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from referee.games.quincy.board import BITS, DOMINOES, IS_WILD, LINES_TO_WIN, REACH, Pair, survey
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import State
 
 from .quincy_greedy import ALL_FOURS, DEFENCE, LAST_DEFENCE, LINE_WORTH, WIN, WORTH, domino_worth
 

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from referee.games.quincy.forms import Move
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import Move, State
 
 from .quincy_judgement import rating
 from .quincy_playouts import Stones, winner

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from referee import chance
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import State
 from sample_players.python.quincy_greedy import rating
 from sample_players.python.quincy_playouts import Stones, winner
 

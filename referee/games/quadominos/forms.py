@@ -4,9 +4,8 @@ A tile is written as its four numbers, clockwise from its top left corner, where
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
-import msgspec
 from msgspec import Meta, Struct
 
 from ..base import BadSetup
@@ -124,18 +123,6 @@ class FixedDeals(Struct, frozen=True):
     def later(self, deal: int) -> "FixedDeals":
         """Return another deal."""
         return FixedDeals(deal)
-
-
-def read_position(raw: Any) -> Position:
-    """Read a plain Position.
-
-    Raises:
-        BadSetup: it has not the form of one.
-    """
-    try:
-        return msgspec.convert(raw, Position, strict=True)
-    except msgspec.ValidationError as error:
-        raise BadSetup(f"not a position of quadominos: {error}") from None
 
 
 def read_table(board: Sequence[tuple[int, int, str]]) -> LaidTiles:

@@ -109,10 +109,6 @@ class PreparedMap:
         """Follow equality."""
         return hash(self.rows)
 
-    def __repr__(self) -> str:
-        """Name the size; the rest would fill a screen."""
-        return f"Field({self.height}x{self.width})"
-
     def number(self, row: int, column: int) -> int:
         """Return the number of a dot, -1 if the playing area has none there."""
         if not (1 <= row <= self.height and 1 <= column <= self.width):

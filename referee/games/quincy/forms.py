@@ -1,4 +1,4 @@
-"""What goes in and out of Quincy as plain values: options, moves, views, positions.
+"""What goes in and out of Quincy as plain values: options, moves, views, positions; and the state of a game.
 
 A square is `[row, column]`, both from 1 to 9: `[1, 1]` is the top left one, `[1, 9]` the top right one. A domino is
 `[end, end]`, 0 for a blank; it has no direction, so it may come in either way, and views have the smaller end first.
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from .board import Stone
+from .board import Pair, Stone
 
 End = Annotated[int, Meta(ge=0, le=9)]
 """One end of a domino; 0 is a blank."""
@@ -118,3 +118,36 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     """What is left to draw, the next one first."""
     face_up: list[DominoForm] = []
     """What was played before."""
+
+
+class State(Struct, frozen=True):
+    """One moment of a game. A domino is its number in board.py:DOMINOES."""
+
+    stones: Pair
+    """By team."""
+    unbreakable: Pair
+    """The stones of lines, by team."""
+    pile: tuple[int, ...]
+    """The next one first."""
+    hands: tuple[tuple[int, ...], ...]
+    """By seat, the newest last; empty for an eliminated seat."""
+    order: tuple[int, ...]
+    """Seats still in the game, the one to move first."""
+    face_up: tuple[int, ...]
+    """Played or discarded, in that order."""
+    face_down: tuple[int, ...]
+    """Out of play, seen by nobody."""
+    drew: tuple[tuple[int, ...], ...]
+    """What each seat drew after its last move, by seat."""
+    log: tuple[PublicEvent, ...] = ()
+    """All that everybody saw, the oldest first."""
+    same_turn: bool = False
+    """Whether the seat to move has discarded in this turn."""
+    arriving: tuple[int, ...] | None = None
+    """Drawn by the last play and not yet delivered; belongs to `mover`."""
+    mover: int = -1
+    """The seat that made the last play."""
+    end: str | None = None
+    """The id of the rule that ended the game."""
+    winner: int | None = None
+    """The team that won."""

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee import chance
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import State
 from referee.testing import plain
 from sample_players.python.quincy_greedy import make_greedy
 

@@ -8,7 +8,8 @@ import pytest
 
 from referee import chance
 from referee.games.base import IllegalMove
-from referee.games.q.game import Move, QGame, State
+from referee.games.q.forms import Move, State
+from referee.games.q.game import QGame
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase
 from referee.plugins import PluginError
