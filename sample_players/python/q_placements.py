@@ -8,12 +8,11 @@ from collections import Counter
 from typing import NamedTuple
 
 from referee.games.q.forms import Options
-from referee.games.q.tiles import KINDS, Board, Cell, Tile, open_spots, touches
+from referee.games.q.tiles import BETWEEN, KINDS, Board, Cell, Tile, open_spots, run_points, touches
 
 Placed = tuple[tuple[Cell, Tile], ...]
 WIDE = 300
 """A width that hardly ever misses the most points: about 40 ms on a slow machine for a hand of six."""
-_Q_LENGTH = 6
 _ALL_KINDS = (1 << KINDS) - 1
 _ALONG = ((0, 1), (1, 0))
 """(rows, columns) of one step along a row and along a column."""
@@ -149,12 +148,7 @@ class Placements:
         return points
 
     def _points(self, run: list[Tile]) -> int:
-        if len(run) < 2:
-            return 0
-        if len(run) != _Q_LENGTH:
-            return len(run)
-        is_q = len({tile // 6 for tile in run}) == _Q_LENGTH or len({tile % 6 for tile in run}) == _Q_LENGTH
-        return len(run) + (self._options.q_bonus if is_q else 0)
+        return run_points(run, self._options.q_bonus)
 
 
 def _runs(board: Board, cell: Cell, axis: int) -> tuple[list[Tile], list[Tile]]:
@@ -172,10 +166,8 @@ def _runs(board: Board, cell: Cell, axis: int) -> tuple[list[Tile], list[Tile]]:
 
 
 def _fits(tile: Tile, before: list[Tile], after: list[Tile]) -> bool:
-    """Tell whether a tile agrees with its neighbours along one axis, all in shape or all in colour."""
-    one = before[0] if before else after[0] if after else tile
-    other = after[0] if after else one
-    return one // 6 == tile // 6 == other // 6 or one % 6 == tile % 6 == other % 6
+    """Tell whether a tile agrees with its neighbours along one axis."""
+    return bool(BETWEEN[before[0] if before else KINDS][after[0] if after else KINDS] >> tile & 1)
 
 
 def _without(hand: tuple[Tile, ...], tile: Tile) -> tuple[Tile, ...]:
