@@ -5,11 +5,11 @@ from operator import attrgetter
 
 from msgspec.structs import replace
 
-from referee.games.quincala.board import MAX_SIZES, NAMES
-from referee.games.quincala.game import Move, Place
+from referee.games.quincala.board import MAX_SIZES
+from referee.games.quincala.game import Move
 from referee.games.quincala.turns import State
 
-from .quincala_ends import WON, board_worth, place_worth, turn_ends, turn_steps
+from .quincala_ends import WON, board_worth, rated_places, turn_ends, turn_steps
 from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
 
 _MOST_PLANS = 30
@@ -44,9 +44,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
             if best[0].worth == WON:
                 best = best[:1]
             return weighed([(end.worth, turn_steps(state, end)) for end in best], _HEAT, _MOST_PLANS)
-        places, piece = state.field.places, state.hands[state.seat][0]
-        free = [dot for dot in state.field.areas[state.seat] if not state.board[dot]]
-        rated = [(place_worth(state, piece, dot), (Place(NAMES[piece], places[dot]),)) for dot in free]
+        rated = [(worth, (place,)) for worth, place in rated_places(state)]
         return weighed(rated, _HEAT / MAX_SIZES, _MOST_PLANS)
 
     def values(self, state: State) -> Values:

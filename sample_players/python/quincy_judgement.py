@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from referee.games.quincy.board import BITS, IS_WILD, LINES_TO_WIN, NUMBERS, REACH, Squares, survey
 from referee.games.quincy.forms import Discard, Move, Remove, State
 
-from .quincy_greedy import ALL_FOURS, WIN
-from .quincy_greedy import rating as greedy_rating
+from .quincy_playouts import ALL_FOURS, WIN
 
 _WORTH = (0.0, 0.6, 6.0, 36.0, 0.0)
 """Of a four by the own stones on it, if the others have none there; a whole line counts for itself."""
@@ -36,7 +35,7 @@ def rating(state: State, move: Move) -> float:
         move: a legal one.
     """
     if isinstance(move, Discard):
-        return greedy_rating(state, move)
+        return WIN if state.pile else -WIN  # a new domino for nothing; without a pile, nothing for a domino
     seat = state.order[0]
     team, played = seat % 2, NUMBERS[move.domino]
     own, other = state.stones[team], state.stones[1 - team]
