@@ -7,8 +7,8 @@ looked up once, and only the line itself is looked at again when a tile is added
 from collections import Counter
 from typing import NamedTuple
 
-from referee.games.q.forms import Options
-from referee.games.q.tiles import BETWEEN, KINDS, Board, Cell, Tile, open_spots, run_points, touches
+from referee.games.q.forms import Options, Place, Placement
+from referee.games.q.tiles import BETWEEN, KINDS, NAMES, Board, Cell, Tile, open_spots, run_points, touches
 
 Placed = tuple[tuple[Cell, Tile], ...]
 WIDE = 300
@@ -149,6 +149,11 @@ class Placements:
 
     def _points(self, run: list[Tile]) -> int:
         return run_points(run, self._options.q_bonus)
+
+
+def laid(placed: Placed) -> Place:
+    """Return the move that lays tiles, one after the other."""
+    return Place([Placement(row, column, NAMES[tile]) for (row, column), tile in placed])
 
 
 def _runs(board: Board, cell: Cell, axis: int) -> tuple[list[Tile], list[Tile]]:

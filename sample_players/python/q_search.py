@@ -5,10 +5,9 @@ The game itself lists single tiles only; longer placements come from a beam sear
 
 from collections import Counter
 
-from referee.games.q.forms import Exchange, Move, Pass, Place, Placement, State
-from referee.games.q.tiles import NAMES
+from referee.games.q.forms import Exchange, Move, Pass, State
 
-from .q_placements import WIDE, Placed, Placements, Rated
+from .q_placements import WIDE, Placed, Placements, Rated, laid
 from .search_knowledge import Knowledge, Plan, Values, lead_values, outcome_values, weighed
 
 _MOST_PLANS = 14
@@ -40,7 +39,7 @@ class QKnowledge(Knowledge[State, Move]):
         self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
         lead = max(state.scores) - state.scores[state.order[0]]
         rated: list[tuple[float, tuple[Move, ...]]] = [
-            (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (_move(rated.placed),)) for rated in found
+            (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (laid(rated.placed),)) for rated in found
         ]
         if len(hand) <= len(state.pile):
             rated.append((_EXCHANGE_POINTS, (Exchange(),)))
@@ -53,7 +52,7 @@ class QKnowledge(Knowledge[State, Move]):
             placed = self._sensible(state)
             if placed is None:
                 break
-            state = self.game.deliver(self.game.play(state, _move(placed)))
+            state = self.game.deliver(self.game.play(state, laid(placed)))
             outcome = self.game.outcome(state)
             if outcome is not None:
                 return outcome_values(outcome, ())
@@ -85,7 +84,3 @@ def _various(found: list[Rated]) -> list[Rated]:
             lengths[length] += 1
             kept.append(rated)
     return kept
-
-
-def _move(placed: Placed) -> Place:
-    return Place([Placement(row, column, NAMES[tile]) for (row, column), tile in placed])

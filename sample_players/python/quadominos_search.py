@@ -15,12 +15,10 @@ from referee.games.quadominos.tiles import (
     Tile,
     each_face,
     faces_of,
-    laid,
     lays,
-    met,
 )
 
-from .quadominos_greedy import best_lay, outlook, promising, without
+from .quadominos_lays import best_lay, outlook, promising, tried
 from .search_knowledge import Knowledge, Plan, Values, lead_values, weighed
 
 _MOST_PLANS = 8
@@ -54,9 +52,7 @@ class QuadominosKnowledge(Knowledge[State, Move]):
                 rated.append((BONUS_POINTS + outlook(state.table, hand), (move,)))
                 continue
             cell, face = (move.row, move.column), FACE_BY_NAME[move.tile]
-            tile = TILE_OF[face]
-            table, rest = laid(state.table, cell, face), without(hand, tile)
-            worth = TOTALS[tile] + BONUS_POINTS * (earns and met(state.table, cell) >= 3)
+            worth, table, rest = tried(state.table, hand, cell, face, earns=earns)
             if state.step == "bonus":
                 rated.append(_with_second(worth, move, table, rest, earns=earns))
             else:

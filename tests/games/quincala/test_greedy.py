@@ -9,8 +9,8 @@ import pytest
 from referee.chance import Dealer
 from referee.games.quincala.game import Move, Place
 from referee.games.quincala.turns import State
+from sample_players.python.greedy import MAX_LEGS, make_greedy
 from sample_players.python.quincala_ends import turn_ends
-from sample_players.python.quincala_greedy import MAX_STEPS, make_greedy
 
 from .positions import GAME, STOP, Towers, leg, position
 
@@ -73,4 +73,4 @@ def test_the_search_is_bounded() -> None:
     board: dict[tuple[int, int], Any] = {(row, column): "b1" for row in (3, 5) for column in (2, 8)}
     board |= {(row, column): "w1 w2 w3 w4 w5" for row in (4, 7) for column in (3, 7)}
     state = position(board)
-    assert len(turn_ends(state, MAX_STEPS)) <= MAX_STEPS < len(turn_ends(state, 2 * MAX_STEPS))
+    assert len(turn_ends(state, MAX_LEGS)) <= MAX_LEGS < len(turn_ends(state, 2 * MAX_LEGS))
