@@ -194,12 +194,7 @@ def _verdict(said: Said, rules: Mapping[str, Rule], expected: str | None) -> Exp
 
 
 def _evidence(text: str, code: str | None) -> Evidence:
-    """Decode offending bytes, which may begin with a frame's length or without it.
-
-    Args:
-        text: the bytes in hex.
-        code: of the foul, if it has one.
-    """
+    """Decode offending bytes, given in hex, which may begin with a frame's length or without it."""
     data = bytes.fromhex(text)
     announced = int.from_bytes(data[:PREFIX_BYTES], "big")
     problem = ""

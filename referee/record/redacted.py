@@ -92,11 +92,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
 
 
 def _seat_of(chain: Chain, header: Header) -> int:
-    """Return the seat for which a record is redacted: a line that hides more would hide what it is about.
-
-    Raises:
-        RecordError: a line shows other fields than those of one seat.
-    """
+    """Return the seat whose fields, and no others, every line shows: hiding more would hide what a line is about."""
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
         shown, hidden = set(line.opened), hidden_fields(line.fields)

@@ -230,11 +230,7 @@ def typed(line: PlainLine) -> AnyLine:
 
 
 def _to_be_hidden(fields: dict[str, Any], line: AnyLine) -> tuple[str, ...]:
-    """Return the paths of what a line must hide.
-
-    Raises:
-        BadLine: its commands are none.
-    """
+    """Return the paths of what a line must hide; refuse commands that are none."""
     try:
         return tuple(place.path for place in hidden_fields(fields))
     except (KeyError, TypeError, AttributeError):

@@ -157,11 +157,7 @@ class RecordWriter:
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
-        """Tell what the disk refuses from all else that a machine may refuse.
-
-        Raises:
-            NotWritten: the disk refused.
-        """
+        """Tell what the disk refuses, as NotWritten, from all else that a machine may refuse."""
         try:
             yield
         except OSError as error:

@@ -68,11 +68,7 @@ def _squares(dominoes: Iterable[int]) -> Squares:
 def _fours(own: Squares, other: Squares, held: Squares, gone: Squares) -> tuple[float, float]:
     """Return what the own fours on a board are worth, and what those of the others cost.
 
-    Args:
-        own: stones.
-        other: stones of the others.
-        held: squares whose dominoes are in the own hand.
-        gone: squares whose dominoes nobody has.
+    The dominoes of `held` squares are in the own hand, and nobody has those of `gone` ones.
     """
     empty = ~(own | other)
     held, gone = held & empty, gone & empty

@@ -59,9 +59,7 @@ class Choice(NamedTuple):
 def _of_a_four(code: int, has_line: tuple[bool, bool]) -> tuple[float, ...]:
     """Return what a four means for its squares: what a stone of each team is worth, and whether it makes each a line.
 
-    Args:
-        code: of the four.
-        has_line: by team, for the others defend the more.
+    Whoever faces a line (`has_line`, by team) defends the more.
     """
     first, second = divmod(code, 5)
     gains = [more - less for less, more in pairwise((*WORTH, WORTH[-1]))]

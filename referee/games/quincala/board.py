@@ -137,11 +137,7 @@ def field_of(rows: tuple[str, ...]) -> PreparedMap:
 
 
 def _check_start(field: PreparedMap, sizes: int, start: StartTowers) -> None:
-    """Check one starting position.
-
-    Raises:
-        ValueError: not so many towers as sizes, a tower beside the playing area, or two on one dot.
-    """
+    """Refuse a starting position without as many towers as sizes, with one beside the map, or with two on a dot."""
     for color, towers in zip(COLOURS, (start.white, start.black), strict=True):
         if len(towers) != sizes:
             raise ValueError(f"start.{sizes}: {color} has {len(towers)} towers, not {sizes}")

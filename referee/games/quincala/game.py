@@ -345,11 +345,7 @@ def _shown(field: PreparedMap, marks: Iterable[tuple[int, int]]) -> tuple[Pieces
 
 
 def _marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
-    """Return pieces on dots as the board has them.
-
-    Raises:
-        BadSetup: there is no such dot, a dot is named twice, or two pieces of one size stand on one.
-    """
+    """Return pieces on dots as the board has them; refuse no dot, a dot named twice, two pieces of a size on one."""
     marks: dict[int, int] = {}
     for spot in shown:
         dot, tower = field.number(spot.row, spot.column), boards.bits([boards.PIECES[name] for name in spot.pieces])
@@ -365,11 +361,7 @@ def _marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
 
 
 def _check_supply(given: Position, sizes: int) -> None:
-    """Check that a position has no more pieces than the game.
-
-    Raises:
-        BadSetup: more of a kind than sizes, or a size that is not played with.
-    """
+    """Refuse a position with more pieces of a kind than sizes, or with a size that is not played with."""
     held = Counter(name for names in (*(spot.pieces for spot in given.board), *given.hands) for name in names)
     for name, count in sorted(held.items()):
         if int(name[1]) > sizes:
