@@ -9,9 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from ..errors import BadRequest
 from .schema import schema_of
@@ -20,6 +21,9 @@ S = TypeVar("S")
 V = TypeVar("V")
 M = TypeVar("M")
 T = TypeVar("T")
+
+Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A row or a column: more than any game reaches, and an integer of every language."""
 
 
 class Shuffle(Protocol):

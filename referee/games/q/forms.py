@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from ..base import Coordinate
 from . import tiles
 from .tiles import Board, Tile
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 else:
     TileName = Literal[tiles.NAMES]
 """`colour-shape`, e.g. `red-8star`: one of the 36 kinds."""
-Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column: more than any game reaches, and an integer of every language."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,12 +11,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ...chance import Dealer
 from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, ranked, replaced, rules_beside
 from . import rounds, tiles
 from .drawing import draw_svg, draw_text
-from .forms import Done, FixedDeals, Lay, Move, Points, Position, View, read_table, read_tiles
+from .forms import Done, Lay, Move, Points, Position, View, read_table, read_tiles
 from .rounds import MIDDLE, PENALTY, Options, State, Step
 from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, LaidTiles, Tile
+
+FIXED_DEALS = Dealer(bytes(32))
+"""The later deals of a given position: always the same ones, for a position comes without chance."""
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -46,7 +50,7 @@ class QuadOminos(Game[State, View, Move]):
             raise BadSetup("not a position of quadominos: it has a tile twice")
         scores = tuple(player.score for player in given.players)
         order, none = tuple(range(len(hands))), (0,) * len(hands)
-        state = State(options, FixedDeals(), scores, order, hands, none, none, well=well, table=table, round=1)
+        state = State(options, FIXED_DEALS, scores, order, hands, none, none, well=well, table=table, round=1)
         return rounds.turn_started(state, order) if table.board else rounds.opened(state)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:

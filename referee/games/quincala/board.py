@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from ..base import Coordinate
+
 COLOURS = ("white", "black")
 """By seat."""
 MAX_SIZES = 5
@@ -37,8 +39,6 @@ Board = tuple[int, ...]
 """The tower on each dot, 0 where there is none."""
 Marks = Mapping[int, int]
 """Dot -> some of the pieces on it, as bits."""
-Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column: the board's begin with 1; any integer that every language has is well formed."""
 DotPair = tuple[Coordinate, Coordinate]
 """`[row, column]`; row 1 is at White's edge, column 1 on White's left."""
 

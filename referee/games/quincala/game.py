@@ -16,10 +16,10 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, News, Outcome, Shuffle, rules_beside
+from ..base import BadSetup, Coordinate, Game, News, Outcome, Shuffle, rules_beside
 from . import board as boards
 from . import turns
-from .board import Coordinate, DotPair, Layout, PieceName, PreparedMap
+from .board import DotPair, Layout, PieceName, PreparedMap
 from .drawing import draw_svg, draw_text
 from .turns import Ending, Phase, State
 

@@ -24,29 +24,29 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set: nothing."""
 
 
-class Add(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="add"):
-    """Play a domino and add a stone."""
+class DominoMove(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action"):
+    """Base of the moves."""
 
     domino: DominoForm
     """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
+
+
+class Add(DominoMove, frozen=True, tag="add"):
+    """Play a domino and add a stone."""
+
     square: SquareForm
     """`[row, column]` of where the stone goes, both from 1: row 1 is the top one, column 1 the left one."""
 
 
-class Remove(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="remove"):
+class Remove(DominoMove, frozen=True, tag="remove"):
     """Play a domino with a blank and remove a stone of the opponents."""
 
-    domino: DominoForm
-    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
     square: SquareForm
     """`[row, column]` of where the stone lies, both from 1: row 1 is the top one, column 1 the left one."""
 
 
-class Discard(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="discard"):
+class Discard(DominoMove, frozen=True, tag="discard"):
     """Discard an unplayable domino, draw another, and be asked again in the same turn."""
-
-    domino: DominoForm
-    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
 
 
 Move = Add | Remove | Discard
