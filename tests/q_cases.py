@@ -15,7 +15,8 @@ from typing import Any
 
 from referee.games.base import IllegalMove
 from referee.games.q import tiles as q_tiles
-from referee.games.q.game import Options, Place, Placement, QGame
+from referee.games.q.forms import Options, Place, Placement
+from referee.games.q.game import QGame
 from sample_players.python.q_simple import step
 
 from .peers.q_actors import STRATEGIES
@@ -77,7 +78,7 @@ def run_xstrategy(case: dict[str, Any]) -> Any:
     name, public = case["input"]
     board = board_of(public["map"])
     hand = sorted(q_tiles.BY_NAME[tile_name(tile)] for tile in public["players"][0]["tile*"])
-    found = step(board, hand, q_tiles.frontier(board), STRATEGIES[name])
+    found = step(board, hand, STRATEGIES[name])
     if found is None:
         return "replace" if len(hand) <= public["tile*"] else "pass"
     return {"1tile": jtile(found[1]), "coordinate": jcell(found[0])}

@@ -19,7 +19,7 @@ import pytest
 import protocol
 import sample_players
 from referee import chance
-from referee.games.q.game import View
+from referee.games.q.forms import View
 from referee.match.commands import StartSeat
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup

@@ -12,8 +12,7 @@ from msgspec import Struct
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..launch import no_folder
-from ..match.fouls import Foul
-from ..record.explain import ExplainedFoul, Explanation, Heard, Said
+from ..record.explain import ExplainedFoul, Explanation, Heard, KnownResult, Said
 from ..record.printed import Printed
 from ..submissions.archive import MIB, pack, unpack
 from ..submissions.client import ServiceError, SubmissionsClient, find_service, find_token
@@ -34,17 +33,6 @@ class NotHandedIn(RefereeError):
     """A program that does not pass the check of its author's own machine."""
 
 
-class _ResultForm(Struct):
-    """What is read of a result that came over the network."""
-
-    winners: tuple[int, ...]
-    ranking: tuple[tuple[int, ...], ...]
-    scores: tuple[float, ...]
-    reason: str | None
-    void: str | None
-    turns: int
-
-
 class _ExplanationForm(Struct):
     """What is read of an explanation that came over the network, besides its parts."""
 
@@ -52,17 +40,13 @@ class _ExplanationForm(Struct):
     game: str
     names: list[str]
     seat: int
-    result: _ResultForm
+    result: KnownResult
     verdict: ExplainedFoul | None
     printed: Printed | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.seat < len(self.names) == len(self.result.scores):
             raise ValueError("a seat that there is not")
-        if self.verdict is not None:
-            self.verdict.foul = msgspec.to_builtins(msgspec.convert(self.verdict.foul, Foul))
-            if self.verdict.rule is not None and not {"id", "text", "source"} <= self.verdict.rule.keys():
-                raise ValueError("a rule without its text")
 
 
 def open_service(url: str, token_file: Path | None, ca: Path | None) -> SubmissionsClient:
@@ -228,8 +212,7 @@ def explanation_in(answer: dict[str, Any]) -> Explanation:
         parts = [_part(part) for part in answer["conversation"]]
     except (ValueError, LookupError, TypeError):
         raise ServiceError("the answer explains no match; is --to right?") from None
-    fields = {**msgspec.structs.asdict(head), "result": msgspec.to_builtins(head.result)}
-    return Explanation(**fields, conversation=parts)
+    return Explanation(**msgspec.structs.asdict(head), conversation=parts)
 
 
 def _part(plain: Any) -> Said | Heard:

@@ -4,12 +4,15 @@ A state is immutable: `play`, `deliver` and `drop` return a new one, and an erro
 Seats are numbered 0, 1, 2... in turn order at the start.
 """
 
+import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from ..errors import BadRequest
 from .schema import schema_of
@@ -18,6 +21,9 @@ S = TypeVar("S")
 V = TypeVar("V")
 M = TypeVar("M")
 T = TypeVar("T")
+
+Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+"""A row or a column: more than any game reaches, and an integer of every language."""
 
 
 class Shuffle(Protocol):
@@ -47,6 +53,16 @@ class Rule:
     """The rule in one sentence."""
     source: str
     """Where it is written."""
+
+
+def rules_beside(module: str) -> dict[str, Rule]:
+    """Return the rules that stand in rules.toml beside a module, by id.
+
+    Args:
+        module: its `__file__`.
+    """
+    text = Path(module).with_name("rules.toml").read_text(encoding="utf-8")
+    return {rule.id: rule for rule in msgspec.convert(tomllib.loads(text)["rule"], list[Rule], strict=True)}
 
 
 class MalformedMove(Exception):
@@ -95,6 +111,24 @@ class News:
     """What the player was handed, plain; None if nothing was due (an empty hand-out is a hand-out)."""
 
 
+def ranked(scores: Sequence[int], order: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+    """Return some seats ranked by points, as an outcome has them.
+
+    Args:
+        scores: by seat.
+        order: the seats, in the order in which those of one rank stand.
+    """
+    levels: dict[int, tuple[int, ...]] = {}
+    for seat in order:
+        levels[scores[seat]] = (*levels.get(scores[seat], ()), seat)
+    return tuple(levels[points] for points in sorted(levels, reverse=True))
+
+
+def replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    """Return a tuple with another value at one place."""
+    return (*values[:index], value, *values[index + 1 :])
+
+
 def seats_text(seats: range) -> str:
     """Return numbers of seats in words: `2`, `2 to 4`, or `2 or 4` where some in between are none of them."""
     if seats.step == 1 and len(seats) > 1:
@@ -112,6 +146,8 @@ class Game(ABC, Generic[S, V, M]):
     options_type: ClassVar[type[msgspec.Struct]]
     view_type: ClassVar[type[msgspec.Struct]]
     move_type: ClassVar[Any]
+    position_type: ClassVar[Any]
+    """The form of a given position."""
     rules: ClassVar[dict[str, Rule]]
     file_options: ClassVar[frozenset[str]] = frozenset()
     """Options whose value an organiser gives as the path of a TOML file; the game is given what stands in the file."""
@@ -142,6 +178,17 @@ class Game(ABC, Generic[S, V, M]):
         except msgspec.ValidationError as error:
             known = ", ".join(field.name for field in msgspec.structs.fields(self.options_type)) or "none"
             raise BadSetup(f"options of {self.name}: {error} (it knows: {known})") from None
+
+    def parse_position(self, raw: Any) -> Any:
+        """Turn a plain value into a position; `restore` says whether it is possible.
+
+        Raises:
+            BadSetup: it has not the form of a position.
+        """
+        try:
+            return msgspec.convert(raw, self.position_type, strict=True)
+        except msgspec.ValidationError as error:
+            raise BadSetup(f"not a position of {self.name}: {error}") from None
 
     def parse_move(self, raw: Any) -> M:
         """Turn a plain value into a move.

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..games.base import Rule
+from ..match.fouls import Foul
 from .printed import Printed
 from .schema import PlainLine
 
@@ -75,13 +76,24 @@ class ExplainedFoul(Struct, kw_only=True):
     """The seat's foul."""
 
     line: int
-    foul: dict[str, Any]
-    """Cause, instant, turn, rule, code, detail."""
-    rule: dict[str, str] | None
-    """Id, text and source of the broken rule of the game."""
+    foul: Foul
+    rule: Rule | None
+    """The broken rule of the game."""
     evidence: Evidence | None
     expected: str | None = None
     """What was asked of the seat when it fouled, and how long it had; None if nothing was, or if it broke a rule."""
+
+
+class KnownResult(Struct, kw_only=True):
+    """Of a result, what every seat may know."""
+
+    winners: tuple[int, ...]
+    ranking: tuple[tuple[int, ...], ...]
+    scores: tuple[int, ...]
+    reason: str | None
+    void: str | None
+    turns: int
+    used_ms: tuple[float, ...]
 
 
 class Explanation(Struct, kw_only=True):
@@ -95,8 +107,7 @@ class Explanation(Struct, kw_only=True):
     """In the order in which it happened."""
     verdict: ExplainedFoul | None
     """None if the seat did not foul."""
-    result: dict[str, Any]
-    """Winners, ranking, scores, reason, void, turns."""
+    result: KnownResult
     printed: Printed | None = None
     """The end of what its program printed, if the referee started it and the file is still there."""
 
@@ -138,7 +149,7 @@ def explain(
         seat=seat,
         conversation=conversation,
         verdict=verdict,
-        result={name: result[name] for name in ("winners", "ranking", "scores", "reason", "void", "turns", "used_ms")},
+        result=msgspec.convert(result, KnownResult),
         printed=printed,
     )
 
@@ -186,20 +197,14 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
 
 
 def _verdict(said: Said, rules: Mapping[str, Rule], expected: str | None) -> ExplainedFoul:
-    foul = said.content["foul"]
-    broken = rules.get(foul["rule"] or "")
-    rule = None if broken is None else {"id": broken.id, "text": broken.text, "source": broken.source}
-    evidence = _evidence(foul["evidence"], foul["code"]) if foul["evidence"] else None
+    foul = msgspec.convert(said.content["foul"], Foul)
+    rule = rules.get(foul.rule or "")
+    evidence = _evidence(foul.evidence, foul.code) if foul.evidence else None
     return ExplainedFoul(line=said.line, foul=foul, rule=rule, evidence=evidence, expected=None if rule else expected)
 
 
 def _evidence(text: str, code: str | None) -> Evidence:
-    """Decode offending bytes, which may begin with a frame's length or without it.
-
-    Args:
-        text: the bytes in hex.
-        code: of the foul, if it has one.
-    """
+    """Decode offending bytes, given in hex, which may begin with a frame's length or without it."""
     data = bytes.fromhex(text)
     announced = int.from_bytes(data[:PREFIX_BYTES], "big")
     problem = ""

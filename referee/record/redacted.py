@@ -15,7 +15,7 @@ from .audit.checks import MovesIn, no_dialects
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
 from .redacted_forms import check_forms
 from .redaction import OPEN, hidden_fields
-from .schema import BadLine, Header, encode_line, header_of, owners
+from .schema import BadLine, Header, encode_line, header_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +87,16 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     check_key(path, 1, header.key, keys)
     check_seal(chain)
     check_heads(chain, heads)
-    check_forms(chain, len(header.setup.names))
+    check_forms(chain, len(header.setup.names))  # so what is hidden can be looked for
     return Redaction(header, _seat_of(chain, header), chain)
 
 
 def _seat_of(chain: Chain, header: Header) -> int:
-    """Return the seat for which a record is redacted: a line that hides more would hide what it is about.
-
-    Raises:
-        RecordError: a line shows other fields than those of one seat.
-    """
+    """Return the seat whose fields, and no others, every line shows: hiding more would hide what a line is about."""
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
-        try:
-            owned = owners(line.fields)
-        except BadLine as error:
-            raise RecordError(chain.path, number, "a line of a record", str(error)) from None
-        shown = set(line.opened)
-        seats = {seat for seat in seats if shown == {path for path, owner in owned.items() if owner == seat}}
+        shown, hidden = set(line.opened), hidden_fields(line.fields)
+        seats = {seat for seat in seats if shown == {field.path for field in hidden if field.seat == seat}}
         if not seats:
             found = ", ".join(line.opened)[:200] or "nothing"
             raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)

@@ -34,12 +34,7 @@ def check_forms(chain: Chain, seats: int) -> None:
 
 
 def _check_form(fields: dict[str, Any], kind: str, seats: int) -> None:
-    """Check the form of a line whose seal and header were checked before.
-
-    Raises:
-        BadLine: it is of another kind, or has not the form of that.
-        msgspec.ValidationError: as BadLine.
-    """
+    """Refuse a line of another kind, or without the form of that; seal and header were checked before."""
     if fields.get("kind") != kind:
         raise BadLine(f"kind {fields.get('kind')!r:.40}")
     if kind == "step":

@@ -8,7 +8,7 @@ import hashlib
 from typing import Annotated, Any, NamedTuple
 
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
@@ -101,31 +101,6 @@ class CommandForm(Struct, frozen=True):
             self.command == "close-match" and self.result is None
         ):
             raise ValueError(f"{self.command} without what it tells")
-
-
-class EventForm(Struct, frozen=True):
-    """What is read of a plain event of a redacted record."""
-
-    event: str
-
-
-class StepForm(Struct, frozen=True):
-    """What is read of a plain step of a redacted record."""
-
-    event: EventForm
-    commands: list[CommandForm]
-
-
-class ResultLineForm(Struct, frozen=True):
-    """What is read of the result's plain line in a redacted record."""
-
-    result: ResultForm
-
-
-class HeaderForm(Struct, frozen=True):
-    """What is read of the plain header of a redacted record."""
-
-    setup: dict[str, Any]
 
 
 class ResultLine(Line, frozen=True, kw_only=True, tag="result"):
@@ -231,29 +206,6 @@ def forms(step: RecordedStep) -> list[CommandForm]:
         raise BadLine(f"commands: {error}") from None
 
 
-_FORMS: dict[str, type[Struct]] = {"header": HeaderForm, "step": StepForm, "result": ResultLineForm}
-
-
-def owners(fields: dict[str, Any]) -> dict[str, int | None]:
-    """Return the hidden fields of a plain line that need not be a whole one: path -> the seat that may know it.
-
-    Args:
-        fields: of any line, hidden ones opened or not.
-
-    Raises:
-        BadLine: the line has not the form of one that hides something.
-    """
-    kind = fields.get("kind")
-    form = _FORMS.get(kind) if isinstance(kind, str) else None
-    if form is None:
-        return {}
-    try:
-        msgspec.convert(fields, form, strict=True)
-    except (msgspec.ValidationError, OverflowError, RecursionError) as error:
-        raise BadLine(str(error) or type(error).__name__) from None
-    return {field.path: field.seat for field in hidden_fields(fields)}
-
-
 def typed(line: PlainLine) -> AnyLine:
     """Turn a plain line into one of the types above.
 
@@ -280,11 +232,7 @@ def typed(line: PlainLine) -> AnyLine:
 
 
 def _to_be_hidden(fields: dict[str, Any], line: AnyLine) -> tuple[str, ...]:
-    """Return the paths of what a line must hide.
-
-    Raises:
-        BadLine: its commands are none.
-    """
+    """Return the paths of what a line must hide; refuse commands that are none."""
     try:
         return tuple(place.path for place in hidden_fields(fields))
     except (KeyError, TypeError, AttributeError):
@@ -311,11 +259,6 @@ def line_hash(core: bytes) -> str:
     return hashlib.sha256(core).hexdigest()
 
 
-def view_digest(view: Raw | bytes) -> str:
-    """Return the SHA-256 of a view's msgpack bytes, in hex."""
-    return hashlib.sha256(view).hexdigest()
-
-
 def plain_command(command: Command) -> Any:
     """Return a command as it stands in an opened line: plain, a view replaced by its digest."""
     return msgspec.to_builtins(_with_digest(command))
@@ -329,10 +272,5 @@ def plain_json(commands: tuple[Command, ...]) -> bytes:
 def _with_digest(command: Command) -> Command:
     """Return a command with its view's digest in place of the view."""
     if isinstance(command, _SHOWING) and command.view is not None:
-        return replace(command, view=view_digest(command.view))
+        return replace(command, view=hashlib.sha256(command.view).hexdigest())
     return command
-
-
-def plain_commands(commands: tuple[Command, ...]) -> Any:
-    """Return commands as they stand in a line once it is read again."""
-    return msgspec.json.decode(plain_json(commands))

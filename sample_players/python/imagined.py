@@ -1,7 +1,7 @@
 """What a player that looks ahead needs of any game: typed views, plain moves, and chance of its own."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -40,3 +40,15 @@ def view_of(game: Game[Any, Any, Any], view: Any) -> Any:
 def plain(move: Any) -> Any:
     """Return a move as it stands on the wire."""
     return msgspec.to_builtins(move)
+
+
+def picking(game: Game[Any, Any, Any], options: Any, pick: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what chooses a plain move for a plain view, for a player to whom it does not matter what is hidden.
+
+    Args:
+        game: the rules.
+        options: the match's.
+        pick: returns a move for a state that fits the view.
+    """
+    shuffle = Shuffler(random.Random(0))
+    return lambda view: plain(pick(game.imagine(options, view_of(game, view), shuffle)))

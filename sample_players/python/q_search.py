@@ -4,22 +4,17 @@ The game itself lists single tiles only; longer placements come from a beam sear
 """
 
 from collections import Counter
-from typing import Any
 
-from referee.games.base import Game
-from referee.games.q.game import Exchange, Move, Options, Pass, Place, Placement, State
-from referee.games.q.tiles import NAMES
+from referee.games.q.forms import Exchange, Move, Pass, State
 
-from .q_greedy import Search
-from .q_placements import Placed, Placements, Rated
+from .q_placements import WIDE, Placed, Placements, Rated, laid
 from .search_knowledge import Knowledge, Plan, Values, lead_values, outcome_values, weighed
 
 _MOST_PLANS = 14
 _OF_A_LENGTH = 3
 """Placements of so many tiles: short ones give less away, and longer ones would crowd them out."""
-_WIDTH = 60
-"""Of the beam for the own next move; that of other moves is narrow."""
 _REPLY_WIDTH = 8
+"""Of the beam for moves after the own next one."""
 _HEAT = 10.0
 """Points."""
 _EXCHANGE_POINTS = 2.0
@@ -31,43 +26,25 @@ _REPLIES = 2
 
 
 class QKnowledge(Knowledge[State, Move]):
-    """What is known of the Q game.
-
-    Args:
-        game: the rules.
-        options: for the bonuses.
-    """
+    """What is known of the Q game."""
 
     exploring = 0.2
     trusting = 0.05
-
-    def __init__(self, game: Game[Any, Any, Any], options: Options) -> None:
-        self._game = game
-        self._options = options
-        self._width = _WIDTH
+    _width = WIDE
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the placements with the most points, exchange and pass."""
         hand = state.hands[state.order[0]]
         found = _various(self._placements(state, self._width).all())
-        if self._width == _WIDTH:
-            found += self._missed(state, max((rated.points for rated in found), default=-1))
         self._width = _REPLY_WIDTH  # only the root's plans are looked for with care
         lead = max(state.scores) - state.scores[state.order[0]]
         rated: list[tuple[float, tuple[Move, ...]]] = [
-            (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (_move(rated.placed),)) for rated in found
+            (rated.points if _is_sensible(rated, len(hand), lead) else 0.0, (laid(rated.placed),)) for rated in found
         ]
         if len(hand) <= len(state.pile):
             rated.append((_EXCHANGE_POINTS, (Exchange(),)))
         rated.append((0.0, (Pass(),)))
         return weighed(rated, _HEAT, _MOST_PLANS + 2)
-
-    def _missed(self, state: State, most: int) -> list[Rated]:
-        """Return the greedy player's placement, if it has more points than any that the beam has found."""
-        options, hand = self._options, state.hands[state.order[0]]
-        greedy = Search(dict(state.board), sorted(hand), options.q_bonus, options.finish_bonus)
-        placed = greedy.run()
-        return [Rated(greedy.best_points, tuple(placed))] if placed and greedy.best_points > most else []
 
     def values(self, state: State) -> Values:
         """Return what the lead is worth once the next seats have made their best placements."""
@@ -75,8 +52,8 @@ class QKnowledge(Knowledge[State, Move]):
             placed = self._sensible(state)
             if placed is None:
                 break
-            state = self._game.deliver(self._game.play(state, _move(placed)))
-            outcome = self._game.outcome(state)
+            state = self.game.deliver(self.game.play(state, laid(placed)))
+            outcome = self.game.outcome(state)
             if outcome is not None:
                 return outcome_values(outcome, ())
         return lead_values(state.scores, state.order, _LEAD)
@@ -89,9 +66,7 @@ class QKnowledge(Knowledge[State, Move]):
         return next((rated.placed for rated in found if _is_sensible(rated, hand, lead)), None)
 
     def _placements(self, state: State, width: int) -> Placements:
-        options = self._options
-        hand = state.hands[state.order[0]]
-        return Placements(state.board, hand, options.q_bonus, options.finish_bonus, width)
+        return Placements(state.board, state.hands[state.order[0]], self.options, width)
 
 
 def _is_sensible(rated: Rated, hand: int, lead: int) -> bool:
@@ -109,7 +84,3 @@ def _various(found: list[Rated]) -> list[Rated]:
             lengths[length] += 1
             kept.append(rated)
     return kept
-
-
-def _move(placed: Placed) -> Place:
-    return Place([Placement(row, column, NAMES[tile]) for (row, column), tile in placed])

@@ -10,7 +10,7 @@ from typing import Any
 from referee.games.base import Game
 from referee.games.q.tiles import Board, Cell, Tile, frontier, in_line, neighbour_count, spots
 
-from .q_table import Placed, board_of, exchange_or_pass, extend_frontier, hand_of, place
+from .q_table import Placed, board_of, exchange_or_pass, hand_of, place
 
 PickSpot = Callable[[Board, Sequence[Cell]], Cell]
 """(map, a tile's spots in row-column order) -> the spot to take."""
@@ -26,18 +26,18 @@ def most_constrained_spot(board: Board, cells: Sequence[Cell]) -> Cell:
     return max(cells, key=lambda cell: (neighbour_count(board, cell), -cell[0], -cell[1]))
 
 
-def step(board: Board, hand: Sequence[Tile], free: set[Cell], pick: PickSpot) -> Placed | None:
+def step(board: Board, hand: Sequence[Tile], pick: PickSpot) -> Placed | None:
     """Choose one placement: the smallest tile of the hand that fits anywhere.
 
     Args:
         board: the map.
         hand: tiles in tile order.
-        free: the map's frontier.
         pick: which of the tile's spots.
 
     Returns:
         The spot and the tile, or None if no tile fits.
     """
+    free = frontier(board)
     for tile in dict.fromkeys(hand):
         cells = spots(board, tile, free)
         if cells:
@@ -47,16 +47,15 @@ def step(board: Board, hand: Sequence[Tile], free: set[Cell], pick: PickSpot) ->
 
 def collect(board: Board, hand: Sequence[Tile], pick: PickSpot) -> list[Placed]:
     """Repeat the step until nothing fits or the next placement would leave the line; that one is dropped."""
-    extended, rest, free = dict(board), list(hand), frontier(board)
+    extended, rest = dict(board), list(hand)
     placed: list[Placed] = []
-    while (found := step(extended, rest, free, pick)) is not None:
+    while (found := step(extended, rest, pick)) is not None:
         cell, tile = found
         if not in_line([*(earlier for earlier, _ in placed), cell]):
             break
         placed.append(found)
         extended[cell] = tile
         rest.remove(tile)
-        free = extend_frontier(free, extended, cell)
     return placed
 
 
@@ -97,14 +96,12 @@ def make_random(_game: Game[Any, Any, Any], _options: Any, seed: bytes) -> Calla
 
 def _scatter(board: dict[Cell, Tile], wanted: Sequence[Tile], chance: random.Random) -> list[Placed]:
     """Lay tiles on random spots of the line that the first two of them make; those that fit nowhere are left out."""
-    free = frontier(board)
     placed: list[Placed] = []
     for tile in wanted:
         taken = [cell for cell, _ in placed]
-        cells = [cell for cell in spots(board, tile, free) if in_line([*taken, cell])]
+        cells = [cell for cell in spots(board, tile, frontier(board)) if in_line([*taken, cell])]
         if cells:
             cell = chance.choice(cells)
             placed.append((cell, tile))
             board[cell] = tile
-            free = extend_frontier(free, board, cell)
     return placed

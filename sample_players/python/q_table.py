@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from referee.games.q.tiles import BY_NAME, NAMES, Board, Cell, Tile
+from referee.games.q.tiles import BY_NAME, NAMES, Cell, Tile
 
 Placed = tuple[Cell, Tile]
 
@@ -27,20 +27,3 @@ def exchange_or_pass(view: Any) -> dict[str, Any]:
     """Return the plain exchange if the pile allows it, else the plain pass."""
     can_exchange = len(view["hand"]) <= view["tiles_left"]
     return {"action": "exchange" if can_exchange else "pass"}
-
-
-def neighbours(cell: Cell) -> tuple[Cell, Cell, Cell, Cell]:
-    """Return the four cells that share a side with a cell."""
-    row, column = cell
-    return (row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)
-
-
-def extend_frontier(free: set[Cell], board: Board, cell: Cell) -> set[Cell]:
-    """Return the free cells next to the map after a tile was laid on one of them.
-
-    Args:
-        free: those before.
-        board: the map, the new tile on it already.
-        cell: where it was laid.
-    """
-    return (free - {cell}) | {other for other in neighbours(cell) if other not in board}

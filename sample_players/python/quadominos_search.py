@@ -3,11 +3,8 @@
 The numbers are fitted to rounds of the greedy player against itself, some of its moves left to chance.
 """
 
-from typing import Any
-
-from referee.games.base import Game
 from referee.games.quadominos.forms import Lay, Move
-from referee.games.quadominos.rounds import BONUS_POINTS, Options, State
+from referee.games.quadominos.rounds import BONUS_POINTS, State
 from referee.games.quadominos.tiles import (
     FACE_BY_NAME,
     FACES,
@@ -18,12 +15,10 @@ from referee.games.quadominos.tiles import (
     Tile,
     each_face,
     faces_of,
-    laid,
     lays,
-    met,
 )
 
-from .quadominos_greedy import best_lay, outlook, promising, without
+from .quadominos_lays import best_lay, outlook, promising, tried
 from .search_knowledge import Knowledge, Plan, Values, lead_values, weighed
 
 _MOST_PLANS = 8
@@ -44,31 +39,20 @@ _NEAR_OUT = -46.0
 
 
 class QuadominosKnowledge(Knowledge[State, Move]):
-    """What is known of Quad-Ominos.
-
-    Args:
-        game: the rules.
-        options: for bonuses.
-    """
+    """What is known of Quad-Ominos."""
 
     exploring = 0.1
 
-    def __init__(self, game: Game[Any, Any, Any], options: Options) -> None:
-        self._game = game
-        self._options = options
-
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the lays that score most and leave places for the rest of the hand, and the choices there are."""
-        earns = state.step == "lay" or self._options.chain_bonus
+        earns = state.step == "lay" or self.options.chain_bonus
         hand, rated = state.hands[state.order[0]], list[tuple[float, tuple[Move, ...]]]()
-        for move in sorted(self._game.legal_moves(state), key=_total, reverse=True)[:_MOST_LOOKED_AT]:
+        for move in sorted(self.game.legal_moves(state), key=_total, reverse=True)[:_MOST_LOOKED_AT]:
             if not isinstance(move, Lay):
                 rated.append((BONUS_POINTS + outlook(state.table, hand), (move,)))
                 continue
             cell, face = (move.row, move.column), FACE_BY_NAME[move.tile]
-            tile = TILE_OF[face]
-            table, rest = laid(state.table, cell, face), without(hand, tile)
-            worth = TOTALS[tile] + BONUS_POINTS * (earns and met(state.table, cell) >= 3)
+            worth, table, rest = tried(state.table, hand, cell, face, earns=earns)
             if state.step == "bonus":
                 rated.append(_with_second(worth, move, table, rest, earns=earns))
             else:

@@ -20,7 +20,7 @@ from referee.games.quincala.board import (
     mixed,
     pieces,
 )
-from referee.games.quincala.game import Leg, Move, Stop
+from referee.games.quincala.game import Leg, Move, Place, Stop
 from referee.games.quincala.turns import State
 
 WON = 1000.0
@@ -144,14 +144,15 @@ def _worth(sizes: int, tally: int, points: float, seat: int) -> float:
     return points + _MIXED[own] - _MIXED[other]
 
 
-def place_worth(state: State, piece: int, dot: int) -> float:
-    """Return what it is worth to place a piece: whom it could mix with, and who could come to it.
+def rated_places(state: State) -> list[tuple[float, Place]]:
+    """Return what it is worth to place the first piece of the hand, for each dot where it can stand."""
+    piece = state.hands[state.seat][0]
+    free = (dot for dot in state.field.areas[state.seat] if not state.board[dot])
+    return [(_place_worth(state, piece, dot), Place(NAMES[piece], state.field.places[dot])) for dot in free]
 
-    Args:
-        state: of a turn that begins with placing.
-        piece: of the hand.
-        dot: an empty one of the placing areas.
-    """
+
+def _place_worth(state: State, piece: int, dot: int) -> float:
+    """Return what it is worth to place a piece: whom it could mix with, and who could come to it."""
     seat, done = state.seat, mixed(state.board)
     color = piece // MAX_SIZES
     points = 0.0

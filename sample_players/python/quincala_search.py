@@ -2,16 +2,14 @@
 
 from heapq import nlargest
 from operator import attrgetter
-from typing import Any
 
 from msgspec.structs import replace
 
-from referee.games.base import Game
-from referee.games.quincala.board import MAX_SIZES, NAMES
-from referee.games.quincala.game import Move, Place
+from referee.games.quincala.board import MAX_SIZES
+from referee.games.quincala.game import Move
 from referee.games.quincala.turns import State
 
-from .quincala_ends import WON, board_worth, place_worth, turn_ends, turn_steps
+from .quincala_ends import WON, board_worth, rated_places, turn_ends, turn_steps
 from .search_knowledge import Knowledge, Plan, Values, sigmoid, weighed
 
 _MOST_PLANS = 30
@@ -31,19 +29,12 @@ _LEAD = 120.0
 
 
 class QuincalaKnowledge(Knowledge[State, Move]):
-    """What is known of Quincala Mixing.
-
-    Args:
-        game: the rules.
-    """
+    """What is known of Quincala Mixing."""
 
     exploring = 0.25
     trusting = 0.05
     is_open = True
-
-    def __init__(self, game: Game[Any, Any, Any]) -> None:
-        self._game = game
-        self._steps = _OWN_STEPS
+    _steps = _OWN_STEPS
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the best ends of the turn, or the best dots for the first piece to be placed."""
@@ -53,9 +44,7 @@ class QuincalaKnowledge(Knowledge[State, Move]):
             if best[0].worth == WON:
                 best = best[:1]
             return weighed([(end.worth, turn_steps(state, end)) for end in best], _HEAT, _MOST_PLANS)
-        places, piece = state.field.places, state.hands[state.seat][0]
-        free = [dot for dot in state.field.areas[state.seat] if not state.board[dot]]
-        rated = [(place_worth(state, piece, dot), (Place(NAMES[piece], places[dot]),)) for dot in free]
+        rated = [(worth, (place,)) for worth, place in rated_places(state)]
         return weighed(rated, _HEAT / MAX_SIZES, _MOST_PLANS)
 
     def values(self, state: State) -> Values:

@@ -8,11 +8,9 @@ quick games against the greedy player, which does not ask for dominoes. Refuses 
 from collections.abc import Iterable
 
 from referee.games.quincy.board import BITS, IS_WILD, LINES_TO_WIN, NUMBERS, REACH, Squares, survey
-from referee.games.quincy.forms import Discard, Move, Remove
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import Discard, Move, Remove, State
 
-from .quincy_greedy import ALL_FOURS, WIN
-from .quincy_greedy import rating as greedy_rating
+from .quincy_playouts import ALL_FOURS, WIN
 
 _WORTH = (0.0, 0.6, 6.0, 36.0, 0.0)
 """Of a four by the own stones on it, if the others have none there; a whole line counts for itself."""
@@ -37,7 +35,7 @@ def rating(state: State, move: Move) -> float:
         move: a legal one.
     """
     if isinstance(move, Discard):
-        return greedy_rating(state, move)
+        return WIN if state.pile else -WIN  # a new domino for nothing; without a pile, nothing for a domino
     seat = state.order[0]
     team, played = seat % 2, NUMBERS[move.domino]
     own, other = state.stones[team], state.stones[1 - team]
@@ -70,11 +68,7 @@ def _squares(dominoes: Iterable[int]) -> Squares:
 def _fours(own: Squares, other: Squares, held: Squares, gone: Squares) -> tuple[float, float]:
     """Return what the own fours on a board are worth, and what those of the others cost.
 
-    Args:
-        own: stones.
-        other: stones of the others.
-        held: squares whose dominoes are in the own hand.
-        gone: squares whose dominoes nobody has.
+    The dominoes of `held` squares are in the own hand, and nobody has those of `gone` ones.
     """
     empty = ~(own | other)
     held, gone = held & empty, gone & empty

@@ -1,16 +1,38 @@
-"""The rest of a game of Quincy as greedy players would play it, quickly.
+"""What the greedy player of Quincy chooses, and the rest of a game as such players would play it, quickly.
 
-What a stone is worth on each square is kept up with every stone, instead of being worked out for every domino: a stone
-changes sixteen fours at most. The ratings are the greedy player's; a test holds the two against each other.
+A square is worth what the fours through it are worth: four squares side by side that can still become a line, the more
+the more stones they have. What a stone is worth on each square is kept up with every stone, instead of being worked out
+for every domino: a stone changes sixteen fours at most. A test works it out and compares. The numbers are guesses.
 """
 
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from referee.games.quincy.board import BITS, DOMINOES, IS_WILD, LINES_TO_WIN, REACH, Pair, survey
-from referee.games.quincy.game import State
+from referee.games.quincy.board import BITS, DOMINOES, IS_WILD, LINE, LINES_TO_WIN, REACH, SQUARES, Pair, survey
+from referee.games.quincy.forms import State
 
-from .quincy_greedy import ALL_FOURS, DEFENCE, LAST_DEFENCE, LINE_WORTH, WIN, WORTH, domino_worth
+WORTH = (0, 1, 6, 36, 36)
+"""Of four squares that only one team has stones on, by their number; a whole line counts for itself."""
+LINE_WORTH = 200
+WIN = 100_000
+DEFENCE = 0.9
+"""To spoil a four of the opponents, compared with a four of one's own."""
+LAST_DEFENCE = 3.0
+"""The same once they have their first line: the next one wins."""
+_WILD_COST = 12
+"""A blank is kept for when it is needed; the double blank twice as much."""
+_DOUBLE_GAIN = 2
+"""A double is easily spoilt: it is played early."""
+
+_STRETCHES = (
+    [(row + step * down, column + step * right) for step in range(LINE)]
+    for row, column in SQUARES
+    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+)
+ALL_FOURS = tuple(sum(BITS[square] for square in four) for four in _STRETCHES if four[-1] in BITS)
+"""Every four squares side by side."""
+DOMINO_WORTH = tuple(_DOUBLE_GAIN * (low == high) - _WILD_COST * ((low == 0) + (high == 0)) for low, high in DOMINOES)
+"""What it is worth to play a domino, wherever its stone goes."""
 
 _BIT = tuple(BITS.values())
 """By square, which is a number here, row by row; so is a four, and a domino."""
@@ -18,7 +40,6 @@ _SQUARES_OF = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & fou
 _FOURS_OF = tuple(tuple(n for n, four in enumerate(ALL_FOURS) if bit & four) for bit in _BIT)
 _REACHED = tuple(tuple(square for square, bit in enumerate(_BIT) if bit & reach) for reach in REACH)
 _EMPTY = 2
-_OWN_WORTH = tuple(domino_worth(domino) for domino in DOMINOES)
 _STEPS = (5, 1)
 """By team: what a stone adds to the code of a four, 5 * (stones of team 0) + (stones of team 1)."""
 _CODES = range(25)
@@ -38,9 +59,7 @@ class Choice(NamedTuple):
 def _of_a_four(code: int, has_line: tuple[bool, bool]) -> tuple[float, ...]:
     """Return what a four means for its squares: what a stone of each team is worth, and whether it makes each a line.
 
-    Args:
-        code: of the four.
-        has_line: by team, for the others defend the more.
+    Whoever faces a line (`has_line`, by team) defends the more.
     """
     first, second = divmod(code, 5)
     gains = [more - less for less, more in pairwise((*WORTH, WORTH[-1]))]
@@ -164,7 +183,7 @@ class Stones:
                     rating = WIN if count >= LINES_TO_WIN else rating + LINE_WORTH * (count - self.lines[team])
                 if rating > best:
                     best, at = rating, square
-        return best + _OWN_WORTH[domino], at
+        return best + DOMINO_WORTH[domino], at
 
     def _best_removal(self, team: int, domino: int) -> tuple[float, int]:
         """Return the rating of the best stone that a domino can remove, below -WIN if there is none."""
@@ -179,7 +198,7 @@ class Stones:
                     rating += defence * spoiling + gain
                 if rating > best:
                     best, at = rating, square
-        return best + _OWN_WORTH[domino], at
+        return best + DOMINO_WORTH[domino], at
 
     def _has_line(self) -> tuple[bool, bool]:
         return self.lines[0] > 0, self.lines[1] > 0

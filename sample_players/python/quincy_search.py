@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from referee.games.base import Game
-from referee.games.quincy.forms import Move
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import Move, State
 
 from .quincy_judgement import rating
 from .quincy_playouts import Stones, winner
@@ -16,23 +14,19 @@ _HEAT = 20.0
 
 
 class QuincyKnowledge(Knowledge[State, Move]):
-    """What is known of Quincy.
-
-    Args:
-        game: the rules.
-    """
+    """What is known of Quincy."""
 
     trusting = 0.02
     is_race = True
 
-    def __init__(self, game: Game[Any, Any, Any]) -> None:
-        self._game = game
+    def __init__(self, *match: Any) -> None:
+        super().__init__(*match)
         self._boards: dict[tuple[int, int], Stones] = {}
         """Those that were met after own moves: the same few in all worlds."""
 
     def plans(self, state: State) -> list[Plan[Move]]:
         """Return the moves with the highest ratings."""
-        rated = [(rating(state, move), (move,)) for move in self._game.legal_moves(state)]
+        rated = [(rating(state, move), (move,)) for move in self.game.legal_moves(state)]
         return weighed(rated, _HEAT, _MOST_PLANS)
 
     def values(self, state: State) -> Values:

@@ -19,7 +19,7 @@ from .q_search import QKnowledge
 from .quadominos_search import QuadominosKnowledge
 from .quincala_search import QuincalaKnowledge
 from .quincy_search import QuincyKnowledge
-from .search_knowledge import Knowledge, NoKnowledge, Teams
+from .search_knowledge import Knowledge, NoKnowledge
 from .search_move import MoveSearch
 from .search_race import Race
 from .search_tree import Tree
@@ -32,12 +32,11 @@ BUDGET_S = 0.5
 _MORE_STEPS = 0.5
 """Of the budget, for each further step of a turn: together they never take more than one budget more."""
 
-MakeKnowledge = Callable[[Game[Any, Any, Any], Any, Teams, random.Random], Knowledge[Any, Any]]
-KNOWLEDGE: dict[str, MakeKnowledge] = {
-    "q": lambda game, options, teams, chance: QKnowledge(game, options),
-    "quincy": lambda game, options, teams, chance: QuincyKnowledge(game),
-    "quincala": lambda game, options, teams, chance: QuincalaKnowledge(game),
-    "quadominos": lambda game, options, teams, chance: QuadominosKnowledge(game, options),
+KNOWLEDGE: dict[str, type[Knowledge[Any, Any]]] = {
+    "q": QKnowledge,
+    "quincy": QuincyKnowledge,
+    "quincala": QuincalaKnowledge,
+    "quadominos": QuadominosKnowledge,
 }
 """By name of the game."""
 
@@ -83,9 +82,9 @@ class Search:
         state = self._imagined(seen)
         self._share = self._share * _MORE_STEPS if game.is_same_turn(state) else 1.0
         teams = game.teams(self._options, game.seat_count(state))
-        knowledge = self._knowledge(teams)
+        knowledge = KNOWLEDGE.get(game.name, NoKnowledge)(game, self._options, teams, self._chance)
         make: type[MoveSearch] = Race if knowledge.is_race else Tree
-        search = make(game, knowledge, lambda: self._imagined(seen), teams)
+        search = make(knowledge, lambda: self._imagined(seen))
         if not search.is_decided:
             self._run(search, begun_s)
         return plain(search.best())
@@ -100,12 +99,6 @@ class Search:
 
     def _imagined(self, seen: Any) -> Any:
         return self._game.imagine(self._options, seen, Shuffler(self._chance))
-
-    def _knowledge(self, teams: Teams) -> Knowledge[Any, Any]:
-        make = KNOWLEDGE.get(self._game.name)
-        if make is None:
-            return NoKnowledge(self._game, teams, self._chance)
-        return make(self._game, self._options, teams, self._chance)
 
 
 def make_search(

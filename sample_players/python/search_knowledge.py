@@ -32,7 +32,14 @@ class Plan(NamedTuple, Generic[M]):
 
 
 class Knowledge(ABC, Generic[S, M]):
-    """What is known of one game beside its rules."""
+    """What is known of one game beside its rules.
+
+    Args:
+        game: the rules.
+        options: the match's.
+        teams: as the game says; empty if every seat plays for itself.
+        chance: for what is left to it.
+    """
 
     exploring: ClassVar[float] = 0.0
     """Weight of what was tried seldom against what did well, in a tree; the square root of a half is the theory's."""
@@ -44,6 +51,12 @@ class Knowledge(ABC, Generic[S, M]):
     """Whether own plans are looked at in as many worlds as there is time for, and what follows is left to `values`,
     instead of growing a tree."""
 
+    def __init__(self, game: Game[Any, Any, Any], options: Any, teams: Teams, chance: random.Random) -> None:
+        self.game = game
+        self.options = options
+        self.teams = teams
+        self.chance = chance
+
     @abstractmethod
     def plans(self, state: S) -> list[Plan[M]]:
         """Return plans of the seat to move, the most promising first; at least one."""
@@ -54,35 +67,24 @@ class Knowledge(ABC, Generic[S, M]):
 
 
 class NoKnowledge(Knowledge[Any, Any]):
-    """Of a game nothing but its rules: every legal move is as good as another, and chance plays to the end.
-
-    Args:
-        game: the rules.
-        teams: as the game says; empty if every seat plays for itself.
-        chance: what plays.
-    """
+    """Of a game nothing but its rules: every legal move is as good as another, and chance plays to the end."""
 
     exploring = 0.7
 
-    def __init__(self, game: Game[Any, Any, Any], teams: Teams, chance: random.Random) -> None:
-        self._game = game
-        self._teams = teams
-        self._chance = chance
-
     def plans(self, state: Any) -> list[Plan[Any]]:
         """Return each legal move, in random order."""
-        moves = self._game.legal_moves(state)
-        self._chance.shuffle(moves)
+        moves = self.game.legal_moves(state)
+        self.chance.shuffle(moves)
         return [Plan((move,), 1.0) for move in moves]
 
     def values(self, state: Any) -> Values:
         """Play at random to the end."""
-        game = self._game
+        game = self.game
         for _ in range(MAX_ROLLOUT):
             outcome = game.outcome(state)
             if outcome is not None:
-                return outcome_values(outcome, self._teams)
-            state = game.deliver(game.play(state, self._chance.choice(game.legal_moves(state))))
+                return outcome_values(outcome, self.teams)
+            state = game.deliver(game.play(state, self.chance.choice(game.legal_moves(state))))
         return (0.5,) * game.seat_count(state)
 
 

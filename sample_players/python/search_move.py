@@ -1,51 +1,35 @@
-"""What every search of one move has: the game, what is known of it, and worlds to imagine."""
+"""What every search of one move has: what is known of the game, and worlds to imagine."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from referee.games.base import Game, Outcome
+from referee.games.base import Outcome
 
-from .search_knowledge import Knowledge, Plan, Teams, Values, outcome_values
+from .search_knowledge import Knowledge, Plan, Values, outcome_values
 
 
 class MoveSearch(ABC):
     """The search of one move.
 
     Args:
-        game: the rules.
         knowledge: of the game.
         imagine: returns a state that the seat to move may be in, another one each time.
-        teams: as the game says.
     """
 
-    def __init__(
-        self,
-        game: Game[Any, Any, Any],
-        knowledge: Knowledge[Any, Any],
-        imagine: Callable[[], Any],
-        teams: Teams,
-    ) -> None:
-        self._game = game
+    def __init__(self, knowledge: Knowledge[Any, Any], imagine: Callable[[], Any]) -> None:
+        self._game = knowledge.game
         self._knowledge = knowledge
         self._imagine = imagine
-        self._teams = teams
         world = imagine()
-        self._begin(world, knowledge.plans(world))
+        plans = knowledge.plans(world)
+        self.is_decided = len(plans) == 1
+        """Whether there is but one plan."""
+        self._begin(world, plans)
 
     @abstractmethod
     def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
-        """Set up what the search keeps.
-
-        Args:
-            world: the first one.
-            plans: of the seat to move, the most promising one first.
-        """
-
-    @property
-    @abstractmethod
-    def is_decided(self) -> bool:
-        """Whether there is but one plan."""
+        """Set up what the search keeps: the first world, and the plans in it, the most promising one first."""
 
     @abstractmethod
     def iterate(self, spent: float) -> None:
@@ -67,4 +51,5 @@ class MoveSearch(ABC):
 
     def _values(self, state: Any, outcome: Outcome | None) -> Values:
         """Return what a state is worth, by seat: what came of it, or else what is known."""
-        return self._knowledge.values(state) if outcome is None else outcome_values(outcome, self._teams)
+        knowledge = self._knowledge
+        return knowledge.values(state) if outcome is None else outcome_values(outcome, knowledge.teams)

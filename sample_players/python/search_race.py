@@ -39,11 +39,6 @@ class Race(MoveSearch):
         self._lap = 0
         self._next = 0
 
-    @property
-    def is_decided(self) -> bool:
-        """Whether there is but one plan left."""
-        return len(self._runners) == 1
-
     def iterate(self, spent: float) -> None:
         """Let the next plan meet the world; after the last one, let some drop out, perhaps, and imagine another.
 

@@ -26,8 +26,8 @@ _key = msgspec.msgpack.Encoder().encode
 class Node:
     """What became of one plan."""
 
-    plan: Plan[Any] | None = None
-    """What led here; None at the root."""
+    plan: Plan[Any]
+    """What led here; an empty one at the root."""
     visits: int = 0
     available: int = 0
     """How many visits of the node above could have tried it."""
@@ -43,12 +43,7 @@ class Tree(MoveSearch):
 
     def _begin(self, world: Any, plans: list[Plan[Any]]) -> None:
         self._worlds = [world]
-        self._root = Node(listed=plans)
-
-    @property
-    def is_decided(self) -> bool:
-        """Whether there is but one plan."""
-        return len(self._root.listed or ()) == 1
+        self._root = Node(Plan((), 1.0), listed=plans)
 
     def iterate(self, spent: float) -> None:
         """Go down the tree once, and up again, however much of the time is over."""
@@ -57,7 +52,6 @@ class Tree(MoveSearch):
         way: list[tuple[int, Node]] = []
         while True:
             way.append((self._game.to_move(state), node))
-            assert node.plan is not None
             state = self._after(state, node.plan)
             outcome = self._game.outcome(state)
             if outcome is not None or not node.visits:
@@ -80,11 +74,9 @@ class Tree(MoveSearch):
         trusting = self._knowledge.trusting
 
         def _worth(node: Node) -> float:
-            assert node.plan is not None
             return node.total / node.visits + trusting * math.log(node.plan.weight)
 
         best = max((node for node in tried if 2 * node.visits >= most), key=_worth)
-        assert best.plan is not None
         return best.plan.moves[0]
 
     def _plans(self, node: Node, state: Any) -> list[Plan[Any]]:
@@ -99,7 +91,7 @@ class Tree(MoveSearch):
         """Return the child with the highest bound, a new one included."""
         nodes = []
         for plan in plans:
-            child = node.children.setdefault(_key(plan.moves), Node())
+            child = node.children.setdefault(_key(plan.moves), Node(plan))
             child.plan = plan
             child.available += 1
             nodes.append((child, plan.weight))

@@ -19,7 +19,8 @@ try:
     from protocol.client import run
     from protocol.messages import Terms
     from referee.games.base import Game, IllegalMove
-    from referee.games.q.game import Place, QGame
+    from referee.games.q.forms import Place
+    from referee.games.q.game import QGame
     from referee.games.quadominos.game import QuadOminos
     from referee.games.quincala.game import QuincalaGame, Stop
     from referee.games.quincy.game import QuincyGame

@@ -19,7 +19,8 @@ from referee import chance
 from referee.games.base import Game, Outcome
 from referee.plugins import load
 from referee.testing import plain
-from sample_players.python.plugin import GREEDY, RANDOM
+from sample_players.python.greedy import make_greedy
+from sample_players.python.plugin import make_random
 from sample_players.python.search import BUDGET_S, Budget, Search
 
 AnyGame = Game[Any, Any, Any]
@@ -93,7 +94,7 @@ def _opened(game: AnyGame, state: Any, source: Random) -> Any:
 def _player(name: str, game: AnyGame, options: Any, seed: bytes, budget_s: float) -> Any:
     if name == "search":
         return Search(game, options, seed, Budget(seconds=budget_s), time.process_time).choose
-    return (GREEDY if name == "greedy" else RANDOM)[game.name](game, options, seed)
+    return (make_greedy if name == "greedy" else make_random)(game, options, seed)
 
 
 def _score(outcome: Outcome, seat: int) -> float:

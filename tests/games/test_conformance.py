@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from referee.chance import Dealer
 from referee.games.base import Game, IllegalMove, News, Outcome
-from referee.games.q.game import Move, QGame, State, View
+from referee.games.q.forms import Move, State, View
+from referee.games.q.game import QGame
 from referee.games.q.tiles import NAMES
 from referee.games.schema import schema_of
 from referee.plugins import load

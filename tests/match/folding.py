@@ -6,7 +6,8 @@ import msgspec
 
 from referee import chance
 from referee.games.base import Game
-from referee.games.q.game import QGame, View
+from referee.games.q.forms import View
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul

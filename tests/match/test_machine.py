@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from referee import chance
 from referee.games.base import BadSetup, News, Outcome
-from referee.games.q.game import Move, QGame, State, View
+from referee.games.q.forms import Move, State, View
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause

@@ -3,7 +3,8 @@
 import pytest
 
 from referee import chance
-from referee.games.q.game import QGame, State
+from referee.games.q.forms import State
+from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match.fouls import Cause
 from referee.match.machine import ImpossibleEvent, Match, Phase

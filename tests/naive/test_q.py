@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from referee.games.base import IllegalMove
-from referee.games.q.game import Exchange, Options, Pass, Place, QGame, State
+from referee.games.q.forms import Exchange, Options, Pass, Place, State
+from referee.games.q.game import QGame
 from referee.games.q.tiles import NAMES
 
 from ..games.q.random_play import dealt, guess, shortened

@@ -12,7 +12,8 @@ import pytest
 
 from referee import chance
 from referee.games.base import BadSetup, IllegalMove
-from referee.games.quincy.game import QuincyGame, State
+from referee.games.quincy.forms import State
+from referee.games.quincy.game import QuincyGame
 from referee.testing import plain
 
 from . import quincy as naive

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from referee import chance
-from referee.games.quincy.game import State
-from sample_players.python.quincy_greedy import rating
+from referee.games.quincy.forms import State
 from sample_players.python.quincy_playouts import Stones, winner
 
 from ..games.quincy.playing import GAME
+from .quincy_rating import rating
 
 
 def greedy(state: State) -> Any:

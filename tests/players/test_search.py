@@ -227,7 +227,7 @@ def test_games_without_end_are_nobodys() -> None:
             return None
 
     game = Endless()
-    knowledge = NoKnowledge(game, (), Random(0))
+    knowledge = NoKnowledge(game, game.parse_options({}), (), Random(0))
     state = q_state((0, 9), ["green-clover"] * 6)
     assert knowledge.values(state) == (0.5, 0.5)
 
@@ -237,8 +237,8 @@ def test_placements_score_what_the_rules_say(number: int) -> None:
     """Every placement that the beam finds is legal, and scores the points that it names."""
     source = Random(number)
     state = next(filter(None, (somewhere(Q, 2, source, 60) for _ in range(9))))
-    mover, options = Q.to_move(state), state.options
-    found = Placements(state.board, state.hands[mover], options.q_bonus, options.finish_bonus, 8).all()
+    mover = Q.to_move(state)
+    found = Placements(state.board, state.hands[mover], state.options, 8).all()
     assert found
     for points, placed in found:
         tiles = [[row_, column_, NAMES[tile]] for (row_, column_), tile in placed]

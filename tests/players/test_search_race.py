@@ -1,5 +1,6 @@
 """The race of plans: who meets which worlds, who drops out when, who wins. Its game is a number to name."""
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -35,6 +36,8 @@ class Noted(Knowledge[Any, int]):
     is_race = True
 
     def __init__(self, worth: dict[int, float], weights: dict[int, float] | None = None) -> None:
+        naming: Any = Naming()
+        super().__init__(naming, None, (), Random(0))
         self._worth = worth
         self._weights = weights or {}
         self.met: dict[int, list[int]] = {number: [] for number in worth}
@@ -53,8 +56,7 @@ class Noted(Knowledge[Any, int]):
 def race(knowledge: Noted) -> Race:
     """Return a race through worlds 0, 1, 2..."""
     worlds = iter(range(10_000))
-    game: Any = Naming()
-    return Race(game, knowledge, lambda: (next(worlds), None), ())
+    return Race(knowledge, lambda: (next(worlds), None))
 
 
 def run(one: Race, iterations: int) -> None:

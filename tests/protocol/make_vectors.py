@@ -12,7 +12,8 @@ from typing import Any
 import protocol
 from referee import chance
 from referee.games.q import tiles as q_tiles
-from referee.games.q.game import Options, QGame
+from referee.games.q.forms import Options
+from referee.games.q.game import QGame
 from referee.games.quadominos import rounds as quadominos_rounds
 from referee.games.quadominos import tiles as quadominos_tiles
 from referee.games.quincy import board as quincy_board

@@ -18,7 +18,8 @@ from protocol.messages import FROM_PLAYER, FROM_REFEREE, End
 from referee import chance
 from referee.games import builtin
 from referee.games.q import tiles as q_tiles
-from referee.games.q.game import Exchange, Pass, Place, QGame
+from referee.games.q.forms import Exchange, Pass, Place
+from referee.games.q.game import QGame
 from referee.launch.player_spec import PlayerToml
 from referee.launch.program import PATIENCE_S
 from referee.match.fouls import Cause

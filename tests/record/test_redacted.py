@@ -106,6 +106,6 @@ def test_a_fault_of_the_checkers_accuses_no_record(
     def fail(_line: object) -> None:
         raise kind("a mistake")
 
-    monkeypatch.setattr(redacted, "owners", fail)
+    monkeypatch.setattr(redacted, "hidden_fields", fail)
     with pytest.raises(kind, match="a mistake"):
         check_redacted(path)

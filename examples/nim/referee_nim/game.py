@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -63,6 +62,7 @@ class NimGame(Game[State, View, Move]):
     options_type = Options
     view_type = View
     move_type = Move
+    position_type = tuple[Count, ...]
     rules = RULES
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
@@ -72,10 +72,7 @@ class NimGame(Game[State, View, Move]):
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a position: a list with the size of each heap."""
-        try:
-            heaps = msgspec.convert(position, tuple[Count, ...], strict=True)
-        except msgspec.ValidationError as error:
-            raise BadSetup(f"not a position of nim: {error}") from None
+        heaps: tuple[int, ...] = self.parse_position(position)
         if not any(heaps):
             raise BadSetup("not a position of nim: all heaps are empty")
         return State(heaps)

@@ -134,7 +134,7 @@ def turn_of(found: Explanation, turn: int) -> list[Said | Heard]:
     Raises:
         BadExplanation: the match has no such turn.
     """
-    turns = found.result["turns"]
+    turns = found.result.turns
     if turn > turns:
         raise BadExplanation(f"the match has {counted(turns, 'turn')}, there is no turn {turn}")
     return [part for part in found.conversation if _number_of_turn(part) == turn]

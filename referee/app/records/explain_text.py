@@ -2,11 +2,9 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from ...check.remedies import UNREADY, foul_remedy
 from ...match.commands import rank_of
@@ -29,20 +27,20 @@ def explain_command(record: Path, found: Explanation, turn: int | None = None) -
 def standing(found: Explanation) -> str:
     """Return how the match ended for the seat."""
     result = found.result
-    if result["void"]:
-        return f"void, a fault of the referee: {result['void']}"
-    rank = rank_of(result["ranking"], found.seat)
-    won = ", a winner" if found.seat in result["winners"] else ""
-    points = result["scores"][found.seat]
-    return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result['reason']}"
+    if result.void:
+        return f"void, a fault of the referee: {result.void}"
+    rank = rank_of(result.ranking, found.seat)
+    won = ", a winner" if found.seat in result.winners else ""
+    points = result.scores[found.seat]
+    return f"rank {rank} of {len(found.names)}{won}, {counted(points, 'point')}, ended by {result.reason}"
 
 
 def foul_lines(found: Explanation, verdict: ExplainedFoul) -> Iterator[tuple[str, str]]:
     """Yield label and text of what there is to know of the seat's foul."""
-    foul = msgspec.convert(verdict.foul, Foul)
+    foul = verdict.foul
     if verdict.rule is not None:
-        yield "rule", f"{verdict.rule['id']}: {verdict.rule['text']}"
-        yield "source", verdict.rule["source"]
+        yield "rule", f"{verdict.rule.id}: {verdict.rule.text}"
+        yield "source", verdict.rule.source
     elif foul.code:
         where = f"`referee list {found.game} --schema`" if foul.code == MOVE_CODE else "protocol/SPEC.md, Fouls"
         yield "code", f"{printable(foul.code)} ({where})"
@@ -74,13 +72,13 @@ def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Hear
         yield "came", _silence(verdict.foul)
 
 
-def _silence(foul: Mapping[str, Any]) -> str:
+def _silence(foul: Foul) -> str:
     """Return what came of a seat before it said nothing, or too little."""
-    if STRANGER in foul["detail"]:
+    if STRANGER in foul.detail:
         return "a hello whose `token` is not the content of REFEREE_TOKEN"
-    if UNREADY in foul["detail"] and foul["cause"] == Cause.REFUSED_TO_START:
+    if UNREADY in foul.detail and foul.cause == Cause.REFUSED_TO_START:
         return "its hello, which was read; only `ready`, the answer to `offer`, did not come"
-    return "nothing in this time" if foul["cause"] == Cause.TIMEOUT else "nothing"
+    return "nothing in this time" if foul.cause == Cause.TIMEOUT else "nothing"
 
 
 def compact_json(value: Any) -> str:

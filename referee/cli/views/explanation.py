@@ -47,12 +47,12 @@ def show_explanation(found: Explanation, record: Path | None = None) -> None:
 
 
 def _show_verdict(found: Explanation, verdict: ExplainedFoul, record: Path | None) -> None:
-    what = harmless(f"expelled in turn {verdict.foul['turn']}: {verdict.foul['cause']}")
+    what = harmless(f"expelled in turn {verdict.foul.turn}: {verdict.foul.cause}")
     out.print(f"\n[red]{what}[/] (line {verdict.line})", highlight=False)
     for label, text in foul_lines(found, verdict):
         out.say(f"  {label:<8} {text}")
-    if record is not None and verdict.foul["turn"]:
-        out.say(f"  view     {explain_command(record, found, verdict.foul['turn'])}")
+    if record is not None and verdict.foul.turn:
+        out.say(f"  view     {explain_command(record, found, verdict.foul.turn)}")
     out.print()
 
 

@@ -61,7 +61,7 @@ def _next_steps(foul: Foul, found: Explanation, record: Path) -> Iterator[tuple[
     verdict = found.verdict
     assert verdict is not None, "it was expelled"
     if verdict.rule is not None:
-        yield "expected", f"{verdict.rule['text']} ({verdict.rule['id']})"
+        yield "expected", f"{verdict.rule.text} ({verdict.rule.id})"
     for label, text in expected_and_come(verdict, found.conversation):
         yield label, printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")
     printed = None if found.printed is None else found.printed.path

@@ -3,14 +3,14 @@
 In both, a tile has a letter for its colour beside its shape and its colour, so that it can be read without colours.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from math import cos, pi, sin
-from typing import Any, Protocol
 
 from ...text import counted
 from ..base import Outcome
-from ..grid_drawing import edges, standing
-from .tiles import COLORS, NAMES, SHAPES, Board, Cell, Tile
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, square, standing, table
+from .forms import State
+from .tiles import COLORS, NAMES, SHAPES, Tile
 
 _SHAPE_SIGNS = ("★", "✶", "■", "●", "♣", "◆")
 _COLOR_SIGNS = ("r", "g", "b", "y", "o", "p")
@@ -30,34 +30,6 @@ def draw_hand(hand: Iterable[Tile]) -> str:
     return " ".join(draw_tile(tile) for tile in sorted(hand)) or "-"
 
 
-class DrawnQ(Protocol):
-    """What of a state is drawn."""
-
-    @property
-    def board(self) -> Board:
-        """The map, in the order in which its tiles were laid."""
-
-    @property
-    def pile(self) -> Sequence[Tile]:
-        """What is left to hand out."""
-
-    @property
-    def hands(self) -> Sequence[Sequence[Tile]]:
-        """By seat."""
-
-    @property
-    def scores(self) -> Sequence[int]:
-        """By seat."""
-
-    @property
-    def order(self) -> Sequence[int]:
-        """The seats still in the game, the one to move first."""
-
-    @property
-    def last(self) -> Mapping[str, Any] | None:
-        """The last play; its `tiles` are `(row, column, tile)`."""
-
-
 _ENDS = {
     "q.end.finished": "a whole hand was placed",
     "q.end.idle-round": "nobody placed a tile in a round",
@@ -66,13 +38,13 @@ _ENDS = {
 """By rule: how the game ended."""
 
 
-def _status(state: DrawnQ, outcome: Outcome | None) -> str:
+def _status(state: State, outcome: Outcome | None) -> str:
     """Return what there is to say about the whole game, in a line."""
     left = f"{counted(len(state.pile), 'tile')} left to hand out"
     return left if outcome is None else f"{left} · the game is over: {_ENDS[outcome.reason]}"
 
 
-def draw_text(state: DrawnQ, outcome: Outcome | None) -> str:
+def draw_text(state: State, outcome: Outcome | None) -> str:
     """Return the map with its row and column numbers, then a line per seat.
 
     Args:
@@ -80,12 +52,10 @@ def draw_text(state: DrawnQ, outcome: Outcome | None) -> str:
         outcome: how the game ended, if it has.
     """
     board = state.board
-    rows = [row for row, _ in board]
-    columns = [column for _, column in board]
-    width = range(min(columns), max(columns) + 1)
-    lines = ["[dim]    " + "".join(f"{column:>3}" for column in width) + "[/]"]
-    for row in range(min(rows), max(rows) + 1):
-        cells = (f" {draw_tile(board[row, column])}" if (row, column) in board else "  ·" for column in width)
+    rows, columns = extents(board)
+    lines = ["[dim]    " + "".join(f"{column:>3}" for column in columns) + "[/]"]
+    for row in rows:
+        cells = (f" {draw_tile(board[row, column])}" if (row, column) in board else "  ·" for column in columns)
         lines.append(f"[dim]{row:>4}[/]" + "".join(cells))
     lines.append("")
     for seat, hand in enumerate(state.hands):
@@ -97,113 +67,66 @@ def draw_text(state: DrawnQ, outcome: Outcome | None) -> str:
 
 # --- SVG. Lengths are in units of the drawing; a square of the map is 40 of them wide.
 
-_SIDE = 40
-_MARGIN = 30
-"""Room for the row and column numbers on each side."""
 _CARD = (270, 101)
 """(width, height) of one seat's hand, at least."""
 _HAND_WIDTH = 6
 """Tiles in a row of a hand; only given positions have longer hands."""
-_LEAST = (13, 7)
-"""Columns and rows that are always shown: small maps then do not change their scale with every tile."""
+_LEAST = (7, 13)
+"""Rows and columns that are always shown."""
 _TONES = ("#b80f1f", "#14a86b", "#2b74d8", "#ffe733", "#f28c0f", "#58238a")
 """Six steps of lightness, so that no two look alike to the colour-blind; tests/games/q/test_drawing.py measures it."""
-_LIGHT, _DARK = "#ffffff", "#10141c"
-_LETTERS = (_LIGHT, _DARK, _LIGHT, _DARK, _DARK, _LIGHT)
+_LETTERS = (LIGHT, DARK, LIGHT, DARK, DARK, LIGHT)
 """The letter on each tone: light on dark ones, dark on light ones."""
+_SYMBOLS = Symbols("q")
 
 
-def draw_svg(state: DrawnQ, outcome: Outcome | None) -> str:
+def draw_svg(state: State, outcome: Outcome | None) -> str:
     """Return the map with its row and column numbers, and every seat's hand beneath it, as one SVG document.
 
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
     """
-    rows = _extent([row for row, _ in state.board], _LEAST[1])
-    columns = _extent([column for _, column in state.board], _LEAST[0])
-    left, top = columns[0] * _SIDE - _MARGIN, rows[0] * _SIDE - _MARGIN
-    width, map_height = len(columns) * _SIDE + 2 * _MARGIN, len(rows) * _SIDE + 2 * _MARGIN
-    cards, cards_height = _cards(state, width, outcome)
-    height = map_height + cards_height
+    label = "The Q game: the map and the hands"
+    tiles = {cell: NAMES[tile] for cell, tile in state.board.items()}
     fresh = [(row, column) for row, column, _ in (state.last or {}).get("tiles", ())]
-    root = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {top} {width} {height}" width="{width * 3 // 2}" '
-        f'height="{height * 3 // 2}" role="img" aria-label="The Q game: the map and the hands" color="#1b2430" '
-        'font-family="system-ui,-apple-system,Segoe UI,Roboto,DejaVu Sans,sans-serif">'
-    )
-    lines = [
-        root,
-        *_DEFINITIONS,
-        f'<rect class="ground" x="{left}" y="{top}" width="{width}" height="{height}" fill="#f4f1ea"/>',
-        *edges(rows, columns, _SIDE),
-        *(_use(NAMES[tile], column * _SIDE, row * _SIDE) for (row, column), tile in state.board.items()),
-        *(_use("fresh", column * _SIDE, row * _SIDE) for row, column in fresh),
-        f'<g transform="translate({left} {top + map_height})">',
-        *cards,
-        "</g>",
-        "</svg>",
-    ]
-    return "\n".join(lines)
+    return table(label, _DEFINITIONS, tiles, fresh, _SYMBOLS.use, _LEAST, lambda width: _cards(state, width, outcome))
 
 
-def _extent(used: Sequence[int], least: int) -> range:
-    """Return the rows or columns to show: those in use with a free one around, and no fewer than the least number."""
-    first, last = min(used) - 1, max(used) + 1
-    first -= max(least - (last - first + 1), 0) // 2
-    return range(first, max(last + 1, first + least))
-
-
-def _use(name: str, x: int, y: int) -> str:
-    return f'<use href="#q-{name}" x="{x}" y="{y}"/>'
-
-
-def _cards(state: DrawnQ, width: int, outcome: Outcome | None) -> tuple[list[str], int]:
+def _cards(state: State, width: int, outcome: Outcome | None) -> tuple[list[str], int, float]:
     """Return the seats' cards, row by row within the width, and the height of all."""
     seats = len(state.hands)
     across = max(1, min(seats, (width - 20) // _CARD[0]))
     card_width = (width - 20) // across
     rows_of_hand = max(1, *(-(-len(hand) // _HAND_WIDTH) for hand in state.hands))
-    card_height = _CARD[1] + (rows_of_hand - 1) * (_SIDE - 2)
+    card_height = _CARD[1] + (rows_of_hand - 1) * (SIDE - 2)
     lines: list[str] = []
     for seat in range(seats):
         corner = 15 + seat % across * card_width, seat // across * card_height
-        lines += _card(state, seat, corner, (card_width - 10, card_height - 10), outcome)
+        lines += _card(state, seat, (*corner, card_width - 10, card_height - 10), outcome)
     height = -(-seats // across) * card_height
     lines.append(
         f'<text x="{width // 2}" y="{height + 10}" font-size="13" fill="currentColor" fill-opacity=".7" '
         f'text-anchor="middle">{_status(state, outcome)}</text>'
     )
-    return lines, height + 24
+    return lines, height + 24, 1
 
 
-def _card(state: DrawnQ, seat: int, corner: Cell, size: Cell, outcome: Outcome | None) -> list[str]:
+def _card(state: State, seat: int, box: Box, outcome: Outcome | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
-    (x, y), (width, height) = corner, size
-    said = standing(state.order, seat, outcome)
-    is_out, is_next = said == "out", said == "to move"
-    frame = 'stroke-width="2.5"' if said in ("to move", "won") else 'stroke-opacity=".2"'
-    name_x = 32 if is_next else 14
+    said, right = standing(state.order, seat, outcome), box[2] - 14
     content = [
-        f'<text data-seat="{seat}" x="{name_x}" y="25" font-size="16" font-weight="600">seat {seat}</text>',
-        f'<text x="{width - 14}" y="26" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>',
+        f'<text x="{right}" y="26" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>'
     ]
-    if is_next:
-        content.append('<path d="M14 11L27 19L14 27Z"><title>to move</title></path>')
     if said == "won":
-        content.append(f'<text x="{width - 14}" y="40" font-size="13" font-style="italic" text-anchor="end">won</text>')
-    if is_out:
+        content.append(f'<text x="{right}" y="40" font-size="13" font-style="italic" text-anchor="end">won</text>')
+    if said == "out":
         content.append('<text x="14" y="60" font-size="15">out</text>')
     content += (
-        _use(NAMES[tile], 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38)
+        _SYMBOLS.use(NAMES[tile], 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38)
         for index, tile in enumerate(sorted(state.hands[seat]))
     )
-    return [
-        f'<g transform="translate({x} {y})" fill="currentColor" opacity="{".5" if is_out else "1"}">',
-        f'<rect width="{width}" height="{height}" rx="9" fill-opacity=".05" stroke="currentColor" {frame}/>',
-        *content,
-        "</g>",
-    ]
+    return card(seat, box, said, (14, 25), content)
 
 
 def _star(points: int, outer: float, inner: float) -> str:
@@ -231,33 +154,19 @@ _OUTLINES = (
 def _symbol(tile: Tile) -> str:
     """Return one kind of tile: its shape in its colour, and the colour's letter in the shape."""
     shape, color = divmod(tile, 6)
-    return (
-        f'<symbol id="q-{NAMES[tile]}" overflow="visible"><title>{COLORS[color]} {SHAPES[shape]}</title>'
+    content = (
         '<use href="#q-tile"/>'
-        f'<use href="#q-{SHAPES[shape]}" fill="{_TONES[color]}" stroke="{_DARK}" stroke-linejoin="round"/>'
+        f'<use href="#q-{SHAPES[shape]}" fill="{_TONES[color]}" stroke="{DARK}" stroke-linejoin="round"/>'
         f'<text x="20" y="25" font-size="14" font-weight="700" fill="{_LETTERS[color]}" text-anchor="middle">'
-        f"{_COLOR_SIGNS[color].upper()}</text></symbol>"
+        f"{_COLOR_SIGNS[color].upper()}</text>"
     )
+    return _SYMBOLS.define(NAMES[tile], content, f"{COLORS[color]} {SHAPES[shape]}")
 
 
-def _square(half: float, paint: str) -> str:
-    """Return a square with round corners around the middle of a square of the map."""
-    return f'<rect x="{20 - half}" y="{20 - half}" width="{2 * half}" height="{2 * half}" rx="6" {paint}/>'
-
-
-_FRESH = _square(20.5, 'fill="none" stroke="currentColor" stroke-width="3"') + _square(
-    18.5, f'fill="none" stroke="{_DARK}" stroke-width="2"'
-)
-"""A dark ring on the tile's edge and one of ink around it: one of the two shows on any background."""
 _SHARED = {
     **dict(zip(SHAPES, _OUTLINES, strict=True)),
-    "tile": _square(19, f'fill="#fffdf7" stroke="{_DARK}" stroke-opacity=".35"'),
-    "fresh": _FRESH,
+    "tile": square(19, 6, f'fill="#fffdf7" stroke="{DARK}" stroke-opacity=".35"'),
+    "fresh": FRESH,
 }
-_DEFINITIONS = (
-    "<defs>",
-    *(f'<symbol id="q-{name}" overflow="visible">{content}</symbol>' for name, content in _SHARED.items()),
-    *map(_symbol, range(len(NAMES))),
-    "</defs>",
-)
+_DEFINITIONS = (*map(_SYMBOLS.define, _SHARED, _SHARED.values()), *map(_symbol, range(len(NAMES))))
 """The same in every drawing, one definition a line."""

@@ -1,135 +1,21 @@
-"""The Q game: turns, hands, scores and ends. Squares and neighbours are in tiles.py, the rules' texts in rules.py.
+"""The Q game: turns, hands, scores and ends. Squares and neighbours are in tiles.py, the rules' texts in rules.toml.
 
 Source: The Q Game, M. Felleisen. What it leaves open: row and column fit separately; any hand size finishes; a round
 without a legal placement ends the game; a player that alone is left plays on.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Any
 
-import msgspec
-from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, ranked, replaced, rules_beside
 from . import tiles
 from .drawing import draw_svg, draw_text
-from .rules import RULES
+from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
 from .tiles import Board, Cell, Tile
 
 HAND_SIZE = 6
-
-Bonus = Annotated[int, Meta(ge=0, le=1000)]
-if TYPE_CHECKING:
-    TileName = str
-else:
-    TileName = Literal[tiles.NAMES]
-"""`colour-shape`, e.g. `red-8star`: one of the 36 kinds."""
-Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column: more than any game reaches, and an integer of every language."""
-
-
-class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an organiser may set."""
-
-    q_bonus: Bonus = 6
-    """Points for a Q, a run of exactly six tiles of all six colours or of all six shapes; 0 to 1000."""
-    finish_bonus: Bonus = 6
-    """Points for placing all tiles of the hand in one turn; 0 to 1000."""
-
-
-class Placement(Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One tile on the map: `[row, column, tile]`."""
-
-    row: Coordinate
-    """Rows grow downwards; row 0 is that of the first tile."""
-    column: Coordinate
-    """Columns grow to the right; column 0 is that of the first tile."""
-    tile: TileName
-    """`colour-shape`: one of the 36 kinds."""
-
-
-class Pass(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="pass"):
-    """Do nothing."""
-
-
-class Exchange(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="exchange"):
-    """Exchange the whole hand."""
-
-
-class Place(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="place"):
-    """Place tiles of the hand, one after the other."""
-
-    tiles: list[Placement]
-    """`[row, column, tile]` of each, in the order in which they are laid: at least one, all in one row or column."""
-
-
-Move = Pass | Exchange | Place
-
-
-class View(Struct, frozen=True, kw_only=True):
-    """What one seat may know."""
-
-    seat: int
-    """The seat that this view is for, 0 to 3, in turn order at the start."""
-    hand: list[TileName]
-    """Its own tiles, each `colour-shape`; what was handed out last is in front."""
-    scores: list[int]
-    """Points by seat, from 0, of eliminated seats too."""
-    order: list[int]
-    """The seats still in the game in the order of their turns, the one to move first."""
-    tiles_left: int
-    """How many tiles the referee still has to hand out, from 0: a hand of more tiles can't be exchanged."""
-    map: tuple[tuple[int, int, TileName], ...]
-    """`[row, column, tile]` of every tile on the map, in the order in which they were laid: rows grow downwards,
-    columns to the right, both can be negative, and the first tile lies on row 0, column 0."""
-
-
-class PositionPlayer(Struct, frozen=True, forbid_unknown_fields=True):
-    """A player of a given position."""
-
-    score: Annotated[int, Meta(ge=0)]
-    hand: list[TileName]
-
-
-class Position(Struct, frozen=True, forbid_unknown_fields=True):
-    """A position to start from; players in turn order, the first is to move; the pile's front is its first tile."""
-
-    map: Annotated[list[Placement], Meta(min_length=1)]
-    pile: list[TileName]
-    players: Annotated[list[PositionPlayer], Meta(min_length=1, max_length=4)]
-
-
-class State(Struct, frozen=True):
-    """One moment of a game."""
-
-    options: Options
-    board: Board
-    laid: tuple[tuple[int, int, str], ...]
-    """The same map as views show it, in the order in which the tiles were laid."""
-    pile: tuple[Tile, ...]
-    """The referee's tiles, front first."""
-    hands: tuple[tuple[Tile, ...], ...]
-    """By seat; empty for a dropped seat."""
-    scores: tuple[int, ...]
-    """By seat."""
-    order: tuple[int, ...]
-    """Seats still in the game, the one to move first."""
-    to_go: int
-    """How many of them have yet to move in this round."""
-    placed: bool = False
-    """Whether this round has seen a legal placement."""
-    arriving: tuple[Tile, ...] | None = None
-    """Handed out by the last play and not yet confirmed; belongs to `mover`."""
-    mover: int = -1
-    """The seat that made the last play."""
-    finished: bool = False
-    """Whether the last play placed a whole hand."""
-    lost: int = 0
-    """Tiles that left the game with players who never confirmed them."""
-    last: Mapping[str, Any] | None = None
-    """The last play, plain, as everybody may know it."""
 
 
 class QGame(Game[State, View, Move]):
@@ -141,7 +27,8 @@ class QGame(Game[State, View, Move]):
     options_type = Options
     view_type = View
     move_type = Move
-    rules = RULES
+    position_type = Position
+    rules = rules_beside(__file__)
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
         """Deal six tiles a seat from the shuffled 1080, seat 0 first, and put the next one on the table."""
@@ -154,10 +41,7 @@ class QGame(Game[State, View, Move]):
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position."""
-        try:
-            given = msgspec.convert(position, Position, strict=True)
-        except msgspec.ValidationError as error:
-            raise BadSetup(f"not a position of q: {error}") from None
+        given = self.parse_position(position)
         board = {(spot.row, spot.column): tiles.BY_NAME[spot.tile] for spot in given.map}
         if len(board) != len(given.map):
             raise BadSetup("not a position of q: two tiles lie on the same row and column")
@@ -222,7 +106,7 @@ class QGame(Game[State, View, Move]):
             detail = f"{count} tiles in hand, only {len(state.pile)} left to hand out"
             raise IllegalMove("q.exchange.pile", detail)
         pile = state.pile + state.hands[seat]
-        hands = _with(state.hands, seat, ())
+        hands = replaced(state.hands, seat, ())
         last = {"action": "exchange", "count": count}
         return _moved(state, last=last, arriving=pile[:count], pile=pile[count:], hands=hands)
 
@@ -245,8 +129,8 @@ class QGame(Game[State, View, Move]):
             board=board,
             laid=state.laid + laid,
             pile=state.pile[len(drawn) :],
-            hands=_with(state.hands, seat, hand),
-            scores=_with(state.scores, seat, state.scores[seat] + points),
+            hands=replaced(state.hands, seat, hand),
+            scores=replaced(state.scores, seat, state.scores[seat] + points),
             placed=True,
             finished=finished,
             **changes,
@@ -261,7 +145,7 @@ class QGame(Game[State, View, Move]):
         """Put the handed-out tiles in front of the mover's hand."""
         hands = state.hands
         if state.arriving:
-            hands = _with(hands, state.mover, state.arriving + hands[state.mover])
+            hands = replaced(hands, state.mover, state.arriving + hands[state.mover])
         return _round_settled(replace(state, hands=hands, arriving=None))
 
     def drop(self, state: State, seat: int) -> State:
@@ -274,7 +158,7 @@ class QGame(Game[State, View, Move]):
         dropped = replace(
             state,
             pile=state.pile + state.hands[seat],
-            hands=_with(state.hands, seat, ()),
+            hands=replaced(state.hands, seat, ()),
             order=tuple(other for other in state.order if other != seat),
             to_go=state.to_go - (1 if state.order.index(seat) < state.to_go else 0),
             arriving=None if mover else state.arriving,
@@ -295,9 +179,7 @@ class QGame(Game[State, View, Move]):
             reason = "q.end.idle-round"
         else:
             return None
-        points = sorted({state.scores[seat] for seat in state.order}, reverse=True)
-        ranking = tuple(tuple(seat for seat in state.order if state.scores[seat] == level) for level in points)
-        return Outcome(ranking, state.scores, state.order, reason)
+        return Outcome(ranked(state.scores, state.order), state.scores, state.order, reason)
 
     def legal_moves(self, state: State) -> list[Move]:
         """Return pass, exchange if allowed, and every placement of a single tile (longer ones are too many to list)."""
@@ -333,10 +215,6 @@ def _moved(state: State, **changes: Any) -> State:
     seat = state.order[0]
     changes.setdefault("order", (*state.order[1:], seat))
     return replace(state, to_go=state.to_go - 1, mover=seat, **changes)
-
-
-def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def _without(hand: tuple[Tile, ...], placed: list[tuple[Cell, Tile]]) -> tuple[Tile, ...]:

@@ -31,41 +31,6 @@ _SHAPE = tuple(kind // 6 for kind in range(KINDS))
 _COLOR = tuple(kind % 6 for kind in range(KINDS))
 
 
-def _matches(tile: Tile, one: Tile | None, other: Tile | None) -> bool:
-    """Tell whether a tile agrees with its neighbours of one axis, all in shape or all in colour."""
-    if one is None:
-        one = other
-    if one is None:
-        return True
-    if other is None:
-        other = one
-    shape, color = _SHAPE[tile], _COLOR[tile]
-    return (_SHAPE[one] == shape == _SHAPE[other]) or (_COLOR[one] == color == _COLOR[other])
-
-
-def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
-    """Tell on which axis a tile disagrees with its neighbours.
-
-    Args:
-        board: the map before this tile.
-        cell: a free (row, column).
-        tile: the tile to be placed there.
-
-    Returns:
-        "row", "column", or None if it fits. A cell without neighbours fits.
-
-    Source: The Q Game, "Playing a Turn", second and third condition of a placement. The second one ("all its immediate
-    neighbors") is void on the official page, so row and column count separately and may use different attributes.
-    """
-    row, column = cell
-    look = board.get
-    if not _matches(tile, look((row, column - 1)), look((row, column + 1))):
-        return "row"
-    if not _matches(tile, look((row - 1, column)), look((row + 1, column))):
-        return "column"
-    return None
-
-
 def _between() -> tuple[tuple[int, ...], ...]:
     """Return, by the neighbours of one axis (the last index for none), the tiles that agree with them, as bits."""
     bits = [1 << tile for tile in range(KINDS)]
@@ -84,7 +49,31 @@ def _between() -> tuple[tuple[int, ...], ...]:
     return (*rows, (*one_side, sum(bits)))
 
 
-_BETWEEN = _between()
+BETWEEN = _between()
+"""By the neighbours of one axis, KINDS for none: the tiles that agree with both, all in shape or all in colour."""
+
+
+def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
+    """Tell on which axis a tile disagrees with its neighbours.
+
+    Args:
+        board: the map before this tile.
+        cell: a free (row, column).
+        tile: the tile to be placed there.
+
+    Returns:
+        "row", "column", or None if it fits. A cell without neighbours fits.
+
+    Source: The Q Game, "Playing a Turn", second and third condition of a placement. The second one ("all its immediate
+    neighbors") is void on the official page, so row and column count separately and may use different attributes.
+    """
+    row, column = cell
+    look = board.get
+    if not BETWEEN[look((row, column - 1), KINDS)][look((row, column + 1), KINDS)] >> tile & 1:
+        return "row"
+    if not BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)] >> tile & 1:
+        return "column"
+    return None
 
 
 def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
@@ -100,9 +89,9 @@ def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
     wanted, look, found = sum(1 << tile for tile in held), board.get, []
     for cell in frontier(board):
         row, column = cell
-        kinds = wanted & _BETWEEN[look((row, column - 1), KINDS)][look((row, column + 1), KINDS)]
+        kinds = wanted & BETWEEN[look((row, column - 1), KINDS)][look((row, column + 1), KINDS)]
         if kinds:
-            kinds &= _BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)]
+            kinds &= BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)]
             if kinds:
                 found.append((cell, kinds))
     found.sort()
@@ -172,10 +161,17 @@ def _run(board: Board, first: Cell, down: int, right: int) -> list[Tile]:
     return tiles
 
 
-def _is_q(run: Sequence[Tile]) -> bool:
-    return len(run) == _Q_LENGTH and (
-        len({_SHAPE[tile] for tile in run}) == _Q_LENGTH or len({_COLOR[tile] for tile in run}) == _Q_LENGTH
-    )
+def run_points(run: Sequence[Tile], q_bonus: int) -> int:
+    """Score a row or a column without a gap that holds a placed tile; one of a single tile scores nothing.
+
+    Args:
+        run: its tiles.
+        q_bonus: points if it is a Q.
+    """
+    if len(run) != _Q_LENGTH:
+        return len(run) if len(run) > 1 else 0
+    is_q = len({_SHAPE[tile] for tile in run}) == _Q_LENGTH or len({_COLOR[tile] for tile in run}) == _Q_LENGTH
+    return _Q_LENGTH + (q_bonus if is_q else 0)
 
 
 def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
@@ -194,8 +190,6 @@ def placement_points(board: Board, cells: Sequence[Cell], q_bonus: int) -> int:
     """
     points = len(cells)
     for down, right in ((0, 1), (1, 0)):
-        for row, column in {_first_of_run(board, cell, down, right) for cell in cells}:
-            if (row + down, column + right) in board:
-                run = _run(board, (row, column), down, right)
-                points += len(run) + (q_bonus if _is_q(run) else 0)
+        for first in {_first_of_run(board, cell, down, right) for cell in cells}:
+            points += run_points(_run(board, first, down, right), q_bonus)
     return points

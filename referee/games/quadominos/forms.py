@@ -4,20 +4,15 @@ A tile is written as its four numbers, clockwise from its top left corner, where
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta, Struct
 
-from ..base import BadSetup
+from ..base import BadSetup, Coordinate
 from . import tiles
 from .rounds import Step
 from .tiles import BY_NAME, EMPTY, FACE_BY_NAME, LaidTiles, Tile
 
-T = TypeVar("T")
-
-Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column: more than any game reaches, and an integer of every language."""
 Digits = Annotated[str, Meta(pattern="^[0-5]*$", min_length=4, max_length=4)]
 """The four numbers of a tile, clockwise from its top left corner, e.g. `0224`: 0 top left, 2 top right, 2 bottom right,
 4 bottom left. In a hand a tile stands as it is printed, its numbers ascending. A quarter turn clockwise takes the last
@@ -105,37 +100,6 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     well: list[Digits]
     """Front first, as they are printed."""
     players: Annotated[list[PositionPlayer], Meta(min_length=2, max_length=12)]
-
-
-class FixedDeals(Struct, frozen=True):
-    """The later deals of a given position: always the same ones, for a position comes without chance."""
-
-    deal: int = 0
-
-    def __call__(self, items: Sequence[T], /) -> list[T]:
-        """Return the items in the order of this deal: as by chance, from the generator of Park and Miller."""
-        result, number = list(items), self.deal + 1
-        for last in range(len(result) - 1, 0, -1):
-            number = number * 48271 % 2147483647
-            chosen = number % (last + 1)
-            result[last], result[chosen] = result[chosen], result[last]
-        return result
-
-    def later(self, deal: int) -> "FixedDeals":
-        """Return another deal."""
-        return FixedDeals(deal)
-
-
-def read_position(raw: Any) -> Position:
-    """Read a plain Position.
-
-    Raises:
-        BadSetup: it has not the form of one.
-    """
-    try:
-        return msgspec.convert(raw, Position, strict=True)
-    except msgspec.ValidationError as error:
-        raise BadSetup(f"not a position of quadominos: {error}") from None
 
 
 def read_table(board: Sequence[tuple[int, int, str]]) -> LaidTiles:

@@ -1,6 +1,6 @@
 """Quad-Ominos: what players see and answer, and which moves are legal. What follows from them is in rounds.py.
 
-Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.py names every rule
+Source: the article "Quad-Ominos" of Wikipedia (2010) on the game of Pressman (1978); rules.toml names every rule
 and says where the article was silent. A move is one tile or one choice: who earns a bonus is asked again, with what it
 has just done on the table. Drawing and skipping are the referee's work: a seat is asked only if it can lay a tile. Who
 opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.
@@ -11,13 +11,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from ...chance import Dealer
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, ranked, replaced, rules_beside
 from . import rounds, tiles
 from .drawing import draw_svg, draw_text
-from .forms import Done, FixedDeals, Lay, Move, Points, View, read_position, read_table, read_tiles
+from .forms import Done, Lay, Move, Points, Position, View, read_table, read_tiles
 from .rounds import MIDDLE, PENALTY, Options, State, Step
-from .rules import RULES
 from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, LaidTiles, Tile
+
+FIXED_DEALS = Dealer(bytes(32))
+"""The later deals of a given position: always the same ones, for a position comes without chance."""
 
 
 class QuadOminos(Game[State, View, Move]):
@@ -29,7 +32,8 @@ class QuadOminos(Game[State, View, Move]):
     options_type = Options
     view_type = View
     move_type = Move
-    rules = RULES
+    position_type = Position
+    rules = rules_beside(__file__)
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
         """Deal the first round from the shuffled tiles, seat 0 first, and open it."""
@@ -38,7 +42,7 @@ class QuadOminos(Game[State, View, Move]):
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position; the referee draws for the first player, if it must."""
-        given = read_position(position)
+        given = self.parse_position(position)
         table, well = read_table(given.board), read_tiles(given.well)
         hands = tuple(read_tiles(player.hand) for player in given.players)
         used = _tiles_of(table, well, *hands)
@@ -46,7 +50,7 @@ class QuadOminos(Game[State, View, Move]):
             raise BadSetup("not a position of quadominos: it has a tile twice")
         scores = tuple(player.score for player in given.players)
         order, none = tuple(range(len(hands))), (0,) * len(hands)
-        state = State(options, FixedDeals(), scores, order, hands, none, none, well=well, table=table, round=1)
+        state = State(options, FIXED_DEALS, scores, order, hands, none, none, well=well, table=table, round=1)
         return rounds.turn_started(state, order) if table.board else rounds.opened(state)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
@@ -143,9 +147,7 @@ class QuadOminos(Game[State, View, Move]):
         """Return the ranking by points once the game is over."""
         if not state.ended:
             return None
-        points = sorted({state.scores[seat] for seat in state.order}, reverse=True)
-        ranking = tuple(tuple(seat for seat in state.order if state.scores[seat] == level) for level in points)
-        return Outcome(ranking, state.scores, state.order, state.ended)
+        return Outcome(ranked(state.scores, state.order), state.scores, state.order, state.ended)
 
     def legal_moves(self, state: State) -> list[Move]:
         """Return all legal moves; a tile that looks the same in several rotations is listed once."""
@@ -199,7 +201,7 @@ def _lays(found: Iterable[tuple[Cell, Face]]) -> list[Lay]:
 def _begun(state: State) -> State:
     """Return the state in which its seat to move has made a move, and knows what was drawn for it before."""
     seat = state.order[0]
-    drew, skipped = rounds.replaced(state.drew, seat, 0), rounds.replaced(state.skipped, seat, 0)
+    drew, skipped = replaced(state.drew, seat, 0), replaced(state.skipped, seat, 0)
     return replace(state, continues=True, mover=seat, drew=drew, skipped=skipped)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..base import Shuffle
+from ..base import Shuffle, replaced
 from . import tiles
 from .tiles import EMPTY, IS_QUAD, QUAD_ZERO, TOTALS, Cell, Face, Faces, LaidTiles, Tile
 
@@ -85,11 +85,6 @@ class State(Struct, frozen=True):
 def hand_size(players: int) -> int:
     """Return how many tiles each player is dealt."""
     return _HAND_SIZES.get(players, _LEAST_HAND)
-
-
-def replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    """Return a tuple with another value at one place."""
-    return (*values[:index], value, *values[index + 1 :])
 
 
 # --- rounds

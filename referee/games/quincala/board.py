@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from ..base import Coordinate
+
 COLOURS = ("white", "black")
 """By seat."""
 MAX_SIZES = 5
@@ -37,8 +39,6 @@ Board = tuple[int, ...]
 """The tower on each dot, 0 where there is none."""
 Marks = Mapping[int, int]
 """Dot -> some of the pieces on it, as bits."""
-Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-"""A row or a column: the board's begin with 1; any integer that every language has is well formed."""
 DotPair = tuple[Coordinate, Coordinate]
 """`[row, column]`; row 1 is at White's edge, column 1 on White's left."""
 
@@ -109,10 +109,6 @@ class PreparedMap:
         """Follow equality."""
         return hash(self.rows)
 
-    def __repr__(self) -> str:
-        """Name the size; the rest would fill a screen."""
-        return f"Field({self.height}x{self.width})"
-
     def number(self, row: int, column: int) -> int:
         """Return the number of a dot, -1 if the playing area has none there."""
         if not (1 <= row <= self.height and 1 <= column <= self.width):
@@ -141,11 +137,7 @@ def field_of(rows: tuple[str, ...]) -> PreparedMap:
 
 
 def _check_start(field: PreparedMap, sizes: int, start: StartTowers) -> None:
-    """Check one starting position.
-
-    Raises:
-        ValueError: not so many towers as sizes, a tower beside the playing area, or two on one dot.
-    """
+    """Refuse a starting position without as many towers as sizes, with one beside the map, or with two on a dot."""
     for color, towers in zip(COLOURS, (start.white, start.black), strict=True):
         if len(towers) != sizes:
             raise ValueError(f"start.{sizes}: {color} has {len(towers)} towers, not {sizes}")

@@ -7,6 +7,7 @@ dark or light, and in text by digit (White) or letter (Black). So both can be re
 from collections import Counter
 from collections.abc import Iterator
 
+from ..drawing import Symbols, card, document
 from .board import COLOURS, MAX_SIZES, NAMES, OWN, mixed, mixed_counts, names, pieces
 from .turns import State
 
@@ -106,30 +107,23 @@ _TRACE = "#c2187a"
 _GUARD = "#f28c0f"
 _END = 4.5
 """Width of each end of an immune piece: so much has the smallest one on both sides of its figure."""
+_SYMBOLS = Symbols("n")
 
 
 def draw_svg(state: State) -> str:
     """Return the board, the placing areas tinted, the last turn marked, and both seats beside it, as SVG."""
     width = state.field.width * _STEP + 2 * _MARGIN + _SIDE
     height = max(state.field.height * _STEP + 2 * _MARGIN, 2 * _CARD + _BETWEEN + _MARGIN)
-    root = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="Quincala Mixing: the board and the hands" color="{_DARK}" '
-        'font-family="system-ui,-apple-system,Segoe UI,Roboto,DejaVu Sans,sans-serif">'
-    )
-    lines = [
-        root,
-        *_definitions(state.sizes),
-        f'<rect class="ground" x="0" y="0" width="{width}" height="{height}" fill="#f4f1ea"/>',
+    content = [
         *_edges(state),
         *_dots(state),
         *_trace(state),
         *(line for dot, tower in enumerate(state.board) if tower for line in _tower(state, dot)),
         *(line for seat in (0, 1) for line in _card(state, seat, width - _SIDE, height)),
         *_footer(state, width - _SIDE, height),
-        "</svg>",
     ]
-    return "\n".join(lines)
+    label = "Quincala Mixing: the board and the hands"
+    return document(label, (0, 0, width, height), _definitions(state.sizes), content)
 
 
 def _middle(state: State, dot: int) -> tuple[int, int]:
@@ -140,20 +134,15 @@ def _middle(state: State, dot: int) -> tuple[int, int]:
 
 def _definitions(sizes: int) -> Iterator[str]:
     """Yield symbols, their middle at the origin: for each piece in each height, for the dot, and for each area."""
-    yield "<defs>"
     for piece in range(len(NAMES)):
         if piece % MAX_SIZES < sizes:
             for tall in sorted(set(_HEIGHTS[:sizes])):
                 yield from _piece(piece, tall, sizes)
-    diamond = '<path d="M0-5L5 0L0 5L-5 0Z" fill="currentColor" opacity=".4"/>'
-    yield f'<symbol id="n-dot" overflow="visible">{diamond}</symbol>'
+    yield _SYMBOLS.define("dot", '<path d="M0-5L5 0L0 5L-5 0Z" fill="currentColor" opacity=".4"/>')
     square = f'<rect x="{-_STEP // 2}" y="{-_STEP // 2}" width="{_STEP}" height="{_STEP}"'
-    for letter, seat in (("w", 0), ("b", 1)):
-        yield (
-            f'<symbol id="n-area-{letter}" overflow="visible"><title>{COLOURS[seat]}\'s placing area</title>'
-            f'{square} fill="{_TINTS[seat]}" fill-opacity=".17"/></symbol>'
-        )
-    yield "</defs>"
+    for letter, color, tint in zip("wb", COLOURS, _TINTS, strict=True):
+        area = f'{square} fill="{tint}" fill-opacity=".17"/>'
+        yield _SYMBOLS.define(f"area-{letter}", area, f"{color}'s placing area")
 
 
 def _piece(piece: int, tall: float, sizes: int) -> Iterator[str]:
@@ -161,29 +150,23 @@ def _piece(piece: int, tall: float, sizes: int) -> Iterator[str]:
     seat, size = piece // MAX_SIZES, piece % MAX_SIZES + 1
     wide = 20 + (_STEP - 24) * (size - 1) // (sizes - 1)
     bar = f'<rect x="{-wide / 2:g}" y="{0.5 - tall / 2:g}" width="{wide}" height="{tall - 1:g}" rx="3"'
-    yield (
-        f'<symbol id="n-{_symbol(piece, tall)}" overflow="visible"><title>{COLOURS[seat]} {size}</title>'
+    figure = (
         f'{bar} fill="{_FILLS[seat]}" stroke="{_INKS[seat]}" stroke-width="1.2"/>'
         f'<text y="{tall * 0.34:.1f}" font-size="{min(tall - 0.4, 14):g}" font-weight="700" fill="{_INKS[seat]}" '
-        f'text-anchor="middle">{size}</text></symbol>'
+        f'text-anchor="middle">{size}</text>'
     )
+    yield _SYMBOLS.define(_symbol(piece, tall), figure, f"{COLOURS[seat]} {size}")
     ends = "".join(
         f'<rect x="{x:g}" y="{0.5 - tall / 2:g}" width="{_END}" height="{tall - 1:g}" rx="1.5"/>'
         for x in (-wide / 2, wide / 2 - _END)
     )
-    yield (
-        f'<symbol id="n-{_symbol(piece, tall)}-immune" overflow="visible"><title>immune</title>'
-        f'<g fill="{_GUARD}" stroke="{_INKS[seat]}">{ends}</g></symbol>'
-    )
+    guard = f'<g fill="{_GUARD}" stroke="{_INKS[seat]}">{ends}</g>'
+    yield _SYMBOLS.define(f"{_symbol(piece, tall)}-immune", guard, "immune")
 
 
 def _symbol(piece: int, tall: float) -> str:
     """Return the name of a piece's symbol in one height."""
     return f"{NAMES[piece]}-{_HEIGHTS.index(tall) + 1}"
-
-
-def _use(name: str, x: float, y: float) -> str:
-    return f'<use href="#n-{name}" x="{x:g}" y="{y:g}"/>'
 
 
 def _edges(state: State) -> Iterator[str]:
@@ -204,9 +187,9 @@ def _dots(state: State) -> Iterator[str]:
     for dot, is_dot in enumerate(state.field.is_dot):
         if is_dot:
             x, y = _middle(state, dot)
-            yield from (_use(f"area-{'wb'[seat]}", x, y) for seat in (0, 1) if dot in state.field.areas[seat])
+            yield from (_SYMBOLS.use(f"area-{'wb'[seat]}", x, y) for seat in (0, 1) if dot in state.field.areas[seat])
             if not state.board[dot]:
-                yield _use("dot", x, y)
+                yield _SYMBOLS.use("dot", x, y)
 
 
 def _trace(state: State) -> Iterator[str]:
@@ -243,31 +226,25 @@ def _tower(state: State, dot: int) -> Iterator[str]:
     tall = _HEIGHTS[len(stack) - 1]
     guarded = state.immune.get(dot, 0) | state.fresh.get(dot, 0)
     levels = [(piece, y + (index - (len(stack) - 1) / 2) * tall) for index, piece in enumerate(stack)]
-    yield from (_use(_symbol(piece, tall), x, level) for piece, level in levels)
-    yield from (_use(f"{_symbol(piece, tall)}-immune", x, level) for piece, level in levels if guarded >> piece & 1)
-
-
-def _card(state: State, seat: int, left: int, height: int) -> Iterator[str]:
-    """Yield one seat's card, White's at the bottom: name, colour, sizes in mixed towers, hand."""
-    top = 12 if seat == 1 else height - _CARD - 12
-    is_out = seat not in state.order
-    is_next = state.ending is None and seat == state.seat
-    frame = 'stroke-width="2.5"' if is_next else 'stroke-opacity=".2"'
-    yield f'<g transform="translate({left} {top})" fill="currentColor" opacity="{".5" if is_out else "1"}">'
-    yield f'<rect width="{_SIDE - 12}" height="{_CARD}" rx="9" fill-opacity=".05" stroke="currentColor" {frame}/>'
-    if is_next:
-        yield '<path d="M12 14L24 21L12 28Z"><title>to move</title></path>'
-    x = 30 if is_next else 12
-    yield f'<text data-seat="{seat}" x="{x}" y="27" font-size="16" font-weight="600">seat {seat}</text>'
-    yield (
-        f'<rect x="12" y="40" width="14" height="14" rx="3" fill="{_FILLS[seat]}" '
-        'stroke="currentColor" stroke-opacity=".6"/>'
+    yield from (_SYMBOLS.use(_symbol(piece, tall), x, level) for piece, level in levels)
+    yield from (
+        _SYMBOLS.use(f"{_symbol(piece, tall)}-immune", x, level) for piece, level in levels if guarded >> piece & 1
     )
-    yield f'<text x="33" y="52" font-size="14">{COLOURS[seat].capitalize()}</text>'
-    yield f'<text x="12" y="73" font-size="14" font-style="italic">{_status(state, seat)}</text>'
-    yield from _progress(state, seat)
-    yield from _hand(state, seat)
-    yield "</g>"
+
+
+def _card(state: State, seat: int, left: int, height: int) -> list[str]:
+    """Return one seat's card, White's at the bottom: name, colour, sizes in mixed towers, hand."""
+    top = 12 if seat == 1 else height - _CARD - 12
+    is_next = state.ending is None and seat == state.seat
+    said = "out" if seat not in state.order else "to move" if is_next else ""
+    content = [
+        f'<rect x="12" y="40" width="14" height="14" rx="3" fill="{_FILLS[seat]}" stroke="currentColor"/>',
+        f'<text x="33" y="52" font-size="14">{COLOURS[seat].capitalize()}</text>',
+        f'<text x="12" y="73" font-size="14" font-style="italic">{_status(state, seat)}</text>',
+        *_progress(state, seat),
+        *_hand(state, seat),
+    ]
+    return card(seat, (left, top, _SIDE - 12, _CARD), said, (12, 27), content)
 
 
 def _progress(state: State, seat: int) -> Iterator[str]:
@@ -291,7 +268,7 @@ def _hand(state: State, seat: int) -> Iterator[str]:
     for piece in sorted(held):
         column, row = divmod(piece, MAX_SIZES)
         x, y = 36 + column * 74, 174 + row * 24
-        yield _use(_symbol(piece, _HEIGHTS[0]), x, y)
+        yield _SYMBOLS.use(_symbol(piece, _HEIGHTS[0]), x, y)
         yield f'<text x="{x + 29}" y="{y + 5}" font-size="13">x{held[piece]}</text>'
 
 

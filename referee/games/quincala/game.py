@@ -13,16 +13,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, News, Outcome, Shuffle
+from ..base import BadSetup, Coordinate, Game, News, Outcome, Shuffle, rules_beside
 from . import board as boards
 from . import turns
-from .board import Coordinate, DotPair, Layout, PieceName, PreparedMap
+from .board import DotPair, Layout, PieceName, PreparedMap
 from .drawing import draw_svg, draw_text
-from .rules import RULES
 from .turns import Ending, Phase, State
 
 Seat = Literal[0, 1]
@@ -159,7 +157,8 @@ class QuincalaGame(Game[State, View, Move]):
     options_type = Options
     view_type = View
     move_type = Move
-    rules = RULES
+    position_type = Position
+    rules = rules_beside(__file__)
     file_options = frozenset({"layout"})
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
@@ -176,10 +175,7 @@ class QuincalaGame(Game[State, View, Move]):
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position; who can do nothing in it is skipped."""
-        try:
-            given = msgspec.convert(position, Position, strict=True)
-        except msgspec.ValidationError as error:
-            raise BadSetup(f"not a position of quincala: {error}") from None
+        given = self.parse_position(position)
         field = boards.field_of(options.board_layout.map)
         _check_supply(given, options.sizes)
         towers = _marks(field, given.board)
@@ -349,11 +345,7 @@ def _shown(field: PreparedMap, marks: Iterable[tuple[int, int]]) -> tuple[Pieces
 
 
 def _marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
-    """Return pieces on dots as the board has them.
-
-    Raises:
-        BadSetup: there is no such dot, a dot is named twice, or two pieces of one size stand on one.
-    """
+    """Return pieces on dots as the board has them; refuse no dot, a dot named twice, two pieces of a size on one."""
     marks: dict[int, int] = {}
     for spot in shown:
         dot, tower = field.number(spot.row, spot.column), boards.bits([boards.PIECES[name] for name in spot.pieces])
@@ -369,11 +361,7 @@ def _marks(field: PreparedMap, shown: Iterable[Pieces]) -> dict[int, int]:
 
 
 def _check_supply(given: Position, sizes: int) -> None:
-    """Check that a position has no more pieces than the game.
-
-    Raises:
-        BadSetup: more of a kind than sizes, or a size that is not played with.
-    """
+    """Refuse a position with more pieces of a kind than sizes, or with a size that is not played with."""
     held = Counter(name for names in (*(spot.pieces for spot in given.board), *given.hands) for name in names)
     for name, count in sorted(held.items()):
         if int(name[1]) > sizes:

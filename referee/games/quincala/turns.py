@@ -176,11 +176,7 @@ def further_ends(state: State) -> Iterator[int]:
 
 
 def _lifted(state: State, start: tuple[int, int]) -> tuple[int, int]:
-    """Return the dot where a leg starts, and what it lifts there.
-
-    Raises:
-        IllegalMove: placing is not done, or no leg may start there.
-    """
+    """Return the dot where a leg starts, and what it lifts there; refuse one that may not start there, or not yet."""
     if state.phase == "place":
         count = len(state.hands[state.seat])
         raise IllegalMove("quincala.turn.order", f"{count} in hand, and there is an empty dot to place on")
@@ -200,11 +196,7 @@ def _lifted(state: State, start: tuple[int, int]) -> tuple[int, int]:
 
 
 def _line_end(state: State, start: tuple[int, int], end: tuple[int, int], moving: int) -> int:
-    """Return the dot where a leg ends.
-
-    Raises:
-        IllegalMove: the line is not straight, too long, leaves the playing area or crosses a piece.
-    """
+    """Return the dot where a leg ends; refuse one that is not straight, too long, off the area, or crosses a piece."""
     down, right = end[0] - start[0], end[1] - start[1]
     steps = max(abs(down), abs(right))
     if down and right and abs(down) != abs(right):

@@ -3,49 +3,12 @@
 In both, a stone has its team's letter beside its colour, in SVG a shape of its own too, and a stone of a line a mark.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
 
 from ...text import counted
-from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Pair, Square, lines, survey
-from .forms import PublicEvent
-
-
-class DrawnQuincy(Protocol):
-    """What of a state is drawn."""
-
-    @property
-    def stones(self) -> Pair:
-        """By team."""
-
-    @property
-    def unbreakable(self) -> Pair:
-        """The stones of lines, by team."""
-
-    @property
-    def pile(self) -> Sequence[int]:
-        """What is left to draw."""
-
-    @property
-    def hands(self) -> Sequence[Sequence[int]]:
-        """By seat; dominoes by number."""
-
-    @property
-    def order(self) -> Sequence[int]:
-        """The seats still in the game, the one to move first."""
-
-    @property
-    def log(self) -> Sequence[PublicEvent]:
-        """What happened, the oldest first."""
-
-    @property
-    def end(self) -> str | None:
-        """The id of the rule that ended the game."""
-
-    @property
-    def winner(self) -> int | None:
-        """The team that won."""
-
+from ..drawing import DARK, LIGHT, Symbols, card, document
+from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Square, lines, survey
+from .forms import PublicEvent, State
 
 _SAID = {
     "add": "on row {}, column {}, by {}",
@@ -68,7 +31,7 @@ def _in_words(event: PublicEvent | None) -> str:
     return _SAID[event.action].format(*(event.square or ()), f"{low}|{high}")
 
 
-def _status(state: DrawnQuincy) -> str:
+def _status(state: State) -> str:
     """Return what there is to say about the whole table."""
     if state.end is None:
         return f"{counted(len(state.pile), 'domino', 'dominoes')} left to draw"
@@ -78,7 +41,7 @@ def _status(state: DrawnQuincy) -> str:
     return f"{STONES[state.winner]} wins{how}"
 
 
-def _line_count(state: DrawnQuincy, seat: int) -> str:
+def _line_count(state: State, seat: int) -> str:
     """Return how many lines a seat's team has, in words."""
     return counted(survey(state.stones[seat % 2])[1], "line")
 
@@ -89,7 +52,7 @@ _MARKUP = ("white on blue", "black on gold3")
 """By team."""
 
 
-def draw_text(state: DrawnQuincy) -> str:
+def draw_text(state: State) -> str:
     """Return the board with its row and column numbers, then a line per seat.
 
     A stone of a line stands in parentheses, the square of the last move between `>` and `<`.
@@ -105,7 +68,7 @@ def draw_text(state: DrawnQuincy) -> str:
     return "\n".join([*rows, "", *seats, _status(state)])
 
 
-def _cell(state: DrawnQuincy, square: Square, *, is_marked: bool) -> str:
+def _cell(state: State, square: Square, *, is_marked: bool) -> str:
     """Return one square, four characters wide."""
     team = next((team for team, own in enumerate(state.stones) if BITS[square] & own), None)
     left, right = (">", "<") if is_marked else ("(", ")")
@@ -123,7 +86,7 @@ def _empty_sign(square: Square) -> str:
     return "╲" if row == column else "-" if row == 5 else "'" if column == 5 else "·"
 
 
-def _seat_line(state: DrawnQuincy, seat: int) -> str:
+def _seat_line(state: State, seat: int) -> str:
     hand = "  ".join(f"{DOMINOES[number][0]}|{DOMINOES[number][1]}" for number in state.hands[seat]) or "-"
     turn = "to move" if state.end is None and state.order[0] == seat else "" if seat in state.order else "out"
     stone = f"[{_MARKUP[seat % 2]}] {STONES[seat % 2]} [/]"
@@ -143,44 +106,30 @@ _DOMINO = (33, 58)
 """(width, height) of a domino of a hand, the room around it included."""
 _HAND_WIDTH = 8
 """Dominoes in a row of a hand; only given positions have longer hands."""
-_DARK = "#10141c"
 _TONES = ("#2457b8", "#ffd23f")
 """By team: dark blue and light yellow, which differ for whoever looks."""
-_LETTERS = ("#ffffff", _DARK)
+_LETTERS = (LIGHT, DARK)
 _STRIPE = "#e8871a"
+_STATUS = 'font-size="18" fill="currentColor" text-anchor="middle"'
+_SYMBOLS = Symbols("quincy")
 
 
-def draw_svg(state: DrawnQuincy) -> str:
+def draw_svg(state: State) -> str:
     """Return the board with its row and column numbers, and every seat's hand beside it, as one SVG document."""
     cards, cards_height = _cards(state)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
     last = _last_move(state.log)
-    lines = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-            'role="img" aria-label="Quincy: the board and the hands" color="#1b2430" '
-            'font-family="system-ui,-apple-system,Segoe UI,Roboto,DejaVu Sans,sans-serif">'
-        ),
-        *_DEFINITIONS,
-        f'<rect class="ground" x="0" y="0" width="{width}" height="{height}" fill="#f4f1ea"/>',
+    content = [
         *_GRID,
-        *([] if last is None or last.square is None else [_use("fresh", *_corner(last.square))]),
+        *([] if last is None or last.square is None else [_SYMBOLS.use("fresh", *_corner(last.square))]),
         *_bars(state),
         *_stones(state),
-        f'<g transform="translate({_BOARD} 0)" fill="currentColor">',
+        f'<g transform="translate({_BOARD} 0)">',
         *cards,
         "</g>",
-        (
-            f'<text x="{_BOARD // 2}" y="{height - 17}" font-size="18" fill="currentColor" text-anchor="middle">'
-            f"{_status(state)}</text>"
-        ),
-        "</svg>",
+        f'<text x="{_BOARD // 2}" y="{height - 17}" {_STATUS}>{_status(state)}</text>',
     ]
-    return "\n".join(lines)
-
-
-def _use(name: str, x: int, y: int) -> str:
-    return f'<use href="#quincy-{name}" x="{x}" y="{y}"/>'
+    return document("Quincy: the board and the hands", (0, 0, width, height), _DEFINITIONS, content)
 
 
 def _corner(square: Square) -> tuple[int, int]:
@@ -189,7 +138,7 @@ def _corner(square: Square) -> tuple[int, int]:
     return _MARGIN + (column - 1) * _SIDE, _MARGIN + (row - 1) * _SIDE
 
 
-def _bars(state: DrawnQuincy) -> list[str]:
+def _bars(state: State) -> list[str]:
     """Return a bar below each line, from its first stone to its last."""
     found = []
     for own in state.stones:
@@ -203,19 +152,19 @@ def _bars(state: DrawnQuincy) -> list[str]:
     return found
 
 
-def _stones(state: DrawnQuincy) -> list[str]:
+def _stones(state: State) -> list[str]:
     """Return every stone, those of lines with a thick edge."""
     found = []
     for stone, own, kept in zip(STONES, state.stones, state.unbreakable, strict=True):
         found += [
-            _use(f"{stone}-line" if BITS[square] & kept else stone, *_corner(square))
+            _SYMBOLS.use(f"{stone}-line" if BITS[square] & kept else stone, *_corner(square))
             for square in SQUARES
             if BITS[square] & own
         ]
     return found
 
 
-def _cards(state: DrawnQuincy) -> tuple[list[str], int]:
+def _cards(state: State) -> tuple[list[str], int]:
     """Return the seats' cards, one below the other, and where the last one ends."""
     found: list[str] = []
     y = _MARGIN
@@ -226,39 +175,28 @@ def _cards(state: DrawnQuincy) -> tuple[list[str], int]:
     return found, y
 
 
-def _card(state: DrawnQuincy, seat: int, y: int, height: int) -> list[str]:
+def _card(state: State, seat: int, y: int, height: int) -> list[str]:
     """Return one seat: its stone and label, its lines, its hand and its last move."""
-    is_out = seat not in state.order
-    is_next = state.end is None and not is_out and state.order[0] == seat
-    frame = 'stroke-width="3"' if is_next else 'stroke-opacity=".2"'
+    said = "out" if seat not in state.order else "to move" if state.end is None and state.order[0] == seat else ""
     width = _CARD_WIDTH - 14
-    name_x = 58 if is_next else 40
     content = [
         f'<use href="#quincy-{STONES[seat % 2]}" transform="translate(6 4) scale(.54)"/>',
-        f'<text data-seat="{seat}" x="{name_x}" y="25" font-size="16" font-weight="600">seat {seat}</text>',
         f'<text x="{width - 10}" y="{height - 8}" font-size="14" text-anchor="end">{_line_count(state, seat)}</text>',
     ]
-    if is_next:
-        content.append('<path d="M40 11L53 19L40 27Z"><title>to move</title></path>')
-    if is_out:
+    if said == "out":
         content.append('<text x="12" y="62" font-size="16">out</text>')
     for index, number in enumerate(state.hands[seat]):
         content += _domino(number, 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1])
     move = _last_move(state.log, seat)
     weight = 'font-weight="700"' if move is not None and move is _last_move(state.log) else 'fill-opacity=".8"'
     content.append(f'<text x="12" y="{height - 8}" font-size="13" {weight}>{_in_words(move)}</text>')
-    return [
-        f'<g transform="translate(0 {y})" opacity="{".5" if is_out else "1"}">',
-        f'<rect width="{width}" height="{height}" rx="9" fill-opacity=".05" stroke="currentColor" {frame}/>',
-        *content,
-        "</g>",
-    ]
+    return card(seat, (0, y, width, height), said, (40, 25), content)
 
 
 def _domino(number: int, x: int, y: int) -> list[str]:
     """Return one domino, upright: its body and what stands on its halves."""
-    halves = (_use(f"end-{end}", x, y + half * 26) for half, end in enumerate(DOMINOES[number]) if end)
-    return [_use("domino", x, y), *halves]
+    halves = (_SYMBOLS.use(f"end-{end}", x, y + half * 26) for half, end in enumerate(DOMINOES[number]) if end)
+    return [_SYMBOLS.use("domino", x, y), *halves]
 
 
 def _grid() -> list[str]:
@@ -291,7 +229,7 @@ _GRID = _grid()
 _BOLD = 'font-size="20" font-weight="700" text-anchor="middle"'
 _OUTLINES = ('<circle cx="26" cy="26" r="20"', '<path d="M26 3L49 26L26 49L3 26Z"')
 """By team, up to the attributes of paint: a disc and a diamond."""
-_EDGES = {"": f'stroke="{_DARK}"', "-line": 'stroke="currentColor" stroke-width="5"'}
+_EDGES = {"": f'stroke="{DARK}"', "-line": 'stroke="currentColor" stroke-width="5"'}
 
 
 def _stone(team: int, edge: str) -> str:
@@ -306,13 +244,9 @@ def _stone(team: int, edge: str) -> str:
 _SHARED = {
     **{f"{stone}{kind}": _stone(team, edge) for team, stone in enumerate(STONES) for kind, edge in _EDGES.items()},
     "fresh": '<rect x="2" y="2" width="48" height="48" fill="none" stroke="currentColor" stroke-width="4"/>',
-    "domino": f'<rect width="26" height="52" rx="5" fill="#fffdf7" stroke="{_DARK}"/>'
-    f'<path d="M4 26H22" stroke="{_DARK}" stroke-opacity=".5"/>',
-    **{f"end-{end}": f'<text x="13" y="20" {_BOLD} fill="{_DARK}">{end}</text>' for end in range(1, 10)},
+    "domino": f'<rect width="26" height="52" rx="5" fill="#fffdf7" stroke="{DARK}"/>'
+    f'<path d="M4 26H22" stroke="{DARK}" stroke-opacity=".5"/>',
+    **{f"end-{end}": f'<text x="13" y="20" {_BOLD} fill="{DARK}">{end}</text>' for end in range(1, 10)},
 }
-_DEFINITIONS = (
-    "<defs>",
-    *(f'<symbol id="quincy-{name}" overflow="visible">{content}</symbol>' for name, content in _SHARED.items()),
-    "</defs>",
-)
+_DEFINITIONS = tuple(map(_SYMBOLS.define, _SHARED, _SHARED.values()))
 """The same in every drawing, one definition a line."""

@@ -1,4 +1,4 @@
-"""What goes in and out of Quincy as plain values: options, moves, views, positions.
+"""What goes in and out of Quincy as plain values: options, moves, views, positions; and the state of a game.
 
 A square is `[row, column]`, both from 1 to 9: `[1, 1]` is the top left one, `[1, 9]` the top right one. A domino is
 `[end, end]`, 0 for a blank; it has no direction, so it may come in either way, and views have the smaller end first.
@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from .board import Stone
+from .board import Pair, Stone
 
 End = Annotated[int, Meta(ge=0, le=9)]
 """One end of a domino; 0 is a blank."""
@@ -24,29 +24,29 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set: nothing."""
 
 
-class Add(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="add"):
-    """Play a domino and add a stone."""
+class DominoMove(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action"):
+    """Base of the moves."""
 
     domino: DominoForm
     """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
+
+
+class Add(DominoMove, frozen=True, tag="add"):
+    """Play a domino and add a stone."""
+
     square: SquareForm
     """`[row, column]` of where the stone goes, both from 1: row 1 is the top one, column 1 the left one."""
 
 
-class Remove(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="remove"):
+class Remove(DominoMove, frozen=True, tag="remove"):
     """Play a domino with a blank and remove a stone of the opponents."""
 
-    domino: DominoForm
-    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
     square: SquareForm
     """`[row, column]` of where the stone lies, both from 1: row 1 is the top one, column 1 the left one."""
 
 
-class Discard(Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="discard"):
+class Discard(DominoMove, frozen=True, tag="discard"):
     """Discard an unplayable domino, draw another, and be asked again in the same turn."""
-
-    domino: DominoForm
-    """A domino of the own hand: `[end, end]`, either way round, from 0, a blank, to 9."""
 
 
 Move = Add | Remove | Discard
@@ -118,3 +118,36 @@ class Position(Struct, frozen=True, forbid_unknown_fields=True):
     """What is left to draw, the next one first."""
     face_up: list[DominoForm] = []
     """What was played before."""
+
+
+class State(Struct, frozen=True):
+    """One moment of a game. A domino is its number in board.py:DOMINOES."""
+
+    stones: Pair
+    """By team."""
+    unbreakable: Pair
+    """The stones of lines, by team."""
+    pile: tuple[int, ...]
+    """The next one first."""
+    hands: tuple[tuple[int, ...], ...]
+    """By seat, the newest last; empty for an eliminated seat."""
+    order: tuple[int, ...]
+    """Seats still in the game, the one to move first."""
+    face_up: tuple[int, ...]
+    """Played or discarded, in that order."""
+    face_down: tuple[int, ...]
+    """Out of play, seen by nobody."""
+    drew: tuple[tuple[int, ...], ...]
+    """What each seat drew after its last move, by seat."""
+    log: tuple[PublicEvent, ...] = ()
+    """All that everybody saw, the oldest first."""
+    same_turn: bool = False
+    """Whether the seat to move has discarded in this turn."""
+    arriving: tuple[int, ...] | None = None
+    """Drawn by the last play and not yet delivered; belongs to `mover`."""
+    mover: int = -1
+    """The seat that made the last play."""
+    end: str | None = None
+    """The id of the rule that ended the game."""
+    winner: int | None = None
+    """The team that won."""

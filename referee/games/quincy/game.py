@@ -7,16 +7,13 @@ player held lies face down; in a game of four its partner plays on alone.
 
 from typing import Any
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, replaced, rules_beside
 from . import board as b
 from .board import Domino, Pair, Square, Squares
 from .drawing import draw_svg, draw_text
-from .forms import Add, Discard, Move, Options, Position, PublicEvent, Remove, StoneLine, View
-from .rules import RULES
+from .forms import Add, Discard, Move, Options, Position, PublicEvent, Remove, State, StoneLine, View
 
 HAND_SIZE = 5
 
@@ -24,39 +21,6 @@ _ADDS = b.by_bit(Add)
 _REMOVES = b.by_bit(Remove)
 _DISCARDS = tuple(map(Discard, b.DOMINOES))
 """Every move there can be, made once: a list of legal moves is a selection."""
-
-
-class State(Struct, frozen=True):
-    """One moment of a game. A domino is its number in board.py.DOMINOES."""
-
-    stones: Pair
-    """By team."""
-    unbreakable: Pair
-    """The stones of lines, by team."""
-    pile: tuple[int, ...]
-    """The next one first."""
-    hands: tuple[tuple[int, ...], ...]
-    """By seat, the newest last; empty for an eliminated seat."""
-    order: tuple[int, ...]
-    """Seats still in the game, the one to move first."""
-    face_up: tuple[int, ...]
-    """Played or discarded, in that order."""
-    face_down: tuple[int, ...]
-    """Out of play, seen by nobody."""
-    drew: tuple[tuple[int, ...], ...]
-    """What each seat drew after its last move, by seat."""
-    log: tuple[PublicEvent, ...] = ()
-    """All that everybody saw, the oldest first."""
-    same_turn: bool = False
-    """Whether the seat to move has discarded in this turn."""
-    arriving: tuple[int, ...] | None = None
-    """Drawn by the last play and not yet delivered; belongs to `mover`."""
-    mover: int = -1
-    """The seat that made the last play."""
-    end: str | None = None
-    """The id of the rule that ended the game."""
-    winner: int | None = None
-    """The team that won."""
 
 
 class QuincyGame(Game[State, View, Move]):
@@ -68,7 +32,8 @@ class QuincyGame(Game[State, View, Move]):
     options_type = Options
     view_type = View
     move_type = Move
-    rules = RULES
+    position_type = Position
+    rules = rules_beside(__file__)
 
     def new(self, options: Options, seats: int, shuffle: Shuffle) -> State:
         """Deal five dominoes a seat from the shuffled 55, seat 0 first; the rest is the pile, drawn from its front."""
@@ -79,12 +44,9 @@ class QuincyGame(Game[State, View, Move]):
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position."""
-        try:
-            given = msgspec.convert(position, Position, strict=True)
-            hands = tuple(map(_numbers, given.hands))
-            pile, face_up = _numbers(given.pile), _numbers(given.face_up)
-        except (msgspec.ValidationError, ValueError) as error:
-            raise BadSetup(f"not a position of quincy: {error}") from None
+        given = self.parse_position(position)
+        hands = tuple(map(_numbers, given.hands))
+        pile, face_up = _numbers(given.pile), _numbers(given.face_up)
         seats = len(hands)
         if seats not in self.seats:
             raise BadSetup(f"not a position of quincy: {seats} hands, not 2 or 4")
@@ -194,8 +156,8 @@ class QuincyGame(Game[State, View, Move]):
         drawn = state.arriving
         if drawn is None:
             return state
-        hands = _with(state.hands, state.mover, state.hands[state.mover] + drawn)
-        return _settled(replace(state, hands=hands, drew=_with(state.drew, state.mover, drawn), arriving=None))
+        hands = replaced(state.hands, state.mover, state.hands[state.mover] + drawn)
+        return _settled(replace(state, hands=hands, drew=replaced(state.drew, state.mover, drawn), arriving=None))
 
     def drop(self, state: State, seat: int) -> State:
         """Lay the seat's hand face down, and what is on the way to it; a team without a player loses.
@@ -210,8 +172,8 @@ class QuincyGame(Game[State, View, Move]):
         return _settled(
             replace(
                 state,
-                hands=_with(state.hands, seat, ()),
-                drew=_with(state.drew, seat, ()),
+                hands=replaced(state.hands, seat, ()),
+                drew=replaced(state.drew, seat, ()),
                 order=order,
                 face_down=state.face_down + lost,
                 log=(*state.log, PublicEvent(seat, "expelled", (), None)),
@@ -282,7 +244,7 @@ def _added(state: State, domino: int, square: Square) -> State:
         raise IllegalMove(rule_id, f"{_said(domino)} does not reach row {square[0]}, column {square[1]}")
     if bit & (state.stones[0] | state.stones[1]):
         raise IllegalMove("quincy.add.empty", f"row {square[0]}, column {square[1]} is not empty")
-    return _moved(state, domino, "add", square, _with(state.stones, team, state.stones[team] | bit))
+    return _moved(state, domino, "add", square, replaced(state.stones, team, state.stones[team] | bit))
 
 
 def _removed(state: State, domino: int, square: Square) -> State:
@@ -297,7 +259,7 @@ def _removed(state: State, domino: int, square: Square) -> State:
         raise IllegalMove("quincy.remove.opponent", f"no stone of the opponents on {where}")
     if bit & state.unbreakable[other]:
         raise IllegalMove("quincy.remove.unbreakable", f"the stone on {where} is part of a line")
-    return _moved(state, domino, "remove", square, _with(state.stones, other, state.stones[other] ^ bit))
+    return _moved(state, domino, "remove", square, replaced(state.stones, other, state.stones[other] ^ bit))
 
 
 def _moved(state: State, domino: int, action: Any, square: Square | None, stones: Pair) -> State:
@@ -305,7 +267,7 @@ def _moved(state: State, domino: int, action: Any, square: Square | None, stones
     seat, order, pile, unbreakable, end = state.order[0], state.order, state.pile, state.unbreakable, None
     if action == "add":
         kept, count = b.survey(stones[seat % 2])
-        unbreakable = _with(unbreakable, seat % 2, kept)
+        unbreakable = replaced(unbreakable, seat % 2, kept)
         end = "quincy.end.lines" if count >= b.LINES_TO_WIN else None
     arriving = None if end else pile[:1]
     hand, at = state.hands[seat], state.hands[seat].index(domino)
@@ -313,11 +275,11 @@ def _moved(state: State, domino: int, action: Any, square: Square | None, stones
         stones,
         unbreakable,
         pile if end else pile[1:],
-        _with(state.hands, seat, hand[:at] + hand[at + 1 :]),
+        replaced(state.hands, seat, hand[:at] + hand[at + 1 :]),
         order if action == "discard" else (*order[1:], seat),
         (*state.face_up, domino),
         state.face_down,
-        _with(state.drew, seat, ()),
+        replaced(state.drew, seat, ()),
         (*state.log, PublicEvent(seat, action, (b.DOMINOES[domino],), square)),
         action == "discard",
         arriving,
@@ -338,7 +300,7 @@ def _settled(state: State) -> State:
         seat, hand = state.order[0], state.hands[state.order[0]]
         state = replace(
             state,
-            hands=_with(state.hands, seat, ()),
+            hands=replaced(state.hands, seat, ()),
             order=(*state.order[1:], seat),
             face_up=state.face_up + hand,
             log=(*state.log, PublicEvent(seat, "skip", tuple(_dominoes(hand)), None)),
@@ -367,10 +329,6 @@ def _open(stones: Pair, unbreakable: Pair, seat: int) -> Pair:
 def _is_playable(domino: int, empty: Squares, loose: Squares) -> bool:
     """Tell whether a domino can add or remove a stone."""
     return bool(b.REACH[domino] & (empty | loose if b.IS_WILD[domino] else empty))
-
-
-def _with(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
-    return (*values[:index], value, *values[index + 1 :])
 
 
 def _numbers(dominoes: Any) -> tuple[int, ...]:

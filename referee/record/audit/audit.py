@@ -13,7 +13,7 @@ from ...games.base import BadSetup, Game
 from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
 from ..reader import Record, RecordError, check_heads, check_key, read_record
-from ..schema import BadLine, RecordedStep, forms, plain_commands, plain_json
+from ..schema import BadLine, RecordedStep, forms, plain_json
 from .checks import MovesIn, check_frames, check_ranking, check_shuffle, no_dialects
 from .times import check_book
 
@@ -110,10 +110,11 @@ def refold(record: Record, match: Match) -> Iterator[tuple[RecordedStep, Match]]
             commands = match.handle(step.event)
         except ImpossibleEvent as error:
             raise RecordError(record.path, number, "an event that can happen", str(error)) from None
-        if plain_json(commands) != msgspec.json.encode(step.commands):
+        folded = plain_json(commands)
+        if folded != msgspec.json.encode(step.commands):
             if match.fault is not None and not _is_void(step):
                 raise match.fault
-            raise _difference(record.path, number, plain_commands(commands), step.commands)
+            raise _difference(record.path, number, msgspec.json.decode(folded), step.commands)
         yield step, match
 
 

@@ -69,11 +69,7 @@ class _Book:
                 self._ask(number, command, event, before.get(command.seat))
 
     def _forms(self, number: int, step: RecordedStep) -> list[CommandForm]:
-        """Return the commands of a line, each to a seat that there is.
-
-        Raises:
-            RecordError: one is no command.
-        """
+        """Return the commands of a line, each to a seat that there is; refuse what is none."""
         try:
             commands = forms(step)
         except BadLine as error:
@@ -109,12 +105,7 @@ class _Book:
     def _check_move(self, number: int, command: CommandForm, seat: int, limit_ms: float, old: _Asked | None) -> None:
         """Check the limit of a move against the time that its seat has left.
 
-        Args:
-            number: of the line.
-            command: that asks for the move.
-            seat: that is asked.
-            limit_ms: of the move.
-            old: the same request before the referee died, if it did; what had passed then, the lines do not tell.
+        What had passed of an old request when the referee died, the lines do not tell.
         """
         told_ms = command.bank_ms
         if old is not None:

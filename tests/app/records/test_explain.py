@@ -16,10 +16,10 @@ def test_who_was_expelled_is_explained() -> None:
     record = GOLDEN / "illegal-move.jsonl"
     found = view_of(record, None).explained()
     assert found.verdict is not None
-    assert found.verdict.foul["cause"] == Cause.ILLEGAL_MOVE
+    assert found.verdict.foul.cause == Cause.ILLEGAL_MOVE
     for seat in (str(found.seat), found.names[found.seat]):
         assert view_of(record, seat).explained() == found
-    assert turn_of(found, found.verdict.foul["turn"])
+    assert turn_of(found, found.verdict.foul.turn)
 
 
 @pytest.mark.parametrize(

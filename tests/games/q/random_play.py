@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from referee import chance
 from referee.games.q import tiles
-from referee.games.q.game import Exchange, Move, Options, Pass, Place, Placement, QGame, State
+from referee.games.q.forms import Exchange, Move, Options, Pass, Place, Placement, State
+from referee.games.q.game import QGame
 
 GAME = QGame()
 TOTAL = 1080

@@ -7,7 +7,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.text import Text
 
-from referee.games.q.game import QGame, State
+from referee.games.q.forms import State
+from referee.games.q.game import QGame
 from referee.games.q.tiles import COLORS, NAMES, SHAPES
 from referee.testing import check_drawing
 

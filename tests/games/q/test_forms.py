@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from referee.games.base import BadSetup, MalformedMove
-from referee.games.q.game import Exchange, Move, Options, Pass, Place, Placement, QGame
+from referee.games.q.forms import Exchange, Move, Options, Pass, Place, Placement
+from referee.games.q.game import QGame
 
 GAME = QGame()
 R, G, B = "red-star", "green-star", "blue-star"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games.base import IllegalMove
-from referee.games.q.game import Exchange, Move, Pass, Place, State
+from referee.games.q.forms import Exchange, Move, Pass, Place, State
 
 from ...naive import q as naive_q
 from .random_play import GAME, TOTAL, any_legal, dealt, grown, guess, replaced, shortened, tile_count

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from referee.games.base import BadSetup, MalformedMove
-from referee.games.quadominos.forms import Done, FixedDeals, Lay, Move, Points
-from referee.games.quadominos.game import QuadOminos
+from referee.games.quadominos.forms import Done, Lay, Move, Points
+from referee.games.quadominos.game import FIXED_DEALS, QuadOminos
 from referee.games.quadominos.rounds import Options
 
 from .states import ONE, position, state_of
@@ -128,10 +128,10 @@ def test_a_position_is_given_what_its_turn_brings() -> None:
 
 def test_later_deals_of_a_position_differ() -> None:
     """A position has no chance of its own: its later deals are always the same, and no two of a game are alike."""
-    deals = [FixedDeals().later(deal)(range(125)) for deal in range(1, 100)]
+    deals = [FIXED_DEALS.later(deal)(range(125)) for deal in range(1, 100)]
     assert all(sorted(deal) == list(range(125)) for deal in deals)
     assert len({tuple(deal) for deal in deals}) == len(deals)
-    assert deals[0] == FixedDeals().later(1)(range(125))
+    assert deals[0] == FIXED_DEALS.later(1)(range(125))
 
 
 def test_the_schema_documents_every_field() -> None:

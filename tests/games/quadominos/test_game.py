@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from referee.games.quadominos.rules import RULES
 from referee.games.quadominos.tiles import FACES, TILES
 
 from .states import (
@@ -31,12 +30,6 @@ def test_the_set_is_complete() -> None:
     assert all(list(name) == sorted(name) and set(name) <= set("012345") for name in TILES)
     assert "0245" not in TILES
     assert {name[turn:] + name[:turn] for name in TILES for turn in range(4)} == set(FACES)
-
-
-def test_rules_are_named_as_they_stand() -> None:
-    """Every rule stands under its own id, with a text and a source."""
-    assert list(RULES) == [rule.id for rule in RULES.values()]
-    assert all(rule.text.endswith(".") and rule.source for rule in RULES.values())
 
 
 LAYS: tuple[tuple[str, tuple[Spot, ...], str, Spot, str | None], ...] = (

@@ -11,7 +11,7 @@ from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.testing import Choose, ScriptedSeat, drive, plain, random_chooser
-from sample_players.python.quadominos_greedy import make_greedy
+from sample_players.python.greedy import make_greedy
 
 from ...record.records import Story
 from ...time_controls import grouped

@@ -5,7 +5,6 @@ from typing import Any
 
 from referee.games.base import IllegalMove
 from referee.games.quincala.game import Leg, Move, Place, QuincalaGame, Stop
-from referee.games.quincala.rules import RULES
 from referee.games.quincala.turns import State
 
 GAME = QuincalaGame()
@@ -50,7 +49,7 @@ def broken_rule(state: State, move: Move) -> str | None:
     except IllegalMove as error:
         broken = error
     assert before == repr(state)
-    assert broken is None or (broken.rule_id in RULES and broken.detail)
+    assert broken is None or (broken.rule_id in GAME.rules and broken.detail)
     assert (broken is None) == (move in GAME.legal_moves(state))
     return None if broken is None else broken.rule_id
 

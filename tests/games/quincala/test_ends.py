@@ -9,7 +9,6 @@ import pytest
 from referee.chance import Dealer
 from referee.games.base import Outcome
 from referee.games.quincala.game import Move
-from referee.games.quincala.rules import RULES
 
 from .positions import GAME, STOP, Towers, hands, leg, place, played, position
 
@@ -88,7 +87,7 @@ def test_the_end(
 def test_every_end_has_an_example() -> None:
     """Each rule that ends a game stands in the table above; elimination has its own test."""
     shown = {f"quincala.end.{row[4]}" for row in ENDS if row[4]} | {"quincala.end.eliminated"}
-    assert shown == {rule for rule in RULES if rule.startswith("quincala.end.")}
+    assert shown == {rule for rule in GAME.rules if rule.startswith("quincala.end.")}
 
 
 def test_the_scores_are_the_sizes_in_mixed_towers() -> None:

@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from referee.chance import Dealer
-from referee.games.quincala.game import Move, Place, QuincalaGame
+from referee.games.quincala.game import Move, Place
 from referee.games.quincala.turns import State
-from sample_players.python.quincala_greedy import MAX_ANSWERS, MAX_ENDS, MAX_STEPS, Search, make_greedy
+from sample_players.python.greedy import MAX_LEGS, make_greedy
+from sample_players.python.quincala_ends import turn_ends
 
 from .positions import GAME, STOP, Towers, leg, position
 
@@ -67,21 +68,9 @@ def test_greedy_places() -> None:
     assert leg(5, 5, *move.dot) in GAME.legal_moves(GAME.play(state, move))
 
 
-class Counting(QuincalaGame):
-    """Counts what is played on it."""
-
-    def __init__(self) -> None:
-        self.plays = 0
-
-    def play(self, state: State, move: Move) -> State:
-        self.plays += 1
-        return super().play(state, move)
-
-
 def test_the_search_is_bounded() -> None:
-    """Within a move of many legs, no more steps are tried than the limits say, however many there are."""
+    """Within a move of many legs, no more steps are tried than the limit says, however many there are."""
     board: dict[tuple[int, int], Any] = {(row, column): "b1" for row in (3, 5) for column in (2, 8)}
     board |= {(row, column): "w1 w2 w3 w4 w5" for row in (4, 7) for column in (3, 7)}
-    game = Counting()
-    Search(game, position(board)).run()
-    assert MAX_STEPS <= game.plays <= 3 * MAX_STEPS + 2 * MAX_ENDS * MAX_ANSWERS
+    state = position(board)
+    assert len(turn_ends(state, MAX_LEGS)) <= MAX_LEGS < len(turn_ends(state, 2 * MAX_LEGS))

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from referee.games.quincy.board import DOMINOES, Square
-from referee.games.quincy.forms import Add, Discard, Move, Remove
-from referee.games.quincy.game import QuincyGame, State
+from referee.games.quincy.forms import Add, Discard, Move, Remove, State
+from referee.games.quincy.game import QuincyGame
 
 GAME = QuincyGame()
 OPTIONS = GAME.parse_options({})

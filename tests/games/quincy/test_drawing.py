@@ -8,7 +8,7 @@ import pytest
 from rich.text import Text
 
 from referee import chance
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import State
 from referee.pages.drawing import with_names
 from referee.testing import check_drawing
 

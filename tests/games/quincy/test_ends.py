@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from referee import chance
 from referee.games.base import News, Outcome
 from referee.games.quincy.board import Square
-from referee.games.quincy.forms import PublicEvent
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import PublicEvent, State
 from referee.match.commands import Result
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup

@@ -5,9 +5,7 @@ import pytest
 from referee.games.base import IllegalMove, News
 from referee.games.quincy import board
 from referee.games.quincy.board import Square
-from referee.games.quincy.forms import PublicEvent
-from referee.games.quincy.game import State
-from referee.games.quincy.rules import RULES
+from referee.games.quincy.forms import PublicEvent, State
 from referee.testing import plain
 
 from ..q.random_play import Unshuffled
@@ -27,7 +25,7 @@ def broken_rule(state: State, text: str) -> str | None:
     except IllegalMove as error:
         broken = error
     assert before == repr(state)
-    assert broken is None or (broken.rule_id in RULES and broken.detail)
+    assert broken is None or (broken.rule_id in GAME.rules and broken.detail)
     return None if broken is None else broken.rule_id
 
 
@@ -79,8 +77,7 @@ def test_moves(_name: str, text: str, expected: str | None) -> None:
 
 def test_every_rule_of_a_move_is_broken_and_kept_above() -> None:
     """The table has an example of each rule that a move can break, and of moves that keep them."""
-    assert {rule for rule in RULES if not rule.startswith("quincy.end.")} == {row[2] for row in MOVES} - {None}
-    assert all(rule.text.endswith(".") and rule.source for rule in RULES.values())
+    assert {rule for rule in GAME.rules if not rule.startswith("quincy.end.")} == {row[2] for row in MOVES} - {None}
 
 
 LINES: tuple[tuple[str, list[Square], int], ...] = (

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from referee import chance
-from referee.games.quincy.game import State
+from referee.games.quincy.forms import State
 from referee.testing import plain
-from sample_players.python.quincy_greedy import make_greedy
+from sample_players.python.greedy import make_greedy
 
 from .playing import GAME, OPTIONS, begun, column, move, row
 

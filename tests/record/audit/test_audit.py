@@ -1,5 +1,6 @@
 """Auditing: records of every kind hold, what an unfinished one has is folded, and other rules give another verdict."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,14 @@ import pytest
 
 from referee import chance
 from referee.games.base import IllegalMove
-from referee.games.q.game import Move, QGame, State
+from referee.games.q.forms import Move, State
+from referee.games.q.game import QGame
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase
 from referee.plugins import PluginError
 from referee.record.audit.audit import audit, open_match, refold
 from referee.record.reader import RecordError, read_record
-from referee.record.schema import plain_commands
+from referee.record.schema import plain_json
 
 from ...match.folding import PASS, SEED, fold, moved, opened, ready, setup_of
 from ..forging import (
@@ -62,7 +64,7 @@ def test_a_record_is_folded_step_by_step(tmp_path: Path) -> None:
     twin = Match(story.match.game, story.match.setup, story.match.seed)
     seen = 0
     for step, state in refold(record, match):
-        assert step.commands == plain_commands(twin.handle(step.event))
+        assert step.commands == json.loads(plain_json(twin.handle(step.event)))
         assert (state.state, state.phase, state.turn, state.fouls) == (twin.state, twin.phase, twin.turn, twin.fouls)
         seen += 1
     assert seen == len(story.steps)

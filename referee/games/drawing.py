@@ -1,0 +1,171 @@
+"""What drawings of games have in common: the document, its symbols, tables that grow, a card for each seat."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from .base import Outcome
+
+Cell = tuple[int, int]
+"""(row, column)."""
+Box = tuple[int, int, int, int]
+"""(x, y, width, height), in units of a drawing."""
+Cards = Callable[[int], tuple[list[str], int, float]]
+"""The width of a table -> its seats' cards, their height once they are scaled, and how much they are to be scaled."""
+
+LIGHT, DARK = "#ffffff", "#10141c"
+SIDE = 40
+"""Of a cell of a table."""
+_MARGIN = 30
+"""Room for the row and column numbers on each side of a table."""
+
+
+class Symbols:
+    """What a document defines once and shows many times.
+
+    Args:
+        game: begins their names: a page has drawings of many games.
+    """
+
+    def __init__(self, game: str) -> None:
+        self._game = game
+
+    def define(self, name: str, content: str, title: str = "", attributes: str = "") -> str:
+        """Return the definition of a symbol."""
+        titled = f"<title>{title}</title>{content}" if title else content
+        return f'<symbol id="{self._game}-{name}"{attributes} overflow="visible">{titled}</symbol>'
+
+    def use(self, name: str, x: float, y: float, attributes: str = "") -> str:
+        """Return what shows a symbol."""
+        return f'<use href="#{self._game}-{name}" x="{x}" y="{y}"{attributes}/>'
+
+
+def document(label: str, box: Box, definitions: Iterable[str], content: Iterable[str], scale: float = 1) -> str:
+    """Return an SVG document.
+
+    Args:
+        label: what it shows, in words.
+        box: of all.
+        definitions: of symbols.
+        content: what lies on the ground, the lowest first.
+        scale: pixels of a unit, where nothing else is said.
+    """
+    left, top, width, height = box
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{left} {top} {width} {height}" width="{int(width * scale)}" '
+        f'height="{int(height * scale)}" role="img" aria-label="{label}" color="#1b2430" '
+        'font-family="system-ui,-apple-system,Segoe UI,Roboto,DejaVu Sans,sans-serif">'
+    )
+    ground = f'<rect class="ground" x="{left}" y="{top}" width="{width}" height="{height}" fill="#f4f1ea"/>'
+    return "\n".join((root, "<defs>", *definitions, "</defs>", ground, *content, "</svg>"))
+
+
+def square(half: float, corner: float, paint: str) -> str:
+    """Return a square with round corners around the middle of a cell of a table."""
+    return f'<rect x="{20 - half}" y="{20 - half}" width="{2 * half}" height="{2 * half}" rx="{corner}" {paint}/>'
+
+
+FRESH = square(20.5, 5, 'fill="none" stroke="currentColor" stroke-width="3"') + square(
+    18.5, 4, f'fill="none" stroke="{DARK}" stroke-width="2"'
+)
+"""Marks a tile: a dark ring on its edge and one of ink around it, so that one of the two shows on any background."""
+
+
+def table(
+    label: str,
+    definitions: Iterable[str],
+    tiles: Mapping[Cell, str],
+    fresh: Iterable[Cell],
+    use: Callable[[str, int, int], str],
+    least: Cell,
+    cards: Cards,
+) -> str:
+    """Return a document with a table that grows: its tiles, the numbers of rows and columns, the cards beneath.
+
+    Args:
+        label: what it shows, in words.
+        definitions: of symbols.
+        tiles: what lies on each cell.
+        fresh: the cells that are marked.
+        use: shows a symbol at (x, y).
+        least: rows and columns that are always shown: small tables then do not change their scale with every tile.
+        cards: of the seats.
+    """
+    rows, columns = extents(tiles, 1, least)
+    left, top = columns[0] * SIDE - _MARGIN, rows[0] * SIDE - _MARGIN
+    width, height = len(columns) * SIDE + 2 * _MARGIN, len(rows) * SIDE + 2 * _MARGIN
+    below, cards_height, scale = cards(width)
+    content = [
+        *_edges(rows, columns),
+        *(use(name, column * SIDE, row * SIDE) for (row, column), name in tiles.items()),
+        *(use("fresh", column * SIDE, row * SIDE) for row, column in fresh),
+        f'<g transform="translate({left} {top + height}){"" if scale == 1 else f" scale({scale:.4f})"}">',
+        *below,
+        "</g>",
+    ]
+    return document(label, (left, top, width, height + cards_height), definitions, content, 1.5)
+
+
+def extents(cells: Collection[Cell], margin: int = 0, least: Cell = (1, 1)) -> list[range]:
+    """Return the rows and columns to show: those in use with free ones around, and no fewer than the least numbers."""
+    found = []
+    for used, fewest in zip(zip(*cells, strict=True) if cells else ((0,), (0,)), least, strict=True):
+        first, last = min(used) - margin, max(used) + margin
+        first -= max(fewest - (last - first + 1), 0) // 2
+        found.append(range(first, max(last + 1, first + fewest)))
+    return found
+
+
+def _edges(rows: range, columns: range) -> list[str]:
+    """Return the grid and the numbers on all four sides."""
+    left, right = columns[0] * SIDE, (columns[-1] + 1) * SIDE
+    top, bottom = rows[0] * SIDE, (rows[-1] + 1) * SIDE
+    grid = "".join(f"M{column * SIDE} {top}V{bottom}" for column in (*columns, columns[-1] + 1))
+    grid += "".join(f"M{left} {row * SIDE}H{right}" for row in (*rows, rows[-1] + 1))
+    lines = [f'<path d="{grid}" fill="none" stroke="currentColor" stroke-opacity=".13"/>']
+    lines.append('<g font-size="14" fill="currentColor" fill-opacity=".7" text-anchor="middle">')
+    for column in columns:
+        middle = column * SIDE + SIDE // 2
+        lines += (f'<text x="{middle}" y="{y}">{column}</text>' for y in (top - 10, bottom + 20))
+    for row in rows:
+        middle = row * SIDE + SIDE // 2 + 5
+        lines += (f'<text x="{x}" y="{middle}">{row}</text>' for x in (left - 15, right + 15))
+    return [*lines, "</g>"]
+
+
+def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
+    """Return in words how a seat stands: `out`, `to move`, `won`, or nothing.
+
+    Args:
+        order: the seats still in the game, the one to move first.
+        seat: which.
+        outcome: how the game ended, if it has.
+    """
+    if seat not in order:
+        return "out"
+    if outcome is None:
+        return "to move" if order[0] == seat else ""
+    return "won" if seat in outcome.ranking[0] else ""
+
+
+def card(seat: int, box: Box, said: str, name: tuple[int, int], content: Iterable[str]) -> list[str]:
+    """Return the card of a seat, framed boldly if it is to move or has won, faint if it is out.
+
+    Args:
+        seat: which.
+        box: of the card.
+        said: how the seat stands.
+        name: (x, y) of the stand-in for its name within the card; a sign goes before it if the seat is to move.
+        content: what else is on the card.
+    """
+    (x, y, width, height), (left, base) = box, name
+    frame = 'stroke-width="3"' if said in ("to move", "won") else 'stroke-opacity=".2"'
+    sign = f'<path d="M{left} {base - 14}l13 8l-13 8Z"><title>to move</title></path>'
+    is_next = said == "to move"
+    shown = f'x="{left + 18 * is_next}" y="{base}" font-size="16" font-weight="600">seat {seat}'
+    return [
+        f'<g transform="translate({x} {y})" fill="currentColor" opacity="{".5" if said == "out" else "1"}">',
+        f'<rect width="{width}" height="{height}" rx="9" fill-opacity=".05" stroke="currentColor" {frame}/>',
+        *([sign] if is_next else ()),
+        f'<text data-seat="{seat}" {shown}</text>',
+        *content,
+        "</g>",
+    ]

@@ -1,0 +1,96 @@
+"""The best lays of Quad-Ominos: those after which a seat is best off, by points and by what it could lay next.
+
+A lay's worth is what it scores, 25 points if it meets three or four corners, and a share of a point for every place
+where a tile that it keeps would fit then: who can't lay anything pays 20 points for each tile drawn.
+"""
+
+from collections.abc import Iterable
+
+from referee.games.quadominos.rounds import BONUS_POINTS
+from referee.games.quadominos.tiles import (
+    FITTING,
+    TILE_OF,
+    TOTALS,
+    Cell,
+    Face,
+    LaidTiles,
+    Tile,
+    faces_of,
+    firsts_of_two,
+    laid,
+    lays,
+    met,
+)
+
+PER_PLACE = 0.25
+"""Points that a place for a tile of the hand is taken to be worth; 0.1 to 1 play about equally well."""
+MAX_PLACES = 12
+"""More places than these make no turn safer."""
+OUT_POINTS = 30
+"""What going out is taken to be worth, besides the tile: an opponent seldom holds less."""
+MAX_FIRSTS, MAX_SECONDS = 8, 12
+"""Lays, of those that score most, that are looked at closely as the first and the second of two additional tiles."""
+Found = tuple[Cell, Face]
+"""Where a tile can be laid, and how."""
+
+
+def tried(
+    table: LaidTiles, hand: tuple[Tile, ...], cell: Cell, face: Face, *, earns: bool
+) -> tuple[int, LaidTiles, tuple[Tile, ...]]:
+    """Return what a lay scores, and the table and the hand after it.
+
+    Args:
+        table: before it.
+        hand: with the tile.
+        cell: where it lies.
+        face: how it lies.
+        earns: whether meeting three or four corners earns a bonus.
+    """
+    tile = TILE_OF[face]
+    points = TOTALS[tile] + BONUS_POINTS * (earns and met(table, cell) >= 3)
+    return points, laid(table, cell, face), tuple(other for other in hand if other != tile)
+
+
+def outlook(table: LaidTiles, hand: tuple[Tile, ...]) -> float:
+    """Return what the places where the tiles of a hand would fit are worth; going out is worth most."""
+    if not hand:
+        return OUT_POINTS
+    faces = faces_of(hand)
+    places = sum(1 for pattern in table.around.values() if FITTING[pattern] & faces)
+    return PER_PLACE * min(places, MAX_PLACES)
+
+
+def promising(found: Iterable[Found], most: int) -> list[Found]:
+    """Return the lays that score most, at most so many; equal ones in the order of their places."""
+    return sorted(found, key=lambda lay: (-TOTALS[TILE_OF[lay[1]]], lay))[:most]
+
+
+def best_lay(
+    table: LaidTiles, hand: tuple[Tile, ...], found: Iterable[Found], *, earns: bool
+) -> tuple[float, Found | None]:
+    """Return the worth of the best of some lays, and that lay.
+
+    Args:
+        table: before it.
+        hand: with the tile.
+        found: the lays to choose from, the most promising first.
+        earns: whether meeting three or four corners earns a bonus.
+    """
+    best: tuple[float, Found | None] = (float("-inf"), None)
+    for cell, face in found:
+        points, after, rest = tried(table, hand, cell, face, earns=earns)
+        worth = points + outlook(after, rest)
+        if worth > best[0]:
+            best = worth, (cell, face)
+    return best
+
+
+def best_two(table: LaidTiles, hand: tuple[Tile, ...], *, earns: bool) -> tuple[float, Found | None]:
+    """Return the worth of the best two additional tiles, and the first of them."""
+    best: tuple[float, Found | None] = (float("-inf"), None)
+    for cell, face in promising(firsts_of_two(table, hand), MAX_FIRSTS):
+        points, after, rest = tried(table, hand, cell, face, earns=earns)
+        worth, _ = best_lay(after, rest, promising(lays(after, faces_of(rest)), MAX_SECONDS), earns=earns)
+        if worth + points > best[0]:
+            best = worth + points, (cell, face)
+    return best
