@@ -12,6 +12,7 @@ from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..launch import Confinement, Launch, PlayerKind, no_folder, parse_player
 from ..plugins import Registry
+from ..text import near, nearest
 from .context import CheckContext, Subject
 from .findings import Finding, StepVerdict
 from .session import Times
@@ -54,9 +55,9 @@ def run_check(
     games = registry.games
     steps = all_steps(tuple(games))
     numbers = _numbers(request.only, steps)
-    unknown = [name for name in request.games if name not in games]
-    if unknown:
-        raise BadRequest(f"there is no game {unknown[0]!r}; there are: {', '.join(games)}")
+    for name in request.games:
+        if name not in games:
+            raise BadRequest(f"there is no game {name!r}{nearest(name, games)}")
     subject = Subject(given=_given(request.player, registry), only=request.games, times=request.times)
     findings = []
     with scratch("check") as folder:
@@ -80,6 +81,7 @@ def report(player: str, findings: Sequence[Finding]) -> dict[str, Any]:
 def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
     """Return the numbers of the steps that are named by number or by name."""
     keys = [step.key for step in steps]
+    every = f": they go from 1 to {len(keys)}; --list shows them"
     numbers = set()
     for text in only:
         if text in keys:
@@ -87,7 +89,7 @@ def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
         elif text.isascii() and text.isdecimal() and 0 < int(text) <= len(keys):
             numbers.add(int(text))
         else:
-            raise BadRequest(f"there is no step {text!r}: they go from 1 to {len(keys)}; --list shows them")
+            raise BadRequest(f"there is no step {text!r}{near(text, keys) or every}")
     return numbers
 
 

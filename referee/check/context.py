@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from ..launch import BUILDS, Builds, Confinement, Launch, PlayerError, read_folder
+from ..testing.seats import AnyGame
 from .findings import Failed, Skipped
 from .loop import Loop
-from .scripted_match import AnyGame
+from .scripted_match import ScriptedMatch, ScriptedTerms
 from .session import Session, Times
 
 T = TypeVar("T")
@@ -83,10 +84,8 @@ class CheckContext:
         """
         if isinstance(self._given, Launch):
             return self._given
-        try:
+        with demanding("a folder with a player.toml, and no link out of it", _TOML):
             return read_folder(self._given)
-        except PlayerError as error:
-            raise unready(error, "a folder with a player.toml, and no link out of it", _TOML) from None
 
     @property
     def games(self) -> tuple[AnyGame, ...]:
@@ -122,6 +121,14 @@ class CheckContext:
         if not self.games:
             raise Skipped("it plays none of the games there are")
         return self.games[0]
+
+    def terms(self, **changes: Any) -> ScriptedTerms:
+        """Return the terms of a match of that game, with the fewest seats.
+
+        Args:
+            changes: further terms.
+        """
+        return ScriptedTerms(game=self.game, **changes)
 
     # --- starting it
 
@@ -160,6 +167,20 @@ class CheckContext:
             if self._kept is not session:
                 self._end(session)
 
+    @contextmanager
+    def match(self, terms: ScriptedTerms | None = None, **changes: Any) -> Iterator[ScriptedMatch]:
+        """Have the program ready for one match.
+
+        Args:
+            terms: of the match; None: those of the first game.
+            changes: in those of the first game.
+
+        Raises:
+            Failed: as of session().
+        """
+        with self.welcomed() as session:
+            yield ScriptedMatch(session, terms or self.terms(**changes))
+
     def close(self) -> None:
         """End what is kept."""
         if self._kept is not None:
@@ -168,11 +189,9 @@ class CheckContext:
 
     def _begun(self, *, is_launched: bool) -> Session:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        try:
+        with demanding("a program that can be built and started", _TOML):
             self.builds.build(self.launch)
             return Session(self.launch, self.times, self.loop, self.confinement, folder, is_launched=is_launched)
-        except PlayerError as error:
-            raise unready(error, "a program that can be built and started", _TOML) from None
 
     def _end(self, session: Session) -> None:
         session.close()
@@ -192,13 +211,23 @@ def _explained(session: Session) -> Iterator[None]:
     try:
         yield
     except Failed as failure:
-        failure.asked = failure.asked or session.asked
-        failure.received = session.heard if failure.received is None else failure.received
         session.close()
-        failure.printed = failure.printed or session.last_words
+        session.explain(failure)
         raise
 
 
-def unready(error: PlayerError, expected: str, remedy: str) -> Failed:
-    """Return what to say of a program that can't be launched."""
-    return Failed(str(error), expected=expected, remedy=remedy)
+@contextmanager
+def demanding(expected: str, remedy: str) -> Iterator[None]:
+    """Blame the program for what keeps it from being launched.
+
+    Args:
+        expected: of a program that can be.
+        remedy: how to mend it.
+
+    Raises:
+        Failed: it can't be launched.
+    """
+    try:
+        yield
+    except PlayerError as error:
+        raise Failed(str(error), expected, remedy) from None

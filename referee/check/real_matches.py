@@ -6,17 +6,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ..files.removal import temporary_folder
-from ..launch import Launch, PlayerError, house_launch
-from ..match.fouls import Foul
+from ..launch import Launch, house_launch
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
 from ..net.matches.settings import TableSettings
+from ..testing.seats import AnyGame
 from ..text import counted
-from .context import CheckContext, unready
-from .findings import Failed
+from .context import CheckContext, demanding
 from .positions import SHORT_OPTIONS, short_of_q
-from .scripted_match import AnyGame, fouled
+from .scripted_match import fouled
 from .step import CheckStep
 
 _OPPONENT = "random"
@@ -43,15 +42,15 @@ def _played(name: str, context: CheckContext) -> str:
         settings = _settings(context, game, folder)
         services = MatchServices(confinement=context.confinement)
         host = MatchHost(loop.reactor, loop.seconds, game, settings, services)
-        try:
+        with demanding("a program that can be built and started", "Mend it as it says there."):
             context.builds.build(context.launch)
             played = loop.result(host.play_programs(_launches(context, game)))
-        except PlayerError as error:
-            advice = "Mend it as it says there."
-            raise unready(error, "a program that can be built and started", advice) from None
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
-            raise _failed(fouls[0], game, _printed(folder))
+            where = f"it was expelled in turn {fouls[0].turn}: "
+            failure = fouled(fouls[0], game.name, bytes.fromhex(fouls[0].evidence), where)
+            failure.printed = _printed(folder)
+            raise failure
         return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
 
 
@@ -67,12 +66,6 @@ def _settings(context: CheckContext, game: AnyGame, folder: Path) -> TableSettin
         time=replace(DEFAULT_TIME, per_move_ms=context.times.move_s * 1000.0, start_ms=context.times.start_s * 1000.0),
         folder=folder,
     )
-
-
-def _failed(foul: Foul, game: AnyGame, printed: str) -> Failed:
-    failure = fouled(foul, game.name, bytes.fromhex(foul.evidence), f"it was expelled in turn {foul.turn}: ")
-    failure.printed = printed
-    return failure
 
 
 def _printed(folder: Path) -> str:

@@ -56,7 +56,7 @@ def _found(number: int, step: CheckStep, context: CheckContext, barred: Skipped 
     try:
         if barred is not None:
             raise barred
-        note = _run(step, context)
+        note = _run(step, context) or ""
     except Skipped as skipped:
         verdict, note = StepVerdict.SKIPPED, str(skipped)
     except Failed as failure:
@@ -66,7 +66,7 @@ def _found(number: int, step: CheckStep, context: CheckContext, barred: Skipped 
     return Finding(verdict=verdict, note=note, trouble=trouble, **facts)
 
 
-def _run(step: CheckStep, context: CheckContext) -> str:
+def _run(step: CheckStep, context: CheckContext) -> str | None:
     """Run a step; if it fails in a program that had played before, what counts is whether a new one passes."""
     try:
         return step.run(context)
