@@ -8,6 +8,7 @@ import msgspec
 
 from .. import chance
 from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome
+from ..pairing.base import PairingFormat
 from .drawings import check_drawing
 from .seats import AnyGame, plain
 
@@ -50,20 +51,33 @@ def check_game(
 
 def _check_description(game: AnyGame) -> None:
     """Check what a game says of itself."""
-    assert game.name, "a game has a name"
-    assert game.title, f"{game.name} has no title"
-    assert game.seats, f"{game.name} is for no number of seats"
     for rule_id, rule in game.rules.items():
         assert rule_id == rule.id, f"{rule_id} stands for the rule {rule.id}"
         assert rule.text, f"{rule_id} has no text"
         assert rule.source, f"{rule_id} has no source"
     _check_schema(game.schema(), game.name)
+    check_options(game, BadSetup)
+
+
+def check_options(described: AnyGame | PairingFormat[Any], refusal: type[Exception]) -> None:
+    """Check that a game or a format has a name, a title and seats, and refuses options that it has not.
+
+    Args:
+        described: the game or the format.
+        refusal: what it raises then.
+
+    Raises:
+        AssertionError: it has not, or does not.
+    """
+    assert described.name, "there is no name"
+    assert described.title, f"{described.name} has no title"
+    assert described.seats, f"{described.name} is for no number of seats"
     for option in ({"no such option": 1}, {"": None}):
         try:
-            game.parse_options(option)
-        except BadSetup:
+            described.parse_options(option)
+        except refusal:
             continue
-        raise AssertionError(f"{game.name} takes the options {option}")
+        raise AssertionError(f"{described.name} takes the options {option}")
 
 
 def _check_schema(part: Any, where: str) -> None:

@@ -177,28 +177,15 @@ class JsonReader:
         return RemoteProtocolError(code, detail, self.pending)
 
 
-class _Refused(Exception):
-    """Carries a code out of the hooks of the standard library."""
-
-    def __init__(self, code: StrEnum, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
-
-
 def _decoded(body: bytes) -> Any:
     """Return the value of some bytes that hold at most one, brackets in pairs."""
     try:
         text = body.decode()
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_int=_integer,
-            parse_float=_real,
-        )
+        value = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_real)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
-    except _Refused as refused:
-        raise RemoteProtocolError(refused.code, str(refused), body[:MAX_EVIDENCE_BYTES]) from None
+    except RemoteProtocolError as refused:
+        raise RemoteProtocolError(refused.code, refused.detail, body[:MAX_EVIDENCE_BYTES]) from None
     except json.JSONDecodeError as error:
         detail = f"{error.msg} at character {error.pos} of a JSON value"
         raise RemoteProtocolError(JsonCode.NOT_JSON, detail, body[:MAX_EVIDENCE_BYTES]) from None
@@ -212,13 +199,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _Refused(Code.DUPLICATE_KEY, f"an object has the key {twice[:40]!r} twice")
+        raise RemoteProtocolError(Code.DUPLICATE_KEY, f"an object has the key {twice[:40]!r} twice")
     return result
 
 
 def _bounded(text: str) -> str:
     if len(text) > MAX_NUMBER_CHARS:
-        raise _Refused(Code.TOO_LONG, f"a number of {len(text)} characters, more than {MAX_NUMBER_CHARS}")
+        raise RemoteProtocolError(Code.TOO_LONG, f"a number of {len(text)} characters, more than {MAX_NUMBER_CHARS}")
     return text
 
 
@@ -229,5 +216,5 @@ def _integer(text: str) -> int:
 def _real(text: str) -> float:
     value = float(_bounded(text))
     if not math.isfinite(value):
-        raise _Refused(Code.NOT_FINITE, f"the number {text[:40]} is too large")
+        raise RemoteProtocolError(Code.NOT_FINITE, f"the number {text[:40]} is too large")
     return value
