@@ -135,13 +135,15 @@ class Conversation(ABC):
         if self.state is not ConnectionState.CLOSED:
             self._reader.receive_data(data)
 
-    @abstractmethod
     def receive_end(self) -> None:
         """Note that the peer sends no more bytes.
 
         Raises:
             RemoteProtocolError: TRUNCATED if a message was begun and not finished.
         """
+        pending = self.pending
+        if self.state is not ConnectionState.CLOSED and pending:
+            raise RemoteProtocolError(Code.TRUNCATED, "the connection ended in the middle of a frame", pending)
 
     def next_event(self) -> Message | Need:
         """Take the next complete message out of the received bytes.
@@ -184,13 +186,16 @@ class Conversation(ABC):
         self._enter(state, message)
         return data
 
-    @abstractmethod
     def send_last(self, message: Message) -> bytes:
         """Turn a refusal or an expulsion into bytes, though the peer's breach has closed the conversation.
 
         Raises:
             LocalProtocolError: it is neither of the two, which are all that is owed then.
         """
+        if not isinstance(message, Refused | Expelled):
+            raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
+        self.close()
+        return self._written(message)
 
     def close(self) -> None:
         """End the conversation, whatever it was waiting for: nothing more is sent, and what comes is dropped."""
@@ -250,27 +255,6 @@ class Connection(Conversation):
         self._theirs = FROM_REFEREE if role is Role.PLAYER else FROM_PLAYER
         self._frames = FrameReader(read_limit)
         super().__init__(role, self._frames)
-
-    def receive_end(self) -> None:
-        """Note that the peer sends no more bytes.
-
-        Raises:
-            RemoteProtocolError: TRUNCATED if a frame was begun and not finished.
-        """
-        pending = self.pending
-        if self.state is not ConnectionState.CLOSED and pending:
-            raise RemoteProtocolError(Code.TRUNCATED, "the connection ended in the middle of a frame", pending)
-
-    def send_last(self, message: Message) -> bytes:
-        """Turn a refusal or an expulsion into bytes, though the peer's breach has closed the conversation.
-
-        Raises:
-            LocalProtocolError: it is neither of the two, which are all that is owed then.
-        """
-        if not isinstance(message, Refused | Expelled):
-            raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
-        self.close()
-        return encode_frame(encode(message), self._limit_bytes)
 
     def _read(self) -> Message | None:
         self._check_flood()

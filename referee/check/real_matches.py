@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ..files.removal import temporary_folder
-from ..launch import Launch, house_launch
+from ..launch import house_launch
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
@@ -44,19 +44,16 @@ def _played(name: str, context: CheckContext) -> str:
         host = MatchHost(loop.reactor, loop.seconds, game, settings, services)
         with demanding("a program that can be built and started", "Mend it as it says there."):
             context.builds.build(context.launch)
-            played = loop.result(host.play_programs(_launches(context, game)))
+            others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
+            played = loop.result(host.play_programs([context.launch, *others]))
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
             where = f"it was expelled in turn {fouls[0].turn}: "
             failure = fouled(fouls[0], game.name, bytes.fromhex(fouls[0].evidence), where)
-            failure.printed = _printed(folder)
+            texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
+            failure.printed = "".join(texts)[-_LAST_CHARS:]
             raise failure
         return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
-
-
-def _launches(context: CheckContext, game: AnyGame) -> list[Launch]:
-    others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
-    return [context.launch, *others]
 
 
 def _settings(context: CheckContext, game: AnyGame, folder: Path) -> TableSettings:
@@ -66,8 +63,3 @@ def _settings(context: CheckContext, game: AnyGame, folder: Path) -> TableSettin
         time=replace(DEFAULT_TIME, per_move_ms=context.times.move_s * 1000.0, start_ms=context.times.start_s * 1000.0),
         folder=folder,
     )
-
-
-def _printed(folder: Path) -> str:
-    texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
-    return "".join(texts)[-_LAST_CHARS:]

@@ -89,23 +89,17 @@ def _check_schema(part: Any, where: str) -> None:
         _check_schema(value, value.get("title", where) if isinstance(value, dict) else where)
 
 
-class _GameCheck:
-    """One game that is played and checked.
+class _GameCheck(msgspec.Struct):
+    """One game that is played and checked."""
 
-    Args:
-        game: the rules.
-        source: what chooses moves.
-        options: parsed.
-        seats: how many.
-        key: 32 bytes; the deal follows from them.
-    """
-
-    def __init__(self, game: AnyGame, source: "Random", options: Any, seats: int, key: bytes) -> None:
-        self.game = game
-        self.source = source
-        self.options = options
-        self.seats = seats
-        self.key = key
+    game: AnyGame
+    source: "Random"
+    """What chooses moves."""
+    options: Any
+    """Parsed."""
+    seats: int
+    key: bytes
+    """32 of them; the deal follows from them."""
 
     def play(self, max_turns: int) -> None:
         """Play one game to its end; then the same moves once more, which must give the same."""

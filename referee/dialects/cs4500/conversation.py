@@ -47,11 +47,6 @@ class CourseConversation(Conversation):
             self._values.receive_end()
             self.next_event()
 
-    def send_last(self, message: Message) -> bytes:
-        """Say nothing, and nothing more: the course has no word for a refusal or an expulsion."""
-        self.close()
-        return b""
-
     def _read(self) -> Message | None:
         """Return the message that a value is in this state, or the `ready` that is said for the player."""
         if self.state is ConnectionState.OFFERED:
