@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import BadRequest, RefereeError
@@ -13,25 +12,10 @@ from ..files.scratch import scratch
 from ..launch import Confinement, Launch, PlayerKind, no_folder, parse_player
 from ..plugins import Registry
 from ..text import near, nearest
-from .context import CheckContext, Subject
+from .context import CheckContext, CheckRequest
 from .findings import Finding, StepVerdict
-from .session import Times
 from .step import CheckStep
 from .steps import all_steps, walk
-
-
-class CheckRequest(Struct, frozen=True, kw_only=True):
-    """What is to be checked, and how."""
-
-    player: str
-    """`house:NAME`, `cmd:COMMAND` or a folder."""
-    games: tuple[str, ...] = ()
-    """Names of the games to check with; empty: those that the program names, or all."""
-    only: tuple[str, ...] = ()
-    """Steps to run, by number or name; empty: all."""
-    times: Times = Times()
-    logs: Path = Path("logs")
-    """Folder beside whose records builds are kept."""
 
 
 def run_check(
@@ -58,10 +42,9 @@ def run_check(
     for name in request.games:
         if name not in games:
             raise BadRequest(f"there is no game {name!r}{nearest(name, games)}")
-    subject = Subject(given=_given(request.player, registry), only=request.games, times=request.times)
-    findings = []
+    given, findings = _given(request.player, registry), []
     with scratch("check") as folder:
-        context = CheckContext(subject, games, confinement, request.logs, folder)
+        context = CheckContext(request, given, games, confinement, folder)
         try:
             for finding in walk(steps, context, numbers):
                 findings.append(finding)

@@ -20,34 +20,42 @@ T = TypeVar("T")
 _TOML = "Mend it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
 
 
-class Subject(Struct, frozen=True, kw_only=True):
-    """The program under check."""
+class CheckRequest(Struct, frozen=True, kw_only=True):
+    """What is to be checked, and how."""
 
-    given: Path | Launch
-    """Its folder, or how else it is started."""
+    player: str
+    """`house:NAME`, `cmd:COMMAND` or a folder."""
+    games: tuple[str, ...] = ()
+    """Names of the games to check with; empty: those that the program names, or all."""
     only: tuple[str, ...] = ()
-    """The games to check; empty: those it names, or all."""
+    """Steps to run, by number or name; empty: all."""
     times: Times = Times()
-    """Its limits."""
+    logs: Path = Path("logs")
+    """Folder beside whose records builds are kept."""
 
 
 class CheckContext:
     """One program under check.
 
     Args:
-        subject: the program.
+        request: how it is checked.
+        given: its folder, or how else it is started.
         games: all those there are, by name.
         confinement: what it is held to.
-        logs: folder beside whose records builds are kept.
         folder: for sockets and outputs.
     """
 
     def __init__(
-        self, subject: Subject, games: dict[str, AnyGame], confinement: Confinement, logs: Path, folder: Path
+        self,
+        request: CheckRequest,
+        given: Path | Launch,
+        games: dict[str, AnyGame],
+        confinement: Confinement,
+        folder: Path,
     ) -> None:
-        self.times = subject.times
+        self.times = request.times
         self.confinement = confinement
-        self.builds = Builds(logs / BUILDS, confinement)
+        self.builds = Builds(request.logs / BUILDS, confinement)
         self.folder = folder
         self.loop = Loop()
         self.known = games
@@ -58,8 +66,8 @@ class CheckContext:
         self.has_reused = False
         """Whether the last match was not the first of its program."""
         self._kept: Session | None = None
-        self._only = subject.only
-        self._given = subject.given
+        self._only = request.games
+        self._given = given
         self._seen: dict[Callable[[CheckContext], Any], Any] = {}
 
     # --- the program
@@ -147,8 +155,12 @@ class CheckContext:
             self._end(session)
 
     @contextmanager
-    def welcomed(self) -> Iterator[Session]:
+    def match(self, terms: ScriptedTerms | None = None, **changes: Any) -> Iterator[ScriptedMatch]:
         """Have the program ready for a match: the one that was kept, or a new one.
+
+        Args:
+            terms: of the match; None: those of the first game.
+            changes: in those of the first game.
 
         Raises:
             Failed: as of session().
@@ -160,26 +172,12 @@ class CheckContext:
             with _explained(session):
                 if kept is None:
                     session.greet()
-                yield session
+                yield ScriptedMatch(session, terms or self.terms(**changes))
             if self.keeps and session.is_idle:
                 self._kept = session
         finally:
             if self._kept is not session:
                 self._end(session)
-
-    @contextmanager
-    def match(self, terms: ScriptedTerms | None = None, **changes: Any) -> Iterator[ScriptedMatch]:
-        """Have the program ready for one match.
-
-        Args:
-            terms: of the match; None: those of the first game.
-            changes: in those of the first game.
-
-        Raises:
-            Failed: as of session().
-        """
-        with self.welcomed() as session:
-            yield ScriptedMatch(session, terms or self.terms(**changes))
 
     def close(self) -> None:
         """End what is kept."""

@@ -41,9 +41,9 @@ def _voided(begin: Callable[[ScriptedMatch], None], context: CheckContext) -> No
 
 
 def _two_matches(context: CheckContext) -> None:
-    with context.welcomed() as session:
-        for _ in range(2):
-            ScriptedMatch(session, context.terms()).finish(2)
+    with context.match() as match:
+        match.finish(2)
+        ScriptedMatch(match.session, context.terms()).finish(2)
     context.keeps = True  # from here on: to start it anew for every match would only take time
 
 

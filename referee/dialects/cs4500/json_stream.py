@@ -110,7 +110,11 @@ class JsonReader:
         if end is None:
             return None
         body = bytes(self._buffer[self._start : end])
-        value = _decoded(body)
+        try:
+            value = _decoded(body)
+        except RemoteProtocolError as error:
+            error.evidence = body[:MAX_EVIDENCE_BYTES]
+            raise
         del self._buffer[:end]
         self._start, self._at = None, 0
         return JsonValue(value, body)
@@ -184,14 +188,11 @@ def _decoded(body: bytes) -> Any:
         value = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_real)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
-    except RemoteProtocolError as refused:
-        raise RemoteProtocolError(refused.code, refused.detail, body[:MAX_EVIDENCE_BYTES]) from None
     except json.JSONDecodeError as error:
-        detail = f"{error.msg} at character {error.pos} of a JSON value"
-        raise RemoteProtocolError(JsonCode.NOT_JSON, detail, body[:MAX_EVIDENCE_BYTES]) from None
+        raise RemoteProtocolError(JsonCode.NOT_JSON, f"{error.msg} at character {error.pos} of a JSON value") from None
     except UnicodeError as error:
-        detail = f"a string is not Unicode: {getattr(error, 'reason', 'invalid')}"
-        raise RemoteProtocolError(JsonCode.NOT_JSON, detail, body[:MAX_EVIDENCE_BYTES]) from None
+        why = getattr(error, "reason", "invalid")
+        raise RemoteProtocolError(JsonCode.NOT_JSON, f"a string is not Unicode: {why}") from None
     return value
 
 
