@@ -6,11 +6,10 @@ what the referee may send is what the player expects, and the other way round.
 
 from abc import ABC, abstractmethod
 from enum import Enum, StrEnum
-from typing import Protocol as Interface
 
 from .decoding import decode
 from .errors import Code, LocalProtocolError, RemoteProtocolError
-from .frames import FrameReader, encode_frame
+from .frames import FrameReader, StreamReader, encode_frame
 from .limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
 from .messages import FROM_PLAYER, FROM_REFEREE, Ack, Expelled, Message, Refused, Terms, encode, type_of
 
@@ -88,21 +87,6 @@ TRANSITIONS = {(state, trigger): after for state, row in _TABLE.items() for trig
 """(state, message type) -> next state."""
 
 
-class Reader(Interface):
-    """What cuts a stream of bytes into messages."""
-
-    @property
-    def pending(self) -> bytes:
-        """The bytes of an incomplete message."""
-
-    @property
-    def pending_bytes(self) -> int:
-        """How many there are."""
-
-    def receive_data(self, data: bytes, /) -> None:
-        """Take the next bytes of the stream."""
-
-
 class Conversation(ABC):
     """One side of one conversation, whatever its messages look like as bytes.
 
@@ -111,7 +95,7 @@ class Conversation(ABC):
         reader: of the bytes that come.
     """
 
-    def __init__(self, role: Role, reader: Reader) -> None:
+    def __init__(self, role: Role, reader: StreamReader) -> None:
         self._reader = reader
         self._match: str | None = None
         self._past_match: str | None = None

@@ -1,7 +1,6 @@
 """The last steps: a match in each game as the referee itself plays it, against a house player."""
 
 from functools import partial
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -11,7 +10,6 @@ from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
 from ..net.matches.settings import TableSettings
-from ..testing.seats import AnyGame
 from ..text import counted
 from .context import CheckContext, demanding
 from .positions import SHORT_OPTIONS, short_of_q
@@ -39,7 +37,13 @@ def _played(name: str, context: CheckContext) -> str:
     context.close()  # a match starts programs of its own
     loop = context.loop
     with temporary_folder("match-", context.folder) as folder:
-        settings = _settings(context, game, folder)
+        times = {"per_move_ms": context.times.move_s * 1000.0, "start_ms": context.times.start_s * 1000.0}
+        settings = TableSettings(
+            options=SHORT_OPTIONS.get(game.name, {}),
+            position=short_of_q() if game.name == "q" else None,
+            time=replace(DEFAULT_TIME, **times),
+            folder=folder,
+        )
         services = MatchServices(confinement=context.confinement)
         host = MatchHost(loop.reactor, loop.seconds, game, settings, services)
         with demanding("a program that can be built and started", "Mend it as it says there."):
@@ -54,12 +58,3 @@ def _played(name: str, context: CheckContext) -> str:
             failure.printed = "".join(texts)[-_LAST_CHARS:]
             raise failure
         return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
-
-
-def _settings(context: CheckContext, game: AnyGame, folder: Path) -> TableSettings:
-    return TableSettings(
-        options=SHORT_OPTIONS.get(game.name, {}),
-        position=short_of_q() if game.name == "q" else None,
-        time=replace(DEFAULT_TIME, per_move_ms=context.times.move_s * 1000.0, start_ms=context.times.start_s * 1000.0),
-        folder=folder,
-    )

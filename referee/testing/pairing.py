@@ -75,28 +75,22 @@ def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
     return PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
 
 
-class _PairingCheck:
-    """One tournament that is run and checked.
+class _PairingCheck(msgspec.Struct):
+    """One tournament that is run and checked."""
 
-    Args:
-        form: the format.
-        source: what chooses results and withdrawals.
-        field: what it is played with.
-        state: before the first match.
-    """
-
-    def __init__(self, form: PairingFormat[Any], source: "Random", field: EntrantField, state: Any) -> None:
-        self.form = form
-        self.source = source
-        self.field = field
-        self.state = state
-        self.steps: list[PlayedPairing | int] = []
-        """Results, and entrants that withdrew."""
-        self.withdrawn: set[int] = set()
-        self.due: dict[int, Pairing] = {}
-        self.numbers: set[int] = set()
-        self.latest = [0] * len(field.entrants)
-        """By entrant: the number of its last pairing."""
+    form: PairingFormat[Any]
+    source: "Random"
+    """What chooses results and withdrawals."""
+    field: EntrantField
+    state: Any
+    """Before the first match, at first."""
+    steps: list[PlayedPairing | int] = []
+    """Results, and entrants that withdrew."""
+    withdrawn: set[int] = set()
+    due: dict[int, Pairing] = {}
+    numbers: set[int] = set()
+    latest: dict[int, int] = {}
+    """By entrant that has one: the number of its last pairing."""
 
     def run(self, withdrawals: float, max_steps: int) -> None:
         """Run the tournament to its end."""
@@ -175,7 +169,7 @@ class _PairingCheck:
         )
         self.numbers.add(pairing.number)
         for entrant in pairing.seats:
-            assert pairing.number > self.latest[entrant], f"the numbers of entrant {entrant} do not count up"
+            assert pairing.number > self.latest.get(entrant, 0), f"the numbers of entrant {entrant} do not count up"
             self.latest[entrant] = pairing.number
 
     def _check_places(self) -> None:

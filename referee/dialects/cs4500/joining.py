@@ -98,10 +98,9 @@ class Adapter:
     def called(self, call: Call, end: PlayerEnd) -> None:
         """Pass a call on to the program."""
         self._acks += 1
-        self._link.send(self._message(call))
+        self._link.send(self._message(call, self._acks))
 
-    def _message(self, call: Call) -> Message:
-        ack = self._acks
+    def _message(self, call: Call, ack: int) -> Message:
         if call.method == "setup":
             return Start(match=MATCH, view=call.view, ack=ack)
         if call.method == "take-turn":
@@ -193,28 +192,35 @@ async def join(
             address = await ports.open(reactor, [endpoint], LinkFactory(door, reactor, now))
             invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
             program = Program(replace(launch, name=asked.name), invitation, output, reactor, confinement, access)
-            program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
-            try:
-                return await _play(reactor, game, asked, door, where)
-            finally:
-                program.end()
-                await program.gone
+            return await _play(reactor, game, asked, door, where, program)
         finally:
             door.close()
             await ports.stopped()
 
 
 async def _play(
-    reactor: Any, game: Game[Any, Any, Any], terms: CourseTerms, door: ReservedSeats, where: tuple[str, int]
+    reactor: Any,
+    game: Game[Any, Any, Any],
+    terms: CourseTerms,
+    door: ReservedSeats,
+    where: tuple[str, int],
+    program: Program,
 ) -> Joined:
-    (link,) = await door.done
-    if link is None:
-        raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
-    adapter = Adapter(game, terms, link)
+    """Play once the program has come, and end it behind."""
+    program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
     try:
-        await adapter.ready.addTimeout(terms.start_s, reactor)
-    except TimeoutError:
-        raise PlayerError(f"{terms.name}: the program did not accept the match within {terms.start_s:g} s") from None
-    await connect(reactor, *where, adapter.end)
-    why = await adapter.end.done
-    return Joined(won=adapter.won, why=why)
+        (link,) = await door.done
+        if link is None:
+            raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
+        adapter = Adapter(game, terms, link)
+        try:
+            await adapter.ready.addTimeout(terms.start_s, reactor)
+        except TimeoutError:
+            why = f"the program did not accept the match within {terms.start_s:g} s"
+            raise PlayerError(f"{terms.name}: {why}") from None
+        await connect(reactor, *where, adapter.end)
+        why = await adapter.end.done
+        return Joined(won=adapter.won, why=why)
+    finally:
+        program.end()
+        await program.gone

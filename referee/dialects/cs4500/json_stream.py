@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from protocol import Code, RemoteProtocolError
+from protocol.frames import StreamReader
 from protocol.limits import MAX_DEPTH, MAX_EVIDENCE_BYTES
 
 MAX_NUMBER_CHARS = 1000
@@ -49,7 +50,7 @@ class JsonValue(NamedTuple):
     """Its bytes, without the white space around it."""
 
 
-class JsonReader:
+class JsonReader(StreamReader):
     """Reads the values of one stream; the first error ends it.
 
     Args:
@@ -57,9 +58,7 @@ class JsonReader:
     """
 
     def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
-        self._buffer = bytearray()
-        """What came since the last value."""
+        super().__init__(limit_bytes)
         self._start: int | None = None
         """Where in it the value begins that is being read; None while there is white space alone."""
         self._at = 0
@@ -78,10 +77,6 @@ class JsonReader:
     def pending_bytes(self) -> int:
         """How many bytes came of a value that is not complete."""
         return 0 if self._start is None else len(self._buffer) - self._start
-
-    def receive_data(self, data: bytes) -> None:
-        """Take bytes; next_value tells what they were."""
-        self._buffer += data
 
     def receive_end(self) -> None:
         """Note that no bytes follow: a number that was read so far is complete.
