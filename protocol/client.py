@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from .address import Address, AddressError, AddressKind, parse_address
 from .connection import Connection, Need, Role
@@ -219,23 +219,21 @@ def run(
     if not address:
         raise ClientError("no address: set REFEREE_ADDRESS, e.g. to tcp:HOST:PORT, or pass address=")
     name = name or os.environ.get("REFEREE_NAME") or "player"
-    token = token or os.environ.get("REFEREE_TOKEN")
-    if come_back_s is None:
-        come_back_s = 0.0 if "REFEREE_PLAYER_SEED" in os.environ else COME_BACK_S
     session = _Session(choose, make, on_told, say)
     try:
-        session.play(connect(address), name, token)
-        if come_back_s > 0:
-            _come_back(session, address, name, come_back_s)
+        session.play(connect(address), name, token or os.environ.get("REFEREE_TOKEN"))
+        _come_back(session, address, name, come_back_s)
     finally:
         session.close()
     return list(session.ends.values())
 
 
-def _come_back(session: "_Session", address: str, name: str, come_back_s: float) -> None:
+def _come_back(session: "_Session", address: str, name: str, come_back_s: float | None) -> None:
     """Connect again whenever the connection broke within a match, each time with the whole time to be taken back."""
+    if come_back_s is None:
+        come_back_s = 0.0 if "REFEREE_PLAYER_SEED" in os.environ else COME_BACK_S
     give_up = 0.0
-    while session.resume is not None:
+    while come_back_s > 0 and session.resume is not None:
         if session.is_taken_in:
             give_up = time.monotonic() + come_back_s
         elif time.monotonic() >= give_up:
@@ -245,34 +243,28 @@ def _come_back(session: "_Session", address: str, name: str, come_back_s: float)
         session.play(connect(address, wait_s=give_up - time.monotonic()), name, session.resume)
 
 
-class _Session:
-    """All matches of one player, over several connections if one broke off; the parameters are those of run()."""
+class _Session(Struct):
+    """All matches of one player, over several connections if one broke off."""
 
-    def __init__(
-        self,
-        choose: Choose | None,
-        make: Callable[[Terms], Choose] | None,
-        on_told: Callable[[Told], None] | None,
-        say: Callable[[str], None] | None,
-    ) -> None:
-        self._choose = choose
-        self._make = make
-        self._on_told = on_told
-        self._say = say
-        self._witness = Witness()
-        self._open_match: str | None = None
-        self._broken_off: Ended | None = None
-        """What is to be said of the open match, unless the referee takes this player back into it."""
-        self.is_taken_in = False
-        """Whether the last connection came as far as a match."""
-        self.resume: str | None = None
-        """Token to come back with into the match that is open; None if none is."""
-        self.ends: dict[str, Ended] = {}
-        """By match: one can be void after its end was told."""
+    choose: Choose | None
+    """This one and the next three are parameters of run()."""
+    make: Callable[[Terms], Choose] | None
+    on_told: Callable[[Told], None] | None
+    say: Callable[[str], None] | None
+    witness: Witness = field(default_factory=Witness)
+    open_match: str | None = None
+    broken_off: Ended | None = None
+    """What is to be said of the open match, unless the referee takes this player back into it."""
+    is_taken_in: bool = False
+    """Whether the last connection came as far as a match."""
+    resume: str | None = None
+    """Token to come back with into the match that is open; None if none is."""
+    ends: dict[str, Ended] = {}
+    """By match: one can be void after its end was told."""
 
     def play(self, client: Client, name: str, token: str | None) -> None:
         """Greet, and answer until the referee closes the connection."""
-        client.witness = self._witness
+        client.witness = self.witness
         self.is_taken_in = False
         try:
             _send(client, Hello(version=PROTOCOL_VERSION, name=name, token=token))
@@ -280,32 +272,32 @@ class _Session:
                 self._answer(client, message)
         finally:
             client.close()
-            if self._open_match is not None:
-                self._broken_off = self._ended(self._open_match, None)
+            if self.open_match is not None:
+                self.broken_off = self._ended(self.open_match, None)
 
     def close(self) -> None:
         """Conclude a match that no word of the referee's ended, whoever is to blame for that."""
-        if self._broken_off is not None:
-            self._conclude(self._broken_off)
+        if self.broken_off is not None:
+            self._conclude(self.broken_off)
 
     def _answer(self, client: Client, message: Message) -> None:
         match message:
             case Refused():
                 raise ClientError(f"the referee refuses this player: {message.reason} ({message.code})")
             case Offer() | Resumed():
-                if self._broken_off is not None and self._broken_off.match != message.match:
-                    self._conclude(self._broken_off)
-                self._open_match, self.resume, self.is_taken_in = message.match, message.resume, True
-                if self._make is not None:
-                    self._choose = self._make(message)
+                if self.broken_off is not None and self.broken_off.match != message.match:
+                    self._conclude(self.broken_off)
+                self.open_match, self.resume, self.is_taken_in = message.match, message.resume, True
+                if self.make is not None:
+                    self.choose = self.make(message)
                 if isinstance(message, Offer):
                     _send(client, Ready(match=message.match, nonce=os.urandom(16).hex()))
             case Turn():
-                assert self._choose is not None, "the connection lets no turn come before an offer"
-                move = self._choose(message.view)
+                assert self.choose is not None, "the connection lets no turn come before an offer"
+                move = self.choose(message.view)
                 _send(client, Move(match=message.match, turn=message.turn, move=move))
-            case Told() if self._on_told is not None:
-                self._on_told(message)
+            case Told() if self.on_told is not None:
+                self.on_told(message)
             case End() | Expelled():
                 self._conclude(self._ended(message.match, message))
         ack = getattr(message, "ack", None)
@@ -313,13 +305,13 @@ class _Session:
             _send(client, Ack(match=getattr(message, "match", ""), ack=ack))
 
     def _ended(self, match: str, last: End | Expelled | None) -> Ended:
-        return Ended(match=match, message=last, verdict=self._witness.verdict, head=self._witness.head)
+        return Ended(match=match, message=last, verdict=self.witness.verdict, head=self.witness.head)
 
     def _conclude(self, ended: Ended) -> None:
-        self._open_match = self._broken_off = self.resume = None
+        self.open_match = self.broken_off = self.resume = None
         self.ends[ended.match] = ended
-        if self._say is not None:
-            self._say(ended.line)
+        if self.say is not None:
+            self.say(ended.line)
 
 
 def _send(client: Client, message: Message) -> None:

@@ -4,13 +4,14 @@ Knows whose turn it is to speak. Refuses to know sockets, clocks, games and verd
 what the referee may send is what the player expects, and the other way round.
 """
 
+from abc import ABC, abstractmethod
 from enum import Enum, StrEnum
 
 from .decoding import decode
 from .errors import Code, LocalProtocolError, RemoteProtocolError
-from .frames import FrameReader, encode_frame
+from .frames import FrameReader, StreamReader, encode_frame
 from .limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
-from .messages import FROM_PLAYER, FROM_REFEREE, Message, encode, type_of
+from .messages import FROM_PLAYER, FROM_REFEREE, Ack, Expelled, Message, Refused, Terms, encode, type_of
 
 
 class Role(StrEnum):
@@ -52,77 +53,65 @@ class Need(Enum):
     DATA = "data"
 
 
-# (state, message type) -> next state. "+" behind a type means: it carries an `ack` number. Rows are the whole protocol:
-# what has no row is out of turn. The table in SPEC.md is made from this one. A match can be void after its end was
-# told, and a seat be expelled for a late `ack` that is on its way: so `end` and `expelled` may come when idle, too.
-TRANSITIONS: dict[tuple[ConnectionState, str], ConnectionState] = {
-    (ConnectionState.NEW, "hello"): ConnectionState.GREETED,
-    (ConnectionState.GREETED, "welcome"): ConnectionState.IDLE,
-    (ConnectionState.NEW, "refused"): ConnectionState.CLOSED,
-    (ConnectionState.GREETED, "refused"): ConnectionState.CLOSED,
-    (ConnectionState.IDLE, "refused"): ConnectionState.CLOSED,
-    (ConnectionState.IDLE, "offer"): ConnectionState.OFFERED,
-    (ConnectionState.IDLE, "resumed"): ConnectionState.SEATED,
-    (ConnectionState.IDLE, "end"): ConnectionState.IDLE,
-    (ConnectionState.IDLE, "expelled"): ConnectionState.CLOSED,
-    (ConnectionState.OFFERED, "ready"): ConnectionState.SEATED,
-    (ConnectionState.OFFERED, "end"): ConnectionState.IDLE,
-    (ConnectionState.OFFERED, "paused"): ConnectionState.CLOSED,
-    (ConnectionState.OFFERED, "expelled"): ConnectionState.CLOSED,
-    (ConnectionState.SEATED, "start"): ConnectionState.SEATED,
-    (ConnectionState.SEATED, "start+"): ConnectionState.TO_CONFIRM,
-    (ConnectionState.SEATED, "turn"): ConnectionState.ASKED,
-    (ConnectionState.SEATED, "told"): ConnectionState.SEATED,
-    (ConnectionState.SEATED, "told+"): ConnectionState.TO_CONFIRM,
-    (ConnectionState.SEATED, "end"): ConnectionState.IDLE,
-    (ConnectionState.SEATED, "end+"): ConnectionState.TO_CONFIRM_END,
-    (ConnectionState.SEATED, "paused"): ConnectionState.CLOSED,
-    (ConnectionState.SEATED, "expelled"): ConnectionState.CLOSED,
-    (ConnectionState.ASKED, "move"): ConnectionState.SEATED,
-    (ConnectionState.ASKED, "told"): ConnectionState.ASKED,
-    (ConnectionState.ASKED, "end"): ConnectionState.IDLE,
-    (ConnectionState.ASKED, "paused"): ConnectionState.CLOSED,
-    (ConnectionState.ASKED, "expelled"): ConnectionState.CLOSED,
-    (ConnectionState.TO_CONFIRM, "ack"): ConnectionState.SEATED,
-    (ConnectionState.TO_CONFIRM, "told"): ConnectionState.TO_CONFIRM,
-    (ConnectionState.TO_CONFIRM, "end"): ConnectionState.IDLE,
-    (ConnectionState.TO_CONFIRM, "paused"): ConnectionState.CLOSED,
-    (ConnectionState.TO_CONFIRM, "expelled"): ConnectionState.CLOSED,
-    (ConnectionState.TO_CONFIRM_END, "ack"): ConnectionState.IDLE,
-    (ConnectionState.TO_CONFIRM_END, "end"): ConnectionState.IDLE,
-    (ConnectionState.TO_CONFIRM_END, "paused"): ConnectionState.CLOSED,
-    (ConnectionState.TO_CONFIRM_END, "expelled"): ConnectionState.CLOSED,
+# State -> message type -> next state. "+" behind a type means: it carries an `ack` number. This is the whole protocol:
+# what has no entry is out of turn. The table in SPEC.md is made from it. A match can be void after its end was told,
+# and a seat be expelled for a late `ack` that is on its way: so `end` and `expelled` may come when idle, too.
+_State = ConnectionState
+_PARTINGS = {"paused": _State.CLOSED, "expelled": _State.CLOSED}
+_TABLE: dict[ConnectionState, dict[str, ConnectionState]] = {
+    _State.NEW: {"hello": _State.GREETED, "refused": _State.CLOSED},
+    _State.GREETED: {"welcome": _State.IDLE, "refused": _State.CLOSED},
+    _State.IDLE: {
+        "refused": _State.CLOSED,
+        "offer": _State.OFFERED,
+        "resumed": _State.SEATED,
+        "end": _State.IDLE,
+        "expelled": _State.CLOSED,
+    },
+    _State.OFFERED: {"ready": _State.SEATED, "end": _State.IDLE, **_PARTINGS},
+    _State.SEATED: {
+        "start": _State.SEATED,
+        "start+": _State.TO_CONFIRM,
+        "turn": _State.ASKED,
+        "told": _State.SEATED,
+        "told+": _State.TO_CONFIRM,
+        "end": _State.IDLE,
+        "end+": _State.TO_CONFIRM_END,
+        **_PARTINGS,
+    },
+    _State.ASKED: {"move": _State.SEATED, "told": _State.ASKED, "end": _State.IDLE, **_PARTINGS},
+    _State.TO_CONFIRM: {"ack": _State.SEATED, "told": _State.TO_CONFIRM, "end": _State.IDLE, **_PARTINGS},
+    _State.TO_CONFIRM_END: {"ack": _State.IDLE, "end": _State.IDLE, **_PARTINGS},
 }
+TRANSITIONS = {(state, trigger): after for state, row in _TABLE.items() for trigger, after in row.items()}
+"""(state, message type) -> next state."""
 
 
-class Connection:
-    """One side of one conversation.
+class Conversation(ABC):
+    """One side of one conversation, whatever its messages look like as bytes.
 
     Args:
         role: the side that this object speaks for.
+        reader: of the bytes that come.
     """
 
-    def __init__(self, role: Role) -> None:
-        mine, theirs = (FROM_PLAYER, FROM_REFEREE) if role is Role.PLAYER else (FROM_REFEREE, FROM_PLAYER)
-        limits = (MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES)
-        self._limit_bytes, read_limit = limits if role is Role.PLAYER else limits[::-1]
-        self._mine, self._theirs = mine, theirs
-        self._reader = FrameReader(read_limit)
+    def __init__(self, role: Role, reader: StreamReader) -> None:
+        self._reader = reader
         self._match: str | None = None
         self._past_match: str | None = None
         self.last_body = b""
-        """The body of the frame that was read last."""
+        """The bytes of the message that was read last."""
         self.role = role
         self.state = ConnectionState.NEW
 
     @property
     def pending(self) -> bytes:
-        """Bytes of an incomplete frame, as evidence for a dripping or a broken-off answer."""
+        """Bytes of an incomplete message, as evidence for a dripping or a broken-off answer."""
         return self._reader.pending[:MAX_EVIDENCE_BYTES]
 
     @property
     def is_mid_frame(self) -> bool:
-        """Whether a frame was begun and is not complete."""
+        """Whether a message was begun and is not complete."""
         return self._reader.pending_bytes > 0
 
     def receive_data(self, data: bytes) -> None:
@@ -134,7 +123,7 @@ class Connection:
         """Note that the peer sends no more bytes.
 
         Raises:
-            RemoteProtocolError: TRUNCATED if a frame was begun and not finished.
+            RemoteProtocolError: TRUNCATED if a message was begun and not finished.
         """
         pending = self.pending
         if self.state is not ConnectionState.CLOSED and pending:
@@ -151,17 +140,14 @@ class Connection:
         """
         while self.state is not ConnectionState.CLOSED:
             try:
-                self._check_flood()
-                body = self._reader.next_frame()
-                if body is None:
+                message = self._read()
+                if message is None:
                     return Need.DATA
-                self.last_body = body
-                message = decode(body, self._theirs)
                 if self._is_late(message):
                     continue
-                self._advance_remote(message, body)
+                self._take(message)
             except RemoteProtocolError:
-                self.state = ConnectionState.CLOSED
+                self.close()
                 raise
             return message
         return Need.DATA
@@ -170,19 +156,18 @@ class Connection:
         """Turn a message into bytes for the peer.
 
         Raises:
-            LocalProtocolError: this side may not send that now, or msgpack can't carry it; nothing has changed.
+            LocalProtocolError: this side may not send that now, or it can't be put into bytes; nothing has changed.
         """
-        name, match = type_of(message), getattr(message, "match", None)
-        trigger = _trigger(name, message)
+        name, trigger = type_of(message), _trigger(message)
         state = TRANSITIONS.get((self.state, trigger))
-        if name not in self._mine:
+        if name not in (FROM_PLAYER if self.role is Role.PLAYER else FROM_REFEREE):
             raise LocalProtocolError(f"a {self.role} never sends {name!r}")
         if state is None:
             raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
-        if not self._is_current(name, match):
+        if not self._is_current(message):
             raise LocalProtocolError(f"{name!r} names a match other than {self._match!r}")
-        data = encode_frame(_encoded(message), self._limit_bytes)
-        self._enter(state, match)
+        data = self._written(message)
+        self._enter(state, message)
         return data
 
     def send_last(self, message: Message) -> bytes:
@@ -191,22 +176,22 @@ class Connection:
         Raises:
             LocalProtocolError: it is neither of the two, which are all that is owed then.
         """
-        if type_of(message) not in _LAST_WORDS:
+        if not isinstance(message, Refused | Expelled):
             raise LocalProtocolError(f"{type_of(message)!r} may not be sent after a breach")
-        self.state = ConnectionState.CLOSED
-        return encode_frame(encode(message), self._limit_bytes)
+        self.close()
+        return self._written(message)
 
     def close(self) -> None:
         """End the conversation, whatever it was waiting for: nothing more is sent, and what comes is dropped."""
         self.state = ConnectionState.CLOSED
 
-    def _check_flood(self) -> None:
-        """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
-        length = self._reader.announced_bytes
-        is_long = length is not None and MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES
-        if is_long and self.role is Role.REFEREE and self.state in _UNASKED:
-            detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
-            raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
+    @abstractmethod
+    def _read(self) -> Message | None:
+        """Return the next message, whether it may come now or not; None while there is none."""
+
+    @abstractmethod
+    def _written(self, message: Message) -> bytes:
+        """Return the bytes of a message that may be sent."""
 
     def _is_late(self, message: Message) -> bool:
         """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""
@@ -215,46 +200,73 @@ class Connection:
         match = getattr(message, "match", None)
         return match is not None and match == self._past_match and match != self._match
 
-    def _advance_remote(self, message: Message, body: bytes) -> None:
-        name, match = type_of(message), getattr(message, "match", None)
-        trigger = _trigger(name, message)
+    def _take(self, message: Message) -> None:
+        trigger, evidence = _trigger(message), self.last_body[:MAX_EVIDENCE_BYTES]
         state = TRANSITIONS.get((self.state, trigger))
         if state is None:
             detail = f"{trigger!r} came while the conversation was {self.state}"
-            raise RemoteProtocolError(Code.OUT_OF_TURN, detail, body[:MAX_EVIDENCE_BYTES])
-        if not self._is_current(name, match):
-            detail = f"{name!r} names a match other than {self._match!r}"
-            raise RemoteProtocolError(Code.WRONG_MATCH, detail, body[:MAX_EVIDENCE_BYTES])
-        self._enter(state, match)
+            raise RemoteProtocolError(Code.OUT_OF_TURN, detail, evidence)
+        if not self._is_current(message):
+            detail = f"{type_of(message)!r} names a match other than {self._match!r}"
+            raise RemoteProtocolError(Code.WRONG_MATCH, detail, evidence)
+        self._enter(state, message)
 
-    def _is_current(self, name: str, match: str | None) -> bool:
+    def _is_current(self, message: Message) -> bool:
         """Tell whether a message names the match being played; between matches, the last one."""
-        if match is None or match == self._match or name in _BEGINNINGS:
+        match = getattr(message, "match", None)
+        if match is None or match == self._match or isinstance(message, Terms):
             return True
         return self.state is ConnectionState.IDLE and match == self._past_match
 
-    def _enter(self, state: ConnectionState, match: str | None) -> None:
-        if self.state is ConnectionState.IDLE and state in (ConnectionState.OFFERED, ConnectionState.SEATED):
-            self._match = match
+    def _enter(self, state: ConnectionState, message: Message) -> None:
+        if isinstance(message, Terms):
+            self._match = message.match
         elif state is ConnectionState.IDLE and self._match is not None:
             self._past_match, self._match = self._match, None
         self.state = state
 
 
-def _encoded(message: Message) -> bytes:
-    try:
-        return encode(message)
-    except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
+class Connection(Conversation):
+    """One side of one conversation in frames of msgpack.
+
+    Args:
+        role: the side that this object speaks for.
+    """
+
+    def __init__(self, role: Role) -> None:
+        limits = (MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES)
+        self._limit_bytes, read_limit = limits if role is Role.PLAYER else limits[::-1]
+        self._theirs = FROM_REFEREE if role is Role.PLAYER else FROM_PLAYER
+        self._frames = FrameReader(read_limit)
+        super().__init__(role, self._frames)
+
+    def _read(self) -> Message | None:
+        self._check_flood()
+        body = self._frames.next_frame()
+        if body is None:
+            return None
+        self.last_body = body
+        return decode(body, self._theirs)
+
+    def _written(self, message: Message) -> bytes:
+        try:
+            return encode_frame(encode(message), self._limit_bytes)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
+
+    def _check_flood(self) -> None:
+        """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
+        length = self._frames.announced_bytes
+        is_long = length is not None and MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES
+        if is_long and self.role is Role.REFEREE and self.state in _UNASKED:
+            detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
+            raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
 
 
 _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionState.SEATED))
 """In these the player has been asked nothing; between matches, a last short answer may still be under way."""
-_BEGINNINGS = frozenset(("offer", "resumed"))
-_LAST_WORDS = frozenset(("refused", "expelled"))
-_CONFIRMABLE = frozenset(("start", "told", "end"))
 
 
-def _trigger(name: str, message: Message) -> str:
-    demands = name in _CONFIRMABLE and getattr(message, "ack", None) is not None
-    return name + "+" if demands else name
+def _trigger(message: Message) -> str:
+    demands = not isinstance(message, Ack) and getattr(message, "ack", None) is not None
+    return f"{type_of(message)}+" if demands else type_of(message)

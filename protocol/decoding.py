@@ -6,6 +6,7 @@ there is, nesting that would exhaust a stack. Refuses to know what a message mea
 
 import math
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any
 
 import msgpack
@@ -18,26 +19,17 @@ from .messages import Message
 _TYPE_SHOWN_CHARS = 40
 
 
-class _Refused(Exception):
-    """Carries a code out of msgpack's hooks."""
-
-    def __init__(self, code: Code, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
-        self.detail = detail
-
-
 def _refuse_ext(code: int, _data: bytes) -> Any:
-    raise _Refused(Code.TYPE_NOT_ALLOWED, f"msgpack ext type {code}")
+    raise RemoteProtocolError(Code.TYPE_NOT_ALLOWED, f"msgpack ext type {code}")
 
 
 def _unique_pairs(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
     result = {}
     for key, value in pairs:
         if type(key) is not str:
-            raise _Refused(Code.KEY_NOT_STRING, f"a map's key is of type {type(key).__name__}")
+            raise RemoteProtocolError(Code.KEY_NOT_STRING, f"a map's key is of type {type(key).__name__}")
         if key in result:
-            raise _Refused(Code.DUPLICATE_KEY, f"a map has the key {key[:_TYPE_SHOWN_CHARS]!r} twice")
+            raise RemoteProtocolError(Code.DUPLICATE_KEY, f"a map has the key {key[:_TYPE_SHOWN_CHARS]!r} twice")
         result[key] = value
     return result
 
@@ -57,12 +49,12 @@ def _check(value: Any) -> None:
                 continue
             if kind is list or kind is dict:
                 if depth == MAX_DEPTH:
-                    raise _Refused(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}")
+                    raise RemoteProtocolError(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}")
                 deeper.extend(item if kind is list else item.values())
             elif kind is not float:
-                raise _Refused(Code.TYPE_NOT_ALLOWED, f"a value of msgpack type {kind.__name__}")
+                raise RemoteProtocolError(Code.TYPE_NOT_ALLOWED, f"a value of msgpack type {kind.__name__}")
             elif not math.isfinite(item):
-                raise _Refused(Code.NOT_FINITE, f"the number {item} is not finite")
+                raise RemoteProtocolError(Code.NOT_FINITE, f"the number {item} is not finite")
         level = deeper
         depth += 1
 
@@ -93,8 +85,8 @@ def unpack(body: bytes) -> Any:
             max_map_len=MAX_ITEMS,
         )
         _check(value)
-    except _Refused as refused:
-        raise RemoteProtocolError(refused.code, refused.detail, body[:MAX_EVIDENCE_BYTES]) from None
+    except RemoteProtocolError as refused:
+        raise _error(refused.code, refused.detail, body) from None
     except (msgpack.exceptions.StackError, RecursionError):  # msgpack without its C part recurses
         raise _error(Code.TOO_DEEP, f"arrays and maps nested deeper than {MAX_DEPTH}", body) from None
     except UnicodeDecodeError as error:
@@ -114,7 +106,7 @@ def _unpack_code(text: str) -> Code:
     return Code.NOT_MSGPACK
 
 
-def _error(code: Code, detail: str, body: bytes) -> RemoteProtocolError:
+def _error(code: StrEnum, detail: str, body: bytes) -> RemoteProtocolError:
     return RemoteProtocolError(code, detail[:400], body[:MAX_EVIDENCE_BYTES])
 
 

@@ -13,36 +13,28 @@ from .messages import End, Message, Offer, Ready, Resumed, Terms, Turn
 
 
 class DealFinding(StrEnum):
-    """What a comparison of promise and reveal can come to."""
+    """What a comparison of promise and reveal can come to; TEXTS says what each means."""
 
     KEPT = "kept"
-    """The seed is the committed one, and the player's own nonce stands at its seat."""
     FIXED_DEAL = "fixed-deal"
-    """The seed is the committed one; nobody's nonce entered the shuffle, as was offered."""
     NOT_KNOWN = "not-known"
-    """The seed is the committed one; this program took its seat later, and knows no nonce of its own."""
     NOT_USED = "not-used"
-    """The seed is the committed one; the match is void, and the player's nonce had not been taken."""
     WRONG_SEED = "wrong-seed"
-    """The seed is not the committed one."""
     WRONG_SEATS = "wrong-seats"
-    """There is not one nonce for each seat of the offer."""
     WRONG_NONCE = "wrong-nonce"
-    """Another nonce stands at the player's seat than it gave."""
     NONCE_LEFT_OUT = "nonce-left-out"
-    """The player's nonce was to enter the shuffle, and did not."""
     NONCE_USED = "nonce-used"
-    """No nonce was to enter the shuffle, and one did."""
 
 
-KEPT = frozenset((DealFinding.KEPT, DealFinding.FIXED_DEAL, DealFinding.NOT_KNOWN, DealFinding.NOT_USED))
-"""The findings that are no breach."""
-
-_TEXTS = {
+KEPT = {
     DealFinding.KEPT: "your nonce entered the shuffle",
     DealFinding.FIXED_DEAL: "fixed deal: your nonce was not used",
     DealFinding.NOT_KNOWN: "your nonce is not known to this program",
     DealFinding.NOT_USED: "the match is void before your nonce was used",
+}
+"""The findings that are no breach: the seed is the committed one."""
+TEXTS = {
+    **KEPT,
     DealFinding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
     DealFinding.WRONG_SEATS: "it offered {expected}, and revealed {found}",
     DealFinding.WRONG_NONCE: "your nonce is {expected}, and at your seat stands {found}",
@@ -68,7 +60,7 @@ class DealVerdict(Struct, frozen=True):
     @property
     def text(self) -> str:
         """The finding as a part of a sentence, without a full stop."""
-        return _TEXTS[self.finding].format(expected=self.expected, found=self.found)
+        return TEXTS[self.finding].format(expected=self.expected, found=self.found)
 
 
 def check_reveal(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
@@ -96,11 +88,8 @@ def check_reveal(offer: Terms, nonce: str | None, end: End) -> DealVerdict:
     is_unknown = nonce is None and isinstance(offer, Resumed)
     own, given = end.nonces[offer.seat], nonce or ("(not known)" if is_unknown else "(none given)")
     if own is None:
-        return (
-            DealVerdict(DealFinding.NOT_USED)
-            if end.void is not None
-            else DealVerdict(DealFinding.NONCE_LEFT_OUT, given, "null")
-        )
+        left_out = DealVerdict(DealFinding.NONCE_LEFT_OUT, given, "null")
+        return left_out if end.void is None else DealVerdict(DealFinding.NOT_USED)
     if is_unknown:
         return DealVerdict(DealFinding.NOT_KNOWN)
     return DealVerdict(DealFinding.KEPT) if own == nonce else DealVerdict(DealFinding.WRONG_NONCE, given, own)

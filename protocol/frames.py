@@ -26,36 +26,41 @@ def encode_frame(body: bytes, limit_bytes: int) -> bytes:
     return len(body).to_bytes(PREFIX_BYTES, "big") + body
 
 
-class FrameReader:
-    """Cut a stream of bytes, however it was chopped, into the bodies of frames.
+class StreamReader:
+    """Cuts a stream of bytes, however it was chopped, into messages.
 
     Args:
-        limit_bytes: the longest body taken.
+        limit_bytes: the longest message taken.
     """
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes = limit_bytes
         self._buffer = bytearray()
+        """What came since the last message."""
 
     @property
     def pending(self) -> bytes:
-        """The bytes received that no complete frame has used up yet."""
+        """The bytes received that no complete message has used up yet."""
         return bytes(self._buffer)
 
     @property
     def pending_bytes(self) -> int:
-        """How many bytes there are that no complete frame has used up yet."""
+        """How many there are."""
         return len(self._buffer)
+
+    def receive_data(self, data: bytes) -> None:
+        """Take the next bytes of the stream."""
+        self._buffer += data
+
+
+class FrameReader(StreamReader):
+    """Cuts a stream of bytes into the bodies of frames."""
 
     @property
     def announced_bytes(self) -> int | None:
         """How long a body the next frame's prefix announces; None until it is there."""
         prefix = self._buffer[:PREFIX_BYTES]
         return int.from_bytes(prefix, "big") if len(prefix) == PREFIX_BYTES else None
-
-    def receive_data(self, data: bytes) -> None:
-        """Take the next bytes of the stream."""
-        self._buffer += data
 
     def next_frame(self) -> bytes | None:
         """Take the next complete body out of the stream.

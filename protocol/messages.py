@@ -176,18 +176,14 @@ class End(Message, frozen=True, kw_only=True, tag="end"):
     ack: Count | None = None
 
 
-FROM_PLAYER: dict[str, type[Message]] = {"hello": Hello, "ready": Ready, "move": Move, "ack": Ack}
+def type_of(message: Message | type[Message]) -> str:
+    """Name a message, or a kind of messages, as its `type` on the wire does."""
+    return str(message.__struct_config__.tag)
+
+
+FROM_PLAYER: dict[str, type[Message]] = {type_of(kind): kind for kind in (Hello, Ready, Move, Ack)}
 FROM_REFEREE: dict[str, type[Message]] = {
-    "welcome": Welcome,
-    "refused": Refused,
-    "offer": Offer,
-    "resumed": Resumed,
-    "start": Start,
-    "turn": Turn,
-    "told": Told,
-    "paused": Paused,
-    "expelled": Expelled,
-    "end": End,
+    type_of(kind): kind for kind in (Welcome, Refused, Offer, Resumed, Start, Turn, Told, Paused, Expelled, End)
 }
 
 _encoder = msgspec.msgpack.Encoder()
@@ -196,11 +192,3 @@ _encoder = msgspec.msgpack.Encoder()
 def encode(message: Message) -> bytes:
     """Turn a message into the one msgpack map of a frame's body."""
     return _encoder.encode(message)
-
-
-_NAMES = {kind: name for name, kind in [*FROM_PLAYER.items(), *FROM_REFEREE.items()]}
-
-
-def type_of(message: Message) -> str:
-    """Name a message as its `type` on the wire does."""
-    return _NAMES[type(message)]

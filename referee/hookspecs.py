@@ -66,7 +66,7 @@ class Dialect:
     move_in: Callable[[bytes], Any]
     """Returns the plain move that the bytes of an answer say, or None; for audits, so it shares no code with `link`."""
     join: Callable[..., Coroutine[Any, Any, Joined]]
-    """Lets a player program play at a referee that speaks the dialect; cs4500/plugin.py shows its arguments."""
+    """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
     server: Callable[[bytes, Path], Any]
     """(configuration of the course's server, folder of the record) -> what it asks for; see cs4500/server.py."""
     clients: Callable[[bytes], Any]

@@ -27,7 +27,9 @@ from referee.plugins import load
 from referee.record.schema import read_line
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
-from referee.testing import ScriptedSeat, drive, random_chooser
+from referee.testing import ScriptedSeat
+
+from .driving import drive, random_chooser
 
 FOLDER = Path(sample_players.__file__).parent / "javascript"
 GOLDEN = Path(__file__).parent / "golden"

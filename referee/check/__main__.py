@@ -17,7 +17,8 @@ from ..launch.confining import SandboxMode, find_confinement
 from ..plugins import load
 from ..record.key_file import default_path
 from ..record.record_files import record_names
-from .checking import CheckRequest, report, run_check
+from .checking import report, run_check
+from .context import CheckRequest
 
 
 def main() -> int:

@@ -5,32 +5,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import BadRequest, RefereeError
 from ..files.scratch import scratch
 from ..launch import Confinement, Launch, PlayerKind, no_folder, parse_player
 from ..plugins import Registry
-from .context import CheckContext, Subject
+from ..text import near, nearest
+from .context import CheckContext, CheckRequest
 from .findings import Finding, StepVerdict
-from .session import Times
 from .step import CheckStep
 from .steps import all_steps, walk
-
-
-class CheckRequest(Struct, frozen=True, kw_only=True):
-    """What is to be checked, and how."""
-
-    player: str
-    """`house:NAME`, `cmd:COMMAND` or a folder."""
-    games: tuple[str, ...] = ()
-    """Names of the games to check with; empty: those that the program names, or all."""
-    only: tuple[str, ...] = ()
-    """Steps to run, by number or name; empty: all."""
-    times: Times = Times()
-    logs: Path = Path("logs")
-    """Folder beside whose records builds are kept."""
 
 
 def run_check(
@@ -54,13 +39,12 @@ def run_check(
     games = registry.games
     steps = all_steps(tuple(games))
     numbers = _numbers(request.only, steps)
-    unknown = [name for name in request.games if name not in games]
-    if unknown:
-        raise BadRequest(f"there is no game {unknown[0]!r}; there are: {', '.join(games)}")
-    subject = Subject(given=_given(request.player, registry), only=request.games, times=request.times)
-    findings = []
+    for name in request.games:
+        if name not in games:
+            raise BadRequest(f"there is no game {name!r}{nearest(name, games)}")
+    given, findings = _given(request.player, registry), []
     with scratch("check") as folder:
-        context = CheckContext(subject, games, confinement, request.logs, folder)
+        context = CheckContext(request, given, games, confinement, folder)
         try:
             for finding in walk(steps, context, numbers):
                 findings.append(finding)
@@ -80,6 +64,7 @@ def report(player: str, findings: Sequence[Finding]) -> dict[str, Any]:
 def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
     """Return the numbers of the steps that are named by number or by name."""
     keys = [step.key for step in steps]
+    every = f": they go from 1 to {len(keys)}; --list shows them"
     numbers = set()
     for text in only:
         if text in keys:
@@ -87,7 +72,7 @@ def _numbers(only: Sequence[str], steps: Sequence[CheckStep]) -> set[int]:
         elif text.isascii() and text.isdecimal() and 0 < int(text) <= len(keys):
             numbers.add(int(text))
         else:
-            raise BadRequest(f"there is no step {text!r}: they go from 1 to {len(keys)}; --list shows them")
+            raise BadRequest(f"there is no step {text!r}{near(text, keys) or every}")
     return numbers
 
 

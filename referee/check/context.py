@@ -10,43 +10,52 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from ..launch import BUILDS, Builds, Confinement, Launch, PlayerError, read_folder
+from ..testing.seats import AnyGame
 from .findings import Failed, Skipped
 from .loop import Loop
-from .scripted_match import AnyGame
+from .scripted_match import ScriptedMatch, ScriptedTerms
 from .session import Session, Times
 
 T = TypeVar("T")
 _TOML = "Mend it as it says there; protocol/SPEC.md, Launched programs, has an example of a player.toml."
 
 
-class Subject(Struct, frozen=True, kw_only=True):
-    """The program under check."""
+class CheckRequest(Struct, frozen=True, kw_only=True):
+    """What is to be checked, and how."""
 
-    given: Path | Launch
-    """Its folder, or how else it is started."""
+    player: str
+    """`house:NAME`, `cmd:COMMAND` or a folder."""
+    games: tuple[str, ...] = ()
+    """Names of the games to check with; empty: those that the program names, or all."""
     only: tuple[str, ...] = ()
-    """The games to check; empty: those it names, or all."""
+    """Steps to run, by number or name; empty: all."""
     times: Times = Times()
-    """Its limits."""
+    logs: Path = Path("logs")
+    """Folder beside whose records builds are kept."""
 
 
 class CheckContext:
     """One program under check.
 
     Args:
-        subject: the program.
+        request: how it is checked.
+        given: its folder, or how else it is started.
         games: all those there are, by name.
         confinement: what it is held to.
-        logs: folder beside whose records builds are kept.
         folder: for sockets and outputs.
     """
 
     def __init__(
-        self, subject: Subject, games: dict[str, AnyGame], confinement: Confinement, logs: Path, folder: Path
+        self,
+        request: CheckRequest,
+        given: Path | Launch,
+        games: dict[str, AnyGame],
+        confinement: Confinement,
+        folder: Path,
     ) -> None:
-        self.times = subject.times
+        self.times = request.times
         self.confinement = confinement
-        self.builds = Builds(logs / BUILDS, confinement)
+        self.builds = Builds(request.logs / BUILDS, confinement)
         self.folder = folder
         self.loop = Loop()
         self.known = games
@@ -57,8 +66,8 @@ class CheckContext:
         self.has_reused = False
         """Whether the last match was not the first of its program."""
         self._kept: Session | None = None
-        self._only = subject.only
-        self._given = subject.given
+        self._only = request.games
+        self._given = given
         self._seen: dict[Callable[[CheckContext], Any], Any] = {}
 
     # --- the program
@@ -83,10 +92,8 @@ class CheckContext:
         """
         if isinstance(self._given, Launch):
             return self._given
-        try:
+        with demanding("a folder with a player.toml, and no link out of it", _TOML):
             return read_folder(self._given)
-        except PlayerError as error:
-            raise unready(error, "a folder with a player.toml, and no link out of it", _TOML) from None
 
     @property
     def games(self) -> tuple[AnyGame, ...]:
@@ -123,6 +130,14 @@ class CheckContext:
             raise Skipped("it plays none of the games there are")
         return self.games[0]
 
+    def terms(self, **changes: Any) -> ScriptedTerms:
+        """Return the terms of a match of that game, with the fewest seats.
+
+        Args:
+            changes: further terms.
+        """
+        return ScriptedTerms(game=self.game, **changes)
+
     # --- starting it
 
     @contextmanager
@@ -140,8 +155,12 @@ class CheckContext:
             self._end(session)
 
     @contextmanager
-    def welcomed(self) -> Iterator[Session]:
+    def match(self, terms: ScriptedTerms | None = None, **changes: Any) -> Iterator[ScriptedMatch]:
         """Have the program ready for a match: the one that was kept, or a new one.
+
+        Args:
+            terms: of the match; None: those of the first game.
+            changes: in those of the first game.
 
         Raises:
             Failed: as of session().
@@ -153,7 +172,7 @@ class CheckContext:
             with _explained(session):
                 if kept is None:
                     session.greet()
-                yield session
+                yield ScriptedMatch(session, terms or self.terms(**changes))
             if self.keeps and session.is_idle:
                 self._kept = session
         finally:
@@ -168,11 +187,9 @@ class CheckContext:
 
     def _begun(self, *, is_launched: bool) -> Session:
         folder = Path(tempfile.mkdtemp(dir=self.folder))
-        try:
+        with demanding("a program that can be built and started", _TOML):
             self.builds.build(self.launch)
             return Session(self.launch, self.times, self.loop, self.confinement, folder, is_launched=is_launched)
-        except PlayerError as error:
-            raise unready(error, "a program that can be built and started", _TOML) from None
 
     def _end(self, session: Session) -> None:
         session.close()
@@ -192,13 +209,23 @@ def _explained(session: Session) -> Iterator[None]:
     try:
         yield
     except Failed as failure:
-        failure.asked = failure.asked or session.asked
-        failure.received = session.heard if failure.received is None else failure.received
         session.close()
-        failure.printed = failure.printed or session.last_words
+        session.explain(failure)
         raise
 
 
-def unready(error: PlayerError, expected: str, remedy: str) -> Failed:
-    """Return what to say of a program that can't be launched."""
-    return Failed(str(error), expected=expected, remedy=remedy)
+@contextmanager
+def demanding(expected: str, remedy: str) -> Iterator[None]:
+    """Blame the program for what keeps it from being launched.
+
+    Args:
+        expected: of a program that can be.
+        remedy: how to mend it.
+
+    Raises:
+        Failed: it can't be launched.
+    """
+    try:
+        yield
+    except PlayerError as error:
+        raise Failed(str(error), expected, remedy) from None

@@ -88,9 +88,9 @@ class Failed(Exception):
     def __init__(
         self,
         happened: str,
-        *,
         expected: str,
         remedy: str,
+        *,
         received: bytes | None = None,
         asked: tuple[bytes, ...] = (),
         cause: str | None = None,

@@ -3,67 +3,95 @@
 What came, or did not, is handed to the steps as it is.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from protocol import RemoteProtocolError
+from protocol.decoding import unpack
 from protocol.limits import PREFIX_BYTES
 from protocol.messages import Ready
 
+from ..testing.seats import AnyGame
 from .context import CheckContext
 from .findings import Failed
-from .scripted_match import AnyGame, ScriptedMatch, ScriptedTerms
+from .remedies import OF_CODE
+from .scripted_match import ScriptedMatch
 from .session import Session
 
 QUIET_S = 0.15
 """How long a program is listened to that should say nothing."""
 
 
-class FirstWords(Struct, frozen=True, kw_only=True):
-    """What a program says before anybody has said anything to it."""
+class Seen(Struct, frozen=True, kw_only=True):
+    """What a program says where one message is due."""
 
-    connected_s: float
     frame: bytes
     """With its prefix; what came of it, if `silence` says so."""
-    silence: Failed | None
+    asked: tuple[bytes, ...]
+    """The frames that it answers."""
+    silence: Failed | None = None
     """Why no complete frame came."""
-    chatter: Failed | None
-    """What it said behind it."""
-    token: str
-    """What was in its environment."""
+    chatter: Failed | None = None
+    """What it said where nothing was due."""
+    seconds: float = 0.0
+    """How long it took to connect, or to answer."""
+    match: str = ""
 
     @property
     def body(self) -> bytes:
         """What stands in the frame."""
         return self.frame[PREFIX_BYTES:]
 
+    @property
+    def value(self) -> Any:
+        """The body, decoded.
 
-class Offered(Struct, frozen=True, kw_only=True):
-    """What a program says to an offer."""
-
-    match: str
-    asked: tuple[bytes, ...]
-    frame: bytes
+        Raises:
+            RemoteProtocolError: it can't be.
+        """
+        return unpack(self.body)
 
 
-class FirstTurn(Struct, frozen=True, kw_only=True):
-    """What a program says in its first turn."""
+class FirstWords(Seen, frozen=True, kw_only=True):
+    """What a program says before anybody has said anything to it; the chatter is what it says behind that."""
+
+    token: str
+    """What was in its environment."""
+
+
+class FirstTurn(Seen, frozen=True, kw_only=True):
+    """What a program says in its first turn; the chatter is what it said before that."""
 
     game: AnyGame
     nonce: str
-    chatter: Failed | None
-    """What it said before it was asked."""
-    silence: Failed | None
-    """Why no complete answer came."""
-    match: str
     turn: int
     state: Any
-    asked: tuple[bytes, ...]
-    frame: bytes
     behind: bytes
     """What it said after its answer, and nothing had asked for."""
-    seconds: float
-    """How long the answer took."""
+
+
+S = TypeVar("S", bound=Seen)
+
+
+def judged(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], context: CheckContext) -> str | None:
+    """Judge what a look shows: a failure is about the frame that was seen, unless it names other bytes.
+
+    Raises:
+        Failed: what was seen is wrong, or no message at all.
+    """
+    seen = context.seen(look)
+    try:
+        return judge(seen)
+    except RemoteProtocolError as error:
+        happened, remedy = f"{error.code}: {error.detail}", OF_CODE[error.code]
+        failure = Failed(happened, "one msgpack map, a message of the player", remedy)
+    except Failed as found:
+        failure = found
+    failure.asked = failure.asked or seen.asked
+    failure.received = seen.frame if failure.received is None else failure.received
+    raise failure
 
 
 def first_words(context: CheckContext) -> FirstWords:
@@ -72,31 +100,25 @@ def first_words(context: CheckContext) -> FirstWords:
         connected_s = session.accept(context.times.start_s)
         silence, frame = _frame(session, context.times.start_s, "a hello")
         chatter = None if silence else _chatter(session, "before it was welcomed")
-        return FirstWords(
-            connected_s=connected_s,
-            frame=frame,
-            silence=silence,
-            chatter=chatter,
-            token=session.token,
-        )
+        said: Any = {"frame": frame, "silence": silence, "chatter": chatter}
+        return FirstWords(**said, asked=(), seconds=connected_s, token=session.token)
 
 
-def offered(context: CheckContext) -> Offered:
+def offered(context: CheckContext) -> Seen:
     """Welcome the program and offer it a match."""
     with context.session() as session:
         session.greet()
-        match = ScriptedMatch(session, ScriptedTerms(game=context.game, nonces=True))
+        match = ScriptedMatch(session, context.terms(nonces=True))
         match.open()
         frame = session.frame(context.times.start_s, "a ready")
-        return Offered(match=match.name, asked=session.asked, frame=frame)
+        return Seen(match=match.name, asked=session.asked, frame=frame)
 
 
 def first_turn(context: CheckContext) -> FirstTurn:
     """Play up to the program's first turn and wait for its answer."""
-    game = context.game
     with context.session() as session:
         session.greet()
-        match = ScriptedMatch(session, ScriptedTerms(game=game, nonces=True))
+        match = ScriptedMatch(session, context.terms(nonces=True))
         match.open()
         ready = session.hear(context.times.start_s, "a ready")
         assert isinstance(ready, Ready), "the connection lets nothing else come"
@@ -109,17 +131,17 @@ def first_turn(context: CheckContext) -> FirstTurn:
         if not silence:
             session.loop.pause(QUIET_S)
         return FirstTurn(
-            game=game,
-            nonce=ready.nonce,
-            chatter=chatter,
+            frame=frame,
+            asked=session.asked,
             silence=silence,
+            chatter=chatter,
+            seconds=seconds,
             match=match.name,
+            game=context.game,
+            nonce=ready.nonce,
             turn=match.fold.turn,
             state=match.fold.state,
-            asked=session.asked,
-            frame=frame,
             behind=bytes(session.wire.received),
-            seconds=seconds,
         )
 
 
@@ -128,20 +150,14 @@ def _frame(session: Session, limit_s: float, what: str) -> tuple[Failed | None, 
     try:
         return None, session.frame(limit_s, what)
     except Failed as failure:
-        return _kept(session, failure), session.heard
+        session.explain(failure)
+        return failure, session.heard
 
 
 def _chatter(session: Session, when: str) -> Failed | None:
     try:
         session.quiet(QUIET_S, when)
     except Failed as failure:
-        return _kept(session, failure)
+        session.explain(failure)
+        return failure
     return None
-
-
-def _kept(session: Session, failure: Failed) -> Failed:
-    """Return a failure with what the session knows of it: it is raised when that is gone."""
-    failure.asked = session.asked
-    failure.received = session.heard if failure.received is None else failure.received
-    failure.printed = session.last_words
-    return failure

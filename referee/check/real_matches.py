@@ -1,22 +1,19 @@
 """The last steps: a match in each game as the referee itself plays it, against a house player."""
 
 from functools import partial
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from ..files.removal import temporary_folder
-from ..launch import Launch, PlayerError, house_launch
-from ..match.fouls import Foul
+from ..launch import house_launch
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
 from ..net.matches.settings import TableSettings
 from ..text import counted
-from .context import CheckContext, unready
-from .findings import Failed
+from .context import CheckContext, demanding
 from .positions import SHORT_OPTIONS, short_of_q
-from .scripted_match import AnyGame, fouled
+from .scripted_match import fouled
 from .step import CheckStep
 
 _OPPONENT = "random"
@@ -40,41 +37,24 @@ def _played(name: str, context: CheckContext) -> str:
     context.close()  # a match starts programs of its own
     loop = context.loop
     with temporary_folder("match-", context.folder) as folder:
-        settings = _settings(context, game, folder)
+        times = {"per_move_ms": context.times.move_s * 1000.0, "start_ms": context.times.start_s * 1000.0}
+        settings = TableSettings(
+            options=SHORT_OPTIONS.get(game.name, {}),
+            position=short_of_q() if game.name == "q" else None,
+            time=replace(DEFAULT_TIME, **times),
+            folder=folder,
+        )
         services = MatchServices(confinement=context.confinement)
         host = MatchHost(loop.reactor, loop.seconds, game, settings, services)
-        try:
+        with demanding("a program that can be built and started", "Mend it as it says there."):
             context.builds.build(context.launch)
-            played = loop.result(host.play_programs(_launches(context, game)))
-        except PlayerError as error:
-            advice = "Mend it as it says there."
-            raise unready(error, "a program that can be built and started", advice) from None
+            others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
+            played = loop.result(host.play_programs([context.launch, *others]))
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
-            raise _failed(fouls[0], game, _printed(folder))
+            where = f"it was expelled in turn {fouls[0].turn}: "
+            failure = fouled(fouls[0], game.name, bytes.fromhex(fouls[0].evidence), where)
+            texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
+            failure.printed = "".join(texts)[-_LAST_CHARS:]
+            raise failure
         return f"{counted(played.result.turns, 'turn')}, {played.result.used_ms[0] / 1000:.2f} s of its own"
-
-
-def _launches(context: CheckContext, game: AnyGame) -> list[Launch]:
-    others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
-    return [context.launch, *others]
-
-
-def _settings(context: CheckContext, game: AnyGame, folder: Path) -> TableSettings:
-    return TableSettings(
-        options=SHORT_OPTIONS.get(game.name, {}),
-        position=short_of_q() if game.name == "q" else None,
-        time=replace(DEFAULT_TIME, per_move_ms=context.times.move_s * 1000.0, start_ms=context.times.start_s * 1000.0),
-        folder=folder,
-    )
-
-
-def _failed(foul: Foul, game: AnyGame, printed: str) -> Failed:
-    failure = fouled(foul, game.name, bytes.fromhex(foul.evidence), f"it was expelled in turn {foul.turn}: ")
-    failure.printed = printed
-    return failure
-
-
-def _printed(folder: Path) -> str:
-    texts = [path.read_text(errors="replace") for path in sorted(folder.glob("*.seat0.*.stderr"))]
-    return "".join(texts)[-_LAST_CHARS:]

@@ -5,7 +5,7 @@ import re
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
-from ..match.fouls import STRANGER, Cause, Foul
+from ..match.fouls import STRANGER, UNREADY, Cause, Foul
 
 SPEC = "protocol/SPEC.md"
 
@@ -44,9 +44,6 @@ OF_CAUSE: dict[str, str] = {
 }
 """By cause of a foul, for those without a code."""
 
-
-UNREADY = "no complete answer"
-"""In the detail of a foul whose request was sent, and so of no seat that is vacant."""
 _END = re.compile(r"(?P<how>exit status \d+|signal \w+)(?:: (?P<said>.*?))?(?:; its last words are in .*)?$")
 _MEMORY = re.compile(
     r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE

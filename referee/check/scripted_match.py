@@ -6,24 +6,22 @@ The fold judges, as in every match; what it expels the program for is raised as 
 import hashlib
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from protocol.messages import Ack, Message, Move, Paused, Ready, TimeControl, type_of
 
 from .. import chance
-from ..games.base import Game
 from ..match import commands as c
 from ..match import events as e
 from ..match.fouls import Cause, Foul
 from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
 from ..net.links.outgoing import message_of
+from ..testing.seats import AnyGame, Choose, ScriptedSeat, plain
 from .findings import Failed
 from .remedies import foul_remedy
 from .session import Session
 
-AnyGame = Game[Any, Any, Any]
 _OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
 _SEED = chance.seed_from_number(1)
 """The same deals every time: a step that fails can be run again."""
@@ -51,20 +49,22 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
     """The seat that loses its connection when it is first asked for a move."""
 
 
-class _Unseen(Struct):
-    """What is played for the program before it is taken back."""
+class _Stopping(ScriptedSeat):
+    """A seat that makes so many moves, and then says nothing more, or leaves."""
 
-    moves: int | None
-    """How many of its moves are left; None: the match is not to begin."""
+    def __init__(self, choose: Choose, moves: int, *, leaves: bool) -> None:
+        super().__init__(choose, takes_ms=0.0)
+        self._moves = moves
+        self._leaves = leaves
 
-    def lets(self, command: c.SeatCommand, *, is_own: bool) -> bool:
-        """Tell whether a command is answered now."""
-        if self.moves is None:
-            return is_own
-        if is_own and isinstance(command, c.AskMove):
-            self.moves -= 1
-            return self.moves >= 0
-        return True
+    def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
+        """Answer a command, unless no move is left."""
+        if isinstance(command, c.AskMove):
+            self._moves -= 1
+            if self._moves < 0:
+                gone = e.ConnectionLost(seat=command.seat, at_ms=sent_ms, detail="its connection ended")
+                return gone if self._leaves else None
+        return super().answer(command, sent_ms)
 
 
 class ScriptedMatch:
@@ -84,7 +84,7 @@ class ScriptedMatch:
         """What it has confirmed: `start`, `told`, `end`."""
         self.slowest_s = 0.0
         """Of its moves."""
-        self._session = session
+        self.session = session
         self._terms = terms
         self._seat = terms.seat
         seats = terms.seats or terms.game.seats[0]
@@ -113,7 +113,13 @@ class ScriptedMatch:
         self._sent_ms = self._last_ms = 0.0
         self._events: list[e.Event] = []
         self._demanded = ""
-        self._unseen: _Unseen | None = None
+        self._others: dict[int, ScriptedSeat] = {
+            seat: ScriptedSeat(self._chosen, takes_ms=0.0) for seat in range(seats) if seat != terms.seat
+        }
+        if terms.leaver is not None:
+            self._others[terms.leaver] = _Stopping(self._chosen, 0, leaves=True)
+        self._played = self._others
+        """The seats that are played here: while the program does not see the match, its own may be one of them."""
 
     # --- what a step does
 
@@ -141,20 +147,29 @@ class ScriptedMatch:
         while self.fold.result is None and (moves is None or self.moves < moves):
             self._wait_for_answer()
 
+    def finish(self, moves: int | None = None) -> None:
+        """Play as play() does; then the match is over.
+
+        Raises:
+            Failed: the program is expelled.
+        """
+        self.play(moves)
+        self.void()
+
     def deal(self) -> None:
         """Play up to the program's first request for a move, and leave that open."""
         if self.fold.phase is Phase.NEW:
             self.open()
         while self._awaited is not e.MoveReceived and self.fold.result is None:
             self._wait_for_answer()
-        self._session.flush()
+        self.session.flush()
 
     def start(self) -> None:
         """Play up to the start, and ask for no move."""
         self.open()
         self._wait_for_answer()
-        self._session.keep(1)
-        self._session.flush()
+        self.session.keep(1)
+        self.session.flush()
 
     def play_unseen(self, moves: int | None) -> None:
         """Play for the program: it is not told, for it will be started again.
@@ -162,31 +177,32 @@ class ScriptedMatch:
         Args:
             moves: how many it makes before its next one is asked for; None: it says ready, others do not yet.
         """
-        self._unseen = _Unseen(moves=moves)
+        own: dict[int, ScriptedSeat] = {self._seat: _Stopping(self._chosen, moves or 0, leaves=False)}
+        self._played = own if moves is None else self._others | own
         self.open()
 
     def void(self) -> None:
-        """End the match, wherever it stands; what was not sent yet is left unsaid."""
-        self._session.keep(0)
+        """End the match, wherever it stands; what was not sent yet is left unsaid, unless the game has ended."""
         if self.fold.result is None:
+            self.session.keep(0)
             self._feed(e.RefereeFailed(at_ms=self._now_ms(), detail=END_OF_CHECK))
-        self._session.flush()
+        self.session.flush()
 
     def expel(self) -> None:
         """Expel the program, though it is not to blame."""
         detail = "the check of the player wants to see what it does when it is expelled"
         foul = Foul(seat=self._seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.fold.turn, detail=detail)
         self._say(c.ExpelSeat(seat=self._seat, foul=foul))
-        self._session.flush()
+        self.session.flush()
 
     def pause(self) -> None:
         """Stop in the middle of the match."""
-        self._session.say(Paused(match=self.name, reason=END_OF_CHECK))
-        self._session.flush()
+        self.session.say(Paused(match=self.name, reason=END_OF_CHECK))
+        self.session.flush()
 
     def take_back(self) -> None:
         """Take the program back into the match, on a new connection, and ask again what was open."""
-        self._unseen = None
+        self._played = self._others
         self._feed(e.MatchResumed(at_ms=self._last_ms))
 
     # --- the fold
@@ -197,7 +213,7 @@ class ScriptedMatch:
         return None if request is None else request.answer
 
     def _now_ms(self) -> float:
-        return round((self._session.loop.seconds() - self._began_s) * 1000, 3)
+        return round((self.session.loop.seconds() - self._began_s) * 1000, 3)
 
     def _feed(self, event: e.Event) -> None:
         """Take an event, and everything that the other seats make of it."""
@@ -211,12 +227,14 @@ class ScriptedMatch:
     def _carry_out(self, command: c.Command) -> None:
         if not isinstance(command, c.SeatCommand):
             return
-        if command.seat != self._seat or self._unseen is not None:
-            if self._unseen is None or self._unseen.lets(command, is_own=command.seat == self._seat):
-                answer = self._answered(command)
-                self._events += [answer] if answer is not None else []
+        if (other := self._played.get(command.seat)) is not None:
+            answer = other.answer(command, max(self._now_ms(), self._last_ms))
+            self._events += [answer] if answer is not None else []
+        elif command.seat != self._seat:
+            return
         elif isinstance(command, c.ExpelSeat):
-            raise self._failed(command.foul)
+            self.session.flush()
+            raise fouled(command.foul, self._terms.game.name, self.session.heard)
         else:
             self._say(command)
 
@@ -225,11 +243,7 @@ class ScriptedMatch:
         message = message_of(command, self.fold, self._tokens, head)
         if getattr(message, "ack", None) is not None:
             self._demanded = type_of(message)
-        self._session.say(message)
-
-    def _failed(self, foul: Foul) -> Failed:
-        self._session.flush()
-        return fouled(foul, self._terms.game.name, self._session.heard)
+        self.session.say(message)
 
     # --- the program
 
@@ -237,17 +251,18 @@ class ScriptedMatch:
         """Wait for what the program was asked."""
         request = self.fold.open_requests.get(self._seat)
         assert request is not None, "the other seats answer at once"
-        session = self._session
+        session = self.session
         session.flush()
         self._sent_ms = self._now_ms()
         self._feed(self._event_of(session.hear(request.limit_ms / 1000, _NAMES[request.answer])))
 
     def _event_of(self, message: Message) -> e.Event:
         at_ms = self._now_ms()
-        instants = self._instants(self._seat, at_ms, self._sent_ms)
+        sent_ms = self._sent_ms
+        instants: Any = {"seat": self._seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         if isinstance(message, Move):
             self.moves += 1
-            self.slowest_s = max(self.slowest_s, (at_ms - self._sent_ms) / 1000)
+            self.slowest_s = max(self.slowest_s, (at_ms - sent_ms) / 1000)
             return e.MoveReceived(turn=message.turn, move=message.move, **instants)
         if isinstance(message, Ack):
             self.acks.append(self._demanded)
@@ -255,43 +270,10 @@ class ScriptedMatch:
         assert isinstance(message, Ready), "the connection lets nothing else come"
         return e.ReadyReceived(nonce=message.nonce, **instants)
 
-    @staticmethod
-    def _instants(seat: int, at_ms: float, sent_ms: float) -> Any:
-        return {"seat": seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
-
-    # --- the others
-
-    def _answered(self, command: c.SeatCommand) -> e.SeatEvent | None:
-        """Answer for a seat that is not the program's."""
-        now_ms = max(self._now_ms(), self._last_ms)
-        instants = self._instants(command.seat, now_ms, now_ms)
-        match command:
-            case c.OfferMatch():
-                return e.ReadyReceived(nonce="00" * 16, **instants)
-            case c.AskMove() if command.seat == self._terms.leaver:
-                return e.ConnectionLost(seat=command.seat, at_ms=now_ms, detail="its connection ended")
-            case c.AskMove():
-                return e.MoveReceived(turn=command.turn, move=self._chosen(), **instants)
-            case c.StartSeat(ack=int(ack)) | c.TellSeat(ack=int(ack)) | c.EndSeat(ack=int(ack)):
-                return e.AckReceived(ack=ack, **instants)
-            case _:
-                return None
-
-    def _chosen(self) -> Any:
+    def _chosen(self, _view: Any) -> Any:
+        """Choose for a seat that is played here."""
         legal = self.fold.game.legal_moves(self.fold.state)
-        return msgspec.to_builtins(legal[self._chance.below(len(legal))])
-
-
-def played(session: Session, terms: ScriptedTerms, moves: int | None) -> ScriptedMatch:
-    """Play a match until the program has made so many moves, or to the end of the game; then it is over.
-
-    Raises:
-        Failed: the program is expelled.
-    """
-    match = ScriptedMatch(session, terms)
-    match.play(moves)
-    match.void()
-    return match
+        return plain(legal[self._chance.below(len(legal))])
 
 
 def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
@@ -306,8 +288,8 @@ def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
     broken = f"{foul.cause} ({foul.rule or foul.code})" if foul.rule or foul.code else str(foul.cause)
     return Failed(
         f"{where}{broken}: {foul.detail}",
-        expected="a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time",
-        remedy=foul_remedy(foul, game),
+        "a move that the rules allow" if foul.rule else "an answer as SPEC.md says, in time",
+        foul_remedy(foul, game),
         received=received,
         cause=broken if foul.rule or foul.code else f"{broken}: {foul.detail}",
     )

@@ -145,8 +145,8 @@ class Session:
     def _not_there(self, happened: str) -> Failed:
         return Failed(
             happened,
-            expected="a connection to the address in the environment variable REFEREE_ADDRESS",
-            remedy=end_remedy(happened)
+            "a connection to the address in the environment variable REFEREE_ADDRESS",
+            end_remedy(happened)
             or f"Connect to `tcp:HOST:PORT` or `unix:PATH`, whichever it holds ({SPEC}, Addresses); "
             "stdin and stdout do not lead to the referee.",
         )
@@ -191,8 +191,8 @@ class Session:
         except NotReadingError as error:
             raise Failed(
                 f"it does not read: {error} after {self.times.move_s:g} s",
-                expected="everything that the referee sends is read as it comes",
-                remedy=OF_CODE["not-reading"],
+                "everything that the referee sends is read as it comes",
+                OF_CODE["not-reading"],
             ) from None
 
     def slip_in(self, data: bytes) -> None:
@@ -239,9 +239,8 @@ class Session:
                 self.connection.receive_data(frame)
                 event = self.connection.next_event()
             except RemoteProtocolError as error:
-                raise Failed(
-                    f"{error.code}: {error.detail}", expected=what, remedy=OF_CODE[error.code], received=frame
-                ) from None
+                happened, remedy = f"{error.code}: {error.detail}", OF_CODE[error.code]
+                raise Failed(happened, what, remedy, received=frame) from None
             if isinstance(event, Message):
                 return event  # else it was an answer that crossed the end of its match
 
@@ -273,8 +272,8 @@ class Session:
             self.loop.wait(lambda: wire.has_frame or wire.is_ended, pause_s)
             raise Failed(
                 f"it spoke {when}: {counted(len(wire.received), 'byte')} that nothing asked for",
-                expected="silence until the referee asks for something",
-                remedy=OF_CODE["out-of-turn"],
+                "silence until the referee asks for something",
+                OF_CODE["out-of-turn"],
                 received=wire.take(),
             )
         if wire.is_ended:
@@ -293,8 +292,8 @@ class Session:
             happened = f"nothing came within {limit_s:g} s, nor soon after"
         return Failed(
             happened,
-            expected=f"{what}, complete within {limit_s:g} s after the last byte of the request",
-            remedy=late_remedy(used_s + max(used_later_s, 0.0), is_busy=is_busy, has_answered=bool(wire.received)),
+            f"{what}, complete within {limit_s:g} s after the last byte of the request",
+            late_remedy(used_s + max(used_later_s, 0.0), is_busy=is_busy, has_answered=bool(wire.received)),
         )
 
     def _gone(self, what: str) -> Failed:
@@ -302,12 +301,9 @@ class Session:
         has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
         happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
         last_line = self.last_words.rstrip().rpartition("\n")[2]
-        return Failed(
-            happened,
-            expected=what,
-            cause=f"crashed: {last_line or self.program.status}" if has_ended else None,
-            remedy=end_remedy(happened) or "See what it printed last. Keep the connection until the referee closes it.",
-        )
+        remedy = end_remedy(happened) or "See what it printed last. Keep the connection until the referee closes it."
+        cause = f"crashed: {last_line or self.program.status}" if has_ended else None
+        return Failed(happened, what, remedy, cause=cause)
 
     # --- the end
 
@@ -329,11 +325,9 @@ class Session:
         self.wire.close()
 
     def tear(self) -> None:
-        """Close the connection in the middle of what is to be sent next."""
-        self._listener.close()
+        """Forget the second half of the bytes that are to be sent next."""
         torn = b"".join(self._outbox)
         self._outbox = [torn[: len(torn) // 2]]
-        self.drop()
 
     def expect_exit(self, when: str) -> str:
         """Wait for the program to end by itself.
@@ -351,10 +345,16 @@ class Session:
             spins = used_cpu_s(self.program.mark) - before_s > _SPINS * _WATCHED_S
             raise Failed(
                 f"it still runs {PATIENCE_S:g} s {when}, and {'spins: it uses a whole core' if spins else 'waits'}",
-                expected=f"the program ends by itself within {PATIENCE_S:g} s {when}",
-                remedy="When a read gives no bytes, the connection has ended: leave the loop that reads, and exit.",
+                f"the program ends by itself within {PATIENCE_S:g} s {when}",
+                "When a read gives no bytes, the connection has ended: leave the loop that reads, and exit.",
             )
         return f"it ended after {self.loop.seconds() - began_s:.2f} s"
+
+    def explain(self, failure: Failed) -> None:
+        """Add to a failure what is known of it here."""
+        failure.asked = failure.asked or self.asked
+        failure.received = self.heard if failure.received is None else failure.received
+        failure.printed = failure.printed or self.last_words
 
     @property
     def last_words(self) -> str:

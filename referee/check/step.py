@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from .context import CheckContext
 
-Run = Callable[[CheckContext], str]
-"""Raises Failed or Skipped, or returns what is worth a note: perhaps nothing."""
+Run = Callable[[CheckContext], str | None]
+"""Raises Failed or Skipped, or returns what is worth a note, if anything is."""
 
 
 class CheckStep(Struct, frozen=True):

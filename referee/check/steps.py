@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from . import real_matches, steps_ends, steps_games, steps_start, steps_wire
 from .context import CheckContext
@@ -51,23 +50,29 @@ def walk(steps: Sequence[CheckStep], context: CheckContext, only: Collection[int
 def _found(number: int, step: CheckStep, context: CheckContext, barred: Skipped | None) -> Finding:
     """Run a step, unless it is barred, and return how it went."""
     began_s = time.monotonic()
-    context.has_reused = False
     verdict, note, trouble = StepVerdict.OK, "", None
     try:
         if barred is not None:
             raise barred
-        note = _run(step, context)
+        note = _run(step, context) or ""
     except Skipped as skipped:
         verdict, note = StepVerdict.SKIPPED, str(skipped)
     except Failed as failure:
         verdict, trouble = StepVerdict.FAILED, failure.trouble
-    seconds = round(time.monotonic() - began_s, 3)
-    facts: dict[str, Any] = {"number": number, "key": step.key, "title": step.title, "seconds": seconds}
-    return Finding(verdict=verdict, note=note, trouble=trouble, **facts)
+    return Finding(
+        number=number,
+        key=step.key,
+        title=step.title,
+        verdict=verdict,
+        seconds=round(time.monotonic() - began_s, 3),
+        note=note,
+        trouble=trouble,
+    )
 
 
-def _run(step: CheckStep, context: CheckContext) -> str:
+def _run(step: CheckStep, context: CheckContext) -> str | None:
     """Run a step; if it fails in a program that had played before, what counts is whether a new one passes."""
+    context.has_reused = False
     try:
         return step.run(context)
     except Failed:

@@ -7,7 +7,7 @@ from protocol.messages import Refused
 
 from .context import CheckContext
 from .findings import Failed, Skipped
-from .scripted_match import ScriptedMatch, ScriptedTerms, played
+from .scripted_match import ScriptedMatch
 from .session import Session
 from .step import CheckStep
 
@@ -16,14 +16,10 @@ _BACK_S = 3.0
 _ENDED = "after the referee closed the connection"
 
 
-def _terms(context: CheckContext) -> ScriptedTerms:
-    return ScriptedTerms(game=context.game)
-
-
 def _match(context: CheckContext, session: Session) -> ScriptedMatch:
     """Take the program in, for a match."""
     session.greet()
-    return ScriptedMatch(session, _terms(context))
+    return ScriptedMatch(session, context.terms())
 
 
 def _turn(context: CheckContext, session: Session) -> ScriptedMatch:
@@ -36,22 +32,19 @@ def _turn(context: CheckContext, session: Session) -> ScriptedMatch:
 # --- of a match
 
 
-def _voided(begin: Callable[[ScriptedMatch], None], context: CheckContext) -> str:
+def _voided(begin: Callable[[ScriptedMatch], None], context: CheckContext) -> None:
     """End a match as soon as it has begun, then see whether the program takes another."""
-    with context.welcomed() as session:
-        match = ScriptedMatch(session, _terms(context))
+    with context.match() as match:
         begin(match)
         match.void()
-        played(session, _terms(context), 1)
-        return ""
+        ScriptedMatch(match.session, context.terms()).finish(1)
 
 
-def _two_matches(context: CheckContext) -> str:
-    with context.welcomed() as session:
-        for _ in range(2):
-            played(session, _terms(context), 2)
+def _two_matches(context: CheckContext) -> None:
+    with context.match() as match:
+        match.finish(2)
+        ScriptedMatch(match.session, context.terms()).finish(2)
     context.keeps = True  # from here on: to start it anew for every match would only take time
-    return ""
 
 
 # --- of a connection
@@ -65,29 +58,21 @@ def _exits(prepare: Callable[[CheckContext, Session], object], when: str, contex
         return session.expect_exit(when)
 
 
-def _play_one(context: CheckContext, session: Session) -> None:
-    session.greet()
-    played(session, _terms(context), 1)
-
-
 def _refuse(context: CheckContext, session: Session) -> None:
     session.accept(context.times.start_s)
     session.hear(context.times.start_s, "a hello")
     session.say(Refused(code="closed", reason="sign-up is over: the check wants to see what the program does"))
 
 
-def _torn(context: CheckContext) -> str:
-    """Close in the middle of a frame."""
-    with context.session() as session:
-        _match(context, session).play(1)
-        session.tear()
-        return session.expect_exit("after its connection broke within a frame")
+def _tear(context: CheckContext, session: Session) -> None:
+    _match(context, session).play(1)
+    session.tear()
 
 
 # --- back into a match
 
 
-def _started_again(unseen: int | None, moves: int, context: CheckContext) -> str:
+def _started_again(unseen: int | None, moves: int, context: CheckContext) -> None:
     """Take a program that was started again with its referee into a match.
 
     Args:
@@ -100,10 +85,9 @@ def _started_again(unseen: int | None, moves: int, context: CheckContext) -> str
         match.play_unseen(unseen)
         match.take_back()
         match.play(moves)
-        return ""
 
 
-def _comes_back(context: CheckContext) -> str:
+def _comes_back(context: CheckContext) -> None:
     """Break the connection of a program that nobody has launched: if it comes back, it must do that right."""
     with context.session(is_launched=False) as session:
         match = _turn(context, session)
@@ -116,12 +100,11 @@ def _comes_back(context: CheckContext) -> str:
         if hello.token != session.resume:
             raise Failed(
                 f"it came back with the token {hello.token!r}",
-                expected="`resume` of the offer in `token` of the hello",
-                remedy="Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
+                "`resume` of the offer in `token` of the hello",
+                "Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
             )
         match.take_back()
         match.play(2)
-        return ""
 
 
 OF_MATCHES = (
@@ -136,33 +119,36 @@ OF_MATCHES = (
         "crossed", "it survives an end in its turn, and plays the next match", partial(_voided, ScriptedMatch.deal)
     ),
 )
-_CONNECTIONS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], ...] = (
-    ("leaves", "once the referee has closed", _play_one, _ENDED),
+_EXITS: tuple[tuple[str, str, Callable[[CheckContext, Session], object], str], ...] = (
+    ("leaves", "once the referee has closed", lambda *given: _match(*given).finish(1), _ENDED),
     (
         "expelled",
         "once it is expelled",
-        lambda context, session: _turn(context, session).expel(),
+        lambda *given: _turn(*given).expel(),
         "after it was expelled, and the connection closed",
     ),
     ("refused", "once it is refused", _refuse, "after it was refused, and the connection closed"),
     ("no-match", "if there is no match", lambda _, session: session.greet(), f"{_ENDED} without a match"),
     ("lost", "once its connection is lost", _turn, "after its connection broke in its turn"),
     (
+        "torn",
+        "if its connection breaks within a message",
+        _tear,
+        "after its connection broke within a frame",
+    ),
+    (
         "paused",
         "once the match is paused",
-        lambda context, session: _turn(context, session).pause(),
+        lambda *given: _turn(*given).pause(),
         "after the referee paused the match, and closed the connection",
     ),
 )
 """Key, when it is to end, what is done before the connection is closed, and how that is called if it does not end."""
-_EXITS = tuple(
-    CheckStep(key, f"it ends by itself {title}", partial(_exits, prepare, when))
-    for key, title, prepare, when in _CONNECTIONS
-)
 OF_CONNECTIONS = (
-    *_EXITS[:-1],
-    CheckStep("torn", "it ends by itself if its connection breaks within a message", _torn),
-    _EXITS[-1],
+    *(
+        CheckStep(key, f"it ends by itself {title}", partial(_exits, prepare, when))
+        for key, title, prepare, when in _EXITS
+    ),
     CheckStep("resumed", "started again, it plays on in the middle of a match", partial(_started_again, 2, 2)),
     CheckStep("resumed-early", "started again before the deal, it plays", partial(_started_again, None, 1)),
     CheckStep("comes-back", "if it comes back by itself, it does so with its token", _comes_back),

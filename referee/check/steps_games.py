@@ -4,14 +4,13 @@ Every game there is gets the same steps, those of plugins too.
 """
 
 from functools import partial
-from typing import Any
 
 from ..games.base import seats_text
 from ..text import counted
 from .context import CheckContext
 from .findings import Failed, Skipped
 from .positions import SHORT_OPTIONS, largest, near_end
-from .scripted_match import ScriptedTerms, played
+from .scripted_match import ScriptedMatch, ScriptedTerms
 from .step import CheckStep
 
 _OPENING_MOVES = 5
@@ -24,8 +23,10 @@ _INCREMENT_S = 0.1
 
 def _played(context: CheckContext, terms: ScriptedTerms, moves: int | None) -> str:
     """Play so many moves, or to the end."""
-    with context.welcomed() as session:
-        match = played(session, terms, moves)
+    with context.match(terms) as match:
+        match.finish(moves)
+        if moves is None:  # only who has read `end` takes another match
+            ScriptedMatch(match.session, ScriptedTerms(game=terms.game)).finish(1)
         return f"{counted(match.moves, 'move')}, the slowest {match.slowest_s:.2f} s"
 
 
@@ -40,13 +41,11 @@ def _opening(name: str, context: CheckContext) -> str:
 
 
 def _ending(name: str, context: CheckContext) -> str:
-    game = context.game_called(name)
-    return _played(context, near_end(game).terms(game), None)
+    return _played(context, near_end(context.game_called(name)), None)
 
 
 def _large(name: str, context: CheckContext) -> str:
-    game = context.game_called(name)
-    return _played(context, largest(game).terms(game), 1)
+    return _played(context, largest(context.game_called(name)), 1)
 
 
 def _most_seats(name: str, context: CheckContext) -> str:
@@ -66,18 +65,9 @@ def _leaver(name: str, context: CheckContext) -> str:
     return _played(context, ScriptedTerms(game=game, seats=seats, leaver=1), 3)
 
 
-def _first(context: CheckContext, **changes: Any) -> ScriptedTerms:
-    """Return the terms of a match of the program's first game."""
-    game = context.game
-    return ScriptedTerms(game=game, options=SHORT_OPTIONS.get(game.name, {}), **changes)
-
-
-def _tight(context: CheckContext) -> str:
-    return _played(context, _first(context, per_move_s=_TIGHT_S), _TIGHT_MOVES)
-
-
-def _bank(context: CheckContext) -> str:
-    return _played(context, _first(context, bank_s=_BANK_S, increment_s=_INCREMENT_S), _TIGHT_MOVES)
+def _timed(context: CheckContext, **limits: float) -> str:
+    terms = context.terms(options=SHORT_OPTIONS.get(context.game.name, {}), **limits)
+    return _played(context, terms, _TIGHT_MOVES)
 
 
 def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
@@ -99,6 +89,10 @@ def steps(games: tuple[str, ...]) -> tuple[CheckStep, ...]:
             for name in games
             for key, title, run in kinds
         ),
-        CheckStep("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", _tight),
-        CheckStep("bank-clock", f"it keeps a bank of {_BANK_S:g} s for {_TIGHT_MOVES} moves", _bank),
+        CheckStep("tight-clock", f"it keeps a limit of {_TIGHT_S:g} s a move", partial(_timed, per_move_s=_TIGHT_S)),
+        CheckStep(
+            "bank-clock",
+            f"it keeps a bank of {_BANK_S:g} s for {_TIGHT_MOVES} moves",
+            partial(_timed, bank_s=_BANK_S, increment_s=_INCREMENT_S),
+        ),
     )

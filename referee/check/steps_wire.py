@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from msgspec.structs import replace
+
 from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import Told, encode
@@ -13,7 +15,7 @@ from .context import CheckContext
 from .encodings import longest, reordered
 from .findings import Failed, Skipped
 from .positions import near_end
-from .scripted_match import ScriptedMatch, ScriptedTerms, played
+from .scripted_match import ScriptedMatch
 from .session import Rewrite
 from .step import CheckStep
 from .wire import Delivery
@@ -25,17 +27,14 @@ _TOLD = 12_000
 """Messages, about a megabyte: more than the systems between hold for a program that does not read."""
 
 
-def _ack_start(context: CheckContext) -> str:
-    with context.welcomed() as session:
-        match = ScriptedMatch(session, ScriptedTerms(game=context.game, acknowledge=True))
+def _ack_start(context: CheckContext) -> None:
+    with context.match(acknowledge=True) as match:
         match.deal()
         match.void()
-        return ""
 
 
 def _ack_told(context: CheckContext) -> str:
-    with context.welcomed() as session:
-        match = ScriptedMatch(session, ScriptedTerms(game=context.game, acknowledge=True))
+    with context.match(acknowledge=True) as match:
         for moves in range(1, _MOVES_THAT_DRAW + 1):
             match.play(moves)
             match.deal()
@@ -45,34 +44,30 @@ def _ack_told(context: CheckContext) -> str:
         raise Skipped("nothing was handed to it, so nothing had to be confirmed")
 
 
-def _ack_end(context: CheckContext) -> str:
-    with context.welcomed() as session:
-        ScriptedMatch(session, near_end(context.game).terms(context.game, acknowledge=True)).play()
-        return ""
+def _ack_end(context: CheckContext) -> None:
+    with context.match(replace(near_end(context.game), acknowledge=True)) as match:
+        match.play()
 
 
 # --- bytes
 
 
-def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: Rewrite | None = None) -> str:
+def _read(context: CheckContext, delivery: Delivery = Delivery.WHOLE, rewrite: Rewrite | None = None) -> None:
     """Play a little with a new start of the program, in packets and encodings of all kinds."""
     with context.session() as session:
         session.delivery, session.rewrite = delivery, rewrite
         session.greet()
-        played(session, ScriptedTerms(game=context.game), _MOVES)
-        return ""
+        ScriptedMatch(session, context.terms()).finish(_MOVES)
 
 
 def _reads(context: CheckContext) -> str:
     """Tell much before the next turn; then it has to answer that."""
-    with context.welcomed() as session:
-        match = ScriptedMatch(session, ScriptedTerms(game=context.game))
+    with context.match() as match:
         match.play(1)
         told = Told(match=match.name, turn=1, what={"kind": "expelled", "seat": 1, "cause": "timeout"})
-        session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
-        match.play(2)
-        match.void()
-        return f"{_TOLD} messages"
+        match.session.slip_in(encode_frame(encode(told), MAX_FRAME_FROM_REFEREE_BYTES) * _TOLD)
+        match.finish(2)
+    return f"{_TOLD} messages"
 
 
 # --- what it uses
@@ -81,14 +76,15 @@ def _reads(context: CheckContext) -> str:
 def _prints(context: CheckContext) -> str:
     with context.session() as session:
         session.greet()
-        match = played(session, ScriptedTerms(game=context.game), _MOVES)
+        match = ScriptedMatch(session, context.terms())
+        match.finish(_MOVES)
         session.close()
     printed = len(session.printed)
     if printed > KEPT_BYTES:
         raise Failed(
             f"it printed more than {KEPT_BYTES} bytes in {counted(match.moves, 'move')}",
-            expected=f"no more than the {KEPT_BYTES} bytes that are kept",
-            remedy="Print less: of more than that only the end is kept, and how it began is lost.",
+            f"no more than the {KEPT_BYTES} bytes that are kept",
+            "Print less: of more than that only the end is kept, and how it began is lost.",
         )
     return f"{counted(printed, 'byte')} in {counted(match.moves, 'move')}"
 
@@ -100,8 +96,8 @@ def _memory(context: CheckContext) -> str:
     if peak_mib > limit_mib:
         raise Failed(
             f"its processes used {peak_mib} MiB",
-            expected=f"at most {limit_mib} MiB, all its processes together",
-            remedy="Keep less, or tell the runtime: `java -Xmx300m`, `node --max-old-space-size=300`.",
+            f"at most {limit_mib} MiB, all its processes together",
+            "Keep less, or tell the runtime: `java -Xmx300m`, `node --max-old-space-size=300`.",
         )
     return f"{peak_mib} MiB of {limit_mib} MiB at most"
 

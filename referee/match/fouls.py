@@ -35,6 +35,8 @@ BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Ca
 
 STRANGER = "the token is not one of this match"
 """In the detail of a foul: what a hello without the token of its seat is told."""
+UNREADY = "no complete answer"
+"""In the detail of a foul whose request was sent, and so of no seat that is vacant."""
 
 
 class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

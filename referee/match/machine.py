@@ -17,7 +17,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .fouls import BY_CODE, Cause, Foul
+from .fouls import BY_CODE, UNREADY, Cause, Foul
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
 from .telling import result_of, told_of_end, told_of_foul, told_of_play
@@ -280,7 +280,7 @@ class Match:
             self._time.extend(event.seat, event.at_ms)
             self._commands.append(c.ExtendLimit(seat=event.seat, limit_ms=request.limit_ms))
             return
-        detail = f"no complete answer within {request.limit_ms:.1f} ms"
+        detail = f"{UNREADY} within {request.limit_ms:.1f} ms"
         self._foul(event, self._lateness(), detail=detail, evidence=event.pending)
 
     def _lateness(self) -> Cause:

@@ -1,4 +1,4 @@
-"""For authors of games, players and formats: play without a network, check that a game or a format keeps its contract.
+"""For authors of games, players and formats: seats without a network, and checks that a contract is kept.
 
 Knows commands and the events that answer them. Refuses to know clocks, sockets and records, and makes no chance of its
 own: instants are counted up, and a random source is passed in.
@@ -7,7 +7,7 @@ own: instants are counted up, and a random source is passed in.
 from .drawings import check_drawing
 from .games import JUNK, check_game, spoilt
 from .pairing import check_pairing, random_result, with_rounds
-from .seats import AnyGame, Choose, ScriptedSeat, drive, plain, random_chooser
+from .seats import AnyGame, Choose, ScriptedSeat, plain
 
 __all__ = [
     "JUNK",
@@ -17,9 +17,7 @@ __all__ = [
     "check_drawing",
     "check_game",
     "check_pairing",
-    "drive",
     "plain",
-    "random_chooser",
     "random_result",
     "spoilt",
     "with_rounds",

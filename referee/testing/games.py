@@ -8,6 +8,7 @@ import msgspec
 
 from .. import chance
 from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome
+from ..pairing.base import PairingFormat
 from .drawings import check_drawing
 from .seats import AnyGame, plain
 
@@ -50,20 +51,33 @@ def check_game(
 
 def _check_description(game: AnyGame) -> None:
     """Check what a game says of itself."""
-    assert game.name, "a game has a name"
-    assert game.title, f"{game.name} has no title"
-    assert game.seats, f"{game.name} is for no number of seats"
     for rule_id, rule in game.rules.items():
         assert rule_id == rule.id, f"{rule_id} stands for the rule {rule.id}"
         assert rule.text, f"{rule_id} has no text"
         assert rule.source, f"{rule_id} has no source"
     _check_schema(game.schema(), game.name)
+    check_options(game, BadSetup)
+
+
+def check_options(described: AnyGame | PairingFormat[Any], refusal: type[Exception]) -> None:
+    """Check that a game or a format has a name, a title and seats, and refuses options that it has not.
+
+    Args:
+        described: the game or the format.
+        refusal: what it raises then.
+
+    Raises:
+        AssertionError: it has not, or does not.
+    """
+    assert described.name, "there is no name"
+    assert described.title, f"{described.name} has no title"
+    assert described.seats, f"{described.name} is for no number of seats"
     for option in ({"no such option": 1}, {"": None}):
         try:
-            game.parse_options(option)
-        except BadSetup:
+            described.parse_options(option)
+        except refusal:
             continue
-        raise AssertionError(f"{game.name} takes the options {option}")
+        raise AssertionError(f"{described.name} takes the options {option}")
 
 
 def _check_schema(part: Any, where: str) -> None:
@@ -75,23 +89,17 @@ def _check_schema(part: Any, where: str) -> None:
         _check_schema(value, value.get("title", where) if isinstance(value, dict) else where)
 
 
-class _GameCheck:
-    """One game that is played and checked.
+class _GameCheck(msgspec.Struct):
+    """One game that is played and checked."""
 
-    Args:
-        game: the rules.
-        source: what chooses moves.
-        options: parsed.
-        seats: how many.
-        key: 32 bytes; the deal follows from them.
-    """
-
-    def __init__(self, game: AnyGame, source: "Random", options: Any, seats: int, key: bytes) -> None:
-        self.game = game
-        self.source = source
-        self.options = options
-        self.seats = seats
-        self.key = key
+    game: AnyGame
+    source: "Random"
+    """What chooses moves."""
+    options: Any
+    """Parsed."""
+    seats: int
+    key: bytes
+    """32 of them; the deal follows from them."""
 
     def play(self, max_turns: int) -> None:
         """Play one game to its end; then the same moves once more, which must give the same."""
@@ -176,48 +184,40 @@ class _GameCheck:
         assert self.seats == len(outcome.scores), "every seat has its score"
         assert outcome.reason in self.game.rules, f"ended by {outcome.reason}, which is no rule"
 
+    def _some_moves(self, state: Any) -> list[Any]:
+        """Return some of the legal moves."""
+        legal = self.game.legal_moves(state)
+        return self.source.sample(legal, min(_SAMPLE, len(legal)))
+
     def _check_legal_moves(self, state: Any) -> None:
         """Check that what is said to be legal is, also after a trip over the wire."""
-        legal = self.game.legal_moves(state)
-        assert legal, "no legal move, and the game goes on"
-        for move in self.source.sample(legal, min(_SAMPLE, len(legal))):
+        picked = self._some_moves(state)
+        assert picked, "no legal move, and the game goes on"
+        for move in picked:
             assert move == self.game.parse_move(plain(move)), f"{move} is another move on the wire"
             self._played(state, move)
 
     def _check_refusals(self, state: Any) -> None:
         """Check that hostile and illegal moves are refused by name, and change nothing."""
         kept, shown = deepcopy(state), repr(state)
-        for raw in [*JUNK, *self._spoilt_moves(state), *self._moves_of_others(state)]:
-            given = repr(raw)
-            rule_id = self._broken_rule(state, raw)
+        spoiled = [spoilt(plain(move), self.source) for move in self._some_moves(state) for _ in range(4)]
+        for raw in [*JUNK, *spoiled, *self._moves_of_others(state)]:
+            given, rule_id = repr(raw), None
+            try:
+                self.game.play(state, self.game.parse_move(raw))
+            except MalformedMove:
+                pass
+            except IllegalMove as error:
+                rule_id = error.rule_id
             assert rule_id is None or rule_id in self.game.rules, f"{rule_id} is no rule of {self.game.name}"
             assert given == repr(raw), f"the player's value was changed: {given:.200}"
         assert shown == repr(state), "a refused move changed the state"
         assert kept == state, "a refused move changed the state"
 
-    def _broken_rule(self, state: Any, raw: Any) -> str | None:
-        """Return the id of the rule that a plain value breaks; None if it is legal or no move at all."""
-        try:
-            self.game.play(state, self.game.parse_move(raw))
-        except MalformedMove:
-            return None
-        except IllegalMove as error:
-            return error.rule_id
-        return None
-
-    def _spoilt_moves(self, state: Any) -> list[Any]:
-        """Return legal moves with one part replaced, left out or doubled."""
-        legal = self.game.legal_moves(state)
-        picked = self.source.sample(legal, min(_SAMPLE, len(legal)))
-        return [spoilt(plain(move), self.source) for move in picked for _ in range(4)]
-
     def _moves_of_others(self, state: Any) -> list[Any]:
         """Return what would be legal after one more turn: mostly illegal now."""
         later = self.game.deliver(self._play(state, self.source.choice(self.game.legal_moves(state))))
-        if self.game.outcome(later) is not None:
-            return []
-        legal = self.game.legal_moves(later)
-        return [plain(move) for move in self.source.sample(legal, min(_SAMPLE, len(legal)))]
+        return [] if self.game.outcome(later) is not None else list(map(plain, self._some_moves(later)))
 
     def _check_drops(self, state: Any, mover: int | None = None) -> None:
         """Drop all seats one by one, with a turn played in between where one is due: it must end.
@@ -274,16 +274,3 @@ def _check_plain(value: Any, what: str) -> None:
     """Check that a value is the same in JSON and in msgpack, so that no player and no record loses any of it."""
     over_json = msgspec.json.decode(msgspec.json.encode(value))
     assert plain(value) == over_json, f"{what} is not plain: {value}"
-    _check_types(msgspec.to_builtins(value), what)
-
-
-def _check_types(value: Any, what: str) -> None:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            assert type(key) is str, f"{what} has a key that is no string: {key!r}"
-            _check_types(item, what)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _check_types(item, what)
-    else:
-        assert value is None or type(value) in (str, int, float, bool), f"{what} holds a {type(value).__name__}"

@@ -13,6 +13,7 @@ from .. import chance
 from ..pairing.balanced_tables import Table
 from ..pairing.base import BadFormat, BadPairing, EntrantField, NotDue, Pairing, PairingFormat, PlayedPairing, bye
 from ..pairing.dutch import pair_round
+from .games import check_options
 
 if TYPE_CHECKING:
     from random import Random
@@ -47,7 +48,9 @@ def check_pairing(
         AssertionError: the contract is broken; the text says how.
         Exception: whatever else the format raised, where the contract does not let it.
     """
-    _check_description(form)
+    check_options(form, BadFormat)
+    msgspec.json.schema(form.options_type)
+    form.parse_options({})
     parsed = form.parse_options(dict(options or {}))
     shuffle = chance.Dealer(source.randbytes(chance.SEED_BYTES))
     check = _PairingCheck(form, source, field, form.new(parsed, field, shuffle))
@@ -86,43 +89,22 @@ def random_result(pairing: Pairing, source: "Random") -> PlayedPairing:
     return PlayedPairing(pairing=pairing, ranking=tuple((seat,) for seat in seats), scores=scores, fouls=fouls)
 
 
-def _check_description(form: PairingFormat[Any]) -> None:
-    """Check what a format says of itself."""
-    assert form.name, "a format has a name"
-    assert form.title, f"{form.name} has no title"
-    assert form.seats, f"{form.name} is for no number of seats"
-    msgspec.json.schema(form.options_type)
-    form.parse_options({})
-    for option in ({"no such option": 1}, {"": None}):
-        try:
-            form.parse_options(option)
-        except BadFormat:
-            continue
-        raise AssertionError(f"{form.name} takes the options {option}")
+class _PairingCheck(msgspec.Struct):
+    """One tournament that is run and checked."""
 
-
-class _PairingCheck:
-    """One tournament that is run and checked.
-
-    Args:
-        form: the format.
-        source: what chooses results and withdrawals.
-        field: what it is played with.
-        state: before the first match.
-    """
-
-    def __init__(self, form: PairingFormat[Any], source: "Random", field: EntrantField, state: Any) -> None:
-        self.form = form
-        self.source = source
-        self.field = field
-        self.state = state
-        self.steps: list[PlayedPairing | int | tuple[Table, ...]] = []
-        """Results, entrants that withdrew, and rounds as they were paired."""
-        self.withdrawn: set[int] = set()
-        self.due: dict[int, Pairing] = {}
-        self.numbers: set[int] = set()
-        self.latest = [0] * len(field.entrants)
-        """By entrant: the number of its last pairing."""
+    form: PairingFormat[Any]
+    source: "Random"
+    """What chooses results and withdrawals."""
+    field: EntrantField
+    state: Any
+    """Before the first match, at first."""
+    steps: list[PlayedPairing | int | tuple[Table, ...]] = []
+    """Results, entrants that withdrew, and rounds as they were paired."""
+    withdrawn: set[int] = set()
+    due: dict[int, Pairing] = {}
+    numbers: set[int] = set()
+    latest: dict[int, int] = {}
+    """By entrant that has one: the number of its last pairing."""
 
     def run(self, withdrawals: float, max_steps: int) -> None:
         """Run the tournament to its end."""
@@ -224,7 +206,7 @@ class _PairingCheck:
         )
         self.numbers.add(pairing.number)
         for entrant in pairing.seats:
-            assert pairing.number > self.latest[entrant], f"the numbers of entrant {entrant} do not count up"
+            assert pairing.number > self.latest.get(entrant, 0), f"the numbers of entrant {entrant} do not count up"
             self.latest[entrant] = pairing.number
 
     def _check_places(self) -> None:

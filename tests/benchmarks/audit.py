@@ -24,9 +24,10 @@ from referee.match.setup import MatchSetup
 from referee.record.reader import read_record
 from referee.record.seal import RECORD_PURPOSE, Sealer, is_signed
 from referee.record.writer import RecordWriter
-from referee.testing import ScriptedSeat, drive
+from referee.testing import ScriptedSeat
 from sample_players.python.q_simple import make_dag
 
+from ..driving import drive
 from . import steady
 
 ANSWER_MS = 10.0

@@ -64,7 +64,7 @@ def test_failures_of_one_cause_are_told_from_others() -> None:
     crash = Foul(seat=0, cause=Cause.CRASHED, at_ms=1.0, turn=3, detail="exit status 1: KeyError: 'x'")
     assert fouled(crash, "q", b"", "it was expelled in turn 3: ").cause == "crashed: exit status 1: KeyError: 'x'"
     late, later, never = (
-        Failed(f"its answer came after {number} s", expected=expected, remedy="think less")
+        Failed(f"its answer came after {number} s", expected, "think less")
         for number, expected in (("1.5", "a move"), ("27", "a move"), ("3", "an ack"))
     )
     assert late.cause == later.cause != never.cause

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from referee.cli.main import main
 from referee.cli.views.notices import MAX_TOLD, TurnedAway
-from referee.dialects.cs4500.actors import make_actor
+from referee.dialects.cs4500.actors import Actor
 from referee.dialects.cs4500.configs import ActorSpec, actor_of
 from referee.dialects.cs4500.forms import BadForm
 from referee.plugins import load
@@ -272,7 +272,7 @@ def test_an_address_to_join(address: str) -> None:
 def test_actors_are_told_apart(spec: list[Any], expected: ActorSpec) -> None:
     """By how many words describe them, and the third."""
     assert actor_of(spec) == expected
-    assert make_actor(expected).spec is expected
+    assert Actor(expected).spec is expected
 
 
 @pytest.mark.parametrize("spec", [[], ["A"], [1, "dag"], ["A", "dag", 1], ["A", "dag", "win", "x"], [*A, "win", 1, 1]])

@@ -18,8 +18,9 @@ from referee.match import events as e
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase, Request
 from referee.match.setup import UnfitSeed
-from referee.testing import ScriptedSeat, drive, random_chooser
+from referee.testing import ScriptedSeat
 
+from ..driving import drive, random_chooser
 from .folding import (
     EXCHANGE,
     LIMIT,

@@ -13,8 +13,9 @@ from referee.games.quincala.game import QuincalaGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
-from referee.testing import Choose, ScriptedSeat, drive, random_chooser
+from referee.testing import Choose, ScriptedSeat
 
+from ..driving import drive, random_chooser
 from ..match.folding import EXCHANGE, PASS, SEED, place, setup_of
 from ..record.records import Story
 

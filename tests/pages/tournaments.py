@@ -22,11 +22,12 @@ from referee.plugins import load
 from referee.record.match_entries import entry_of
 from referee.record.reader import read_record
 from referee.record.writer import RecordWriter
-from referee.testing import Choose, drive, random_chooser
+from referee.testing import Choose
 from referee.tournament.machine import Fixture, GivenUp, Tournament
 from referee.tournament.match_context import MatchContext, MatchEntry
 from referee.tournament.spec import Participant, TournamentSpec
 
+from ..driving import drive, random_chooser
 from ..match.folding import EXCHANGE, PASS, place
 from ..record.records import SEALER
 from ..time_controls import time_control

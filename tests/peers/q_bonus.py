@@ -11,7 +11,7 @@ from typing import Any
 from twisted.internet import reactor
 
 from referee.app.running import run_reactor
-from referee.dialects.cs4500.actors import make_actor
+from referee.dialects.cs4500.actors import Actor
 from referee.dialects.cs4500.configs import ClientConfig, actor_of, read_values
 from referee.dialects.cs4500.forms import converted
 from referee.dialects.cs4500.player_end import Call, PlayerEnd, launch
@@ -48,7 +48,7 @@ class Garbler:
     """
 
     def __init__(self, spec: list[Any]) -> None:
-        self._actor = make_actor(actor_of(spec))
+        self._actor = Actor(actor_of(spec))
         found = STAFF_NAME.match(str(spec[0]))
         assert found is not None
         self._method = STAFF_METHODS[found["method"]]
@@ -81,7 +81,7 @@ class Silent:
 def end_of(spec: list[Any]) -> PlayerEnd:
     """Return the connection of one player of the configuration."""
     is_garbling = STAFF_NAME.match(str(spec[0])) is not None
-    return Trickler(spec[0], Garbler(spec) if is_garbling else make_actor(actor_of(spec)))
+    return Trickler(spec[0], Garbler(spec) if is_garbling else Actor(actor_of(spec)))
 
 
 def main(port: int) -> None:

@@ -11,8 +11,8 @@ import msgspec
 from protocol import Connection, ConnectionState, Role
 from protocol.connection import TRANSITIONS
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, Message
-from protocol.testing import ConnectionPair, deliver
 
+from .pairs import ConnectionPair, deliver
 from .tables import EXAMPLES, MATCH
 
 PAST = "q-0"

@@ -9,8 +9,8 @@ from protocol.connection import TRANSITIONS
 from protocol.frames import encode_frame
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, Ack, Message, Move, encode
-from protocol.testing import ConnectionPair, deliver
 
+from .pairs import ConnectionPair, deliver
 from .situations import OTHER, PAST, STATES_OF_NO_MATCH, TRIGGERS, message_for, pair_in, receive_all, sender_of
 from .tables import BAD_FRAMES, MATCH, framed
 

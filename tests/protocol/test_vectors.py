@@ -14,7 +14,6 @@ from protocol import Code, Connection, RemoteProtocolError, Role, limits
 from protocol.decoding import decode
 from protocol.frames import FrameReader, encode_frame
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, encode
-from protocol.testing import ConnectionPair
 from referee import chance
 from referee.games import builtin
 from referee.games.q import tiles as q_tiles
@@ -23,6 +22,7 @@ from referee.plugins import load
 
 from . import make_vectors
 from .other_forms import OTHER_FORMS
+from .pairs import ConnectionPair
 from .redone import Redone, redone
 from .situations import OTHER, receive_all, typed
 from .tables import ALSO

@@ -21,8 +21,9 @@ from referee.match import events as e
 from referee.match.machine import Match
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
-from referee.testing import Choose, ScriptedSeat, drive, random_chooser
+from referee.testing import Choose, ScriptedSeat
 
+from ..driving import drive, random_chooser
 from ..match.folding import (
     EXCHANGE,
     LIMIT,

@@ -17,8 +17,9 @@ from referee.match.setup import MatchSetup
 from referee.record.reader import read_chain, read_record
 from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
-from referee.testing import JUNK, drive
+from referee.testing import JUNK
 
+from ..driving import drive
 from ..match.folding import SEED, new_match, opened
 from .forging import ZEROS, audited, digest, encoded, hash_of, lines_of, said
 from .records import SEALER, STORIES, FaultySeat, Story, cut, record_of, tell

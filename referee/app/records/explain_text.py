@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...check.remedies import UNREADY, foul_remedy
+from ...check.remedies import foul_remedy
 from ...match.commands import rank_of
-from ...match.fouls import STRANGER, Cause, Foul
+from ...match.fouls import STRANGER, UNREADY, Cause, Foul
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...text import counted, printable, printable_json
 

@@ -16,7 +16,8 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ...app.services import RefereeOptions, find_confinement
-from ...check.checking import CheckRequest, report, run_check
+from ...check.checking import report, run_check
+from ...check.context import CheckRequest
 from ...check.findings import Finding, Shown, StepVerdict, Trouble
 from ...check.session import Times
 from ...check.step import CheckStep

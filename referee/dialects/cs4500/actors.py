@@ -4,7 +4,6 @@ A player that raises leaves; one that loops never answers, and costs nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from ...plugins import find_game, installed
@@ -13,21 +12,20 @@ from .configs import ActorSpec
 from .forms import choice_of
 from .player_end import Call, PlayerEnd
 
-Choose = Callable[[Any], Any]
 _NO_SEED = bytes(32)
 
 
 class Actor:
-    """One player.
+    """One player, which plays as the house player of its strategy's name does.
 
     Args:
         spec: what it is.
-        choose: its strategy, view -> move.
     """
 
-    def __init__(self, spec: ActorSpec, choose: Choose) -> None:
+    def __init__(self, spec: ActorSpec) -> None:
+        game = find_game("q")
         self.spec = spec
-        self._choose = choose
+        self._choose = installed().player(spec.strategy).make(game, game.parse_options({}), _NO_SEED)
         self._calls = Counter[str]()
 
     def called(self, call: Call, end: PlayerEnd) -> None:
@@ -44,9 +42,3 @@ class Actor:
 
     def lost(self) -> None:
         """Do nothing: a player whose connection ended is asked no more."""
-
-
-def make_actor(spec: ActorSpec) -> Actor:
-    """Return a player that plays as the house player of its strategy's name does."""
-    game = find_game("q")
-    return Actor(spec, installed().player(spec.strategy).make(game, game.parse_options({}), _NO_SEED))

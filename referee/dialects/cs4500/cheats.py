@@ -3,7 +3,9 @@
 Source: The course CS4500 of Fall 2023, milestone 8, JCheat.
 """
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from ...games.q.tiles import BY_NAME, KINDS, NAMES, Cell, Tile, frontier, in_line, misfit, spots
@@ -55,29 +57,21 @@ def no_fit(view: Any) -> Any:
 def not_a_line(view: Any) -> Any:
     """Place own tiles that each fit when placed, but do not lie in one row or column."""
     board = _board_of(view)
-    return _out_of_line(board, _hand_of(view), frontier(board))
+    longer = _longer(board, _hand_of(view), frontier(board))
+    out_of_line = (placed for placed in islice(longer, MAX_STEPS) if not in_line([cell for cell, _ in placed]))
+    return next(map(_place, out_of_line), None)
 
 
-def _out_of_line(board: dict[Cell, Tile], hand: list[Tile], free: set[Cell]) -> Any:
-    """Search placements in line, the shortest first, for one that a further tile takes out of line."""
-    level: list[list[Placed]] = [[]]
-    steps = 0
+def _longer(board: dict[Cell, Tile], hand: list[Tile], free: set[Cell]) -> Iterator[list[Placed]]:
+    """Yield placements, the shortest first; those in line are continued, each set of tiles on cells once."""
+    queue: deque[list[Placed]] = deque([[]])
     seen: set[frozenset[Placed]] = set()
-    while level:
-        longer: list[list[Placed]] = []
-        for placed in level:
-            for following in _continuations(board, hand, free, placed):
-                steps += 1
-                if not in_line([cell for cell, _ in following]):
-                    return _place(following)
-                if steps >= MAX_STEPS:
-                    return None
-                key = frozenset(following)
-                if key not in seen:
-                    seen.add(key)
-                    longer.append(following)
-        level = longer
-    return None
+    while queue:
+        for placed in _continuations(board, hand, free, queue.popleft()):
+            yield placed
+            if frozenset(placed) not in seen:
+                seen.add(frozenset(placed))
+                queue.append(placed)
 
 
 def _continuations(

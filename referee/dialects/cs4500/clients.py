@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from ...errors import BadRequest
-from .actors import make_actor
+from .actors import Actor
 from .configs import ActorSpec, ClientConfig, actor_of, read_config
 from .forms import BadForm
 from .player_end import PlayerEnd, launch
@@ -35,7 +35,7 @@ class CourseClients(Struct, frozen=True, kw_only=True):
         Raises:
             NobodyListens: there is no server.
         """
-        ends = [PlayerEnd(player.name, make_actor(player)) for player in self.players]
+        ends = [PlayerEnd(player.name, Actor(player)) for player in self.players]
         reasons = await launch(reactor, self.host, port, ends, self.wait_s)
         return list(zip((player.name for player in self.players), reasons, strict=True))
 

@@ -20,10 +20,11 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 from ...games.base import Game, MalformedMove
 from ...hookspecs import Joined
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
-from ...net.links.addresses import address_of, endpoint_of, listen, stopped
+from ...net.links.addresses import Ports, endpoint_of
 from ...net.links.patience import Patience
 from ...net.links.player_protocol import LinkFactory, PlayerLink
 from ...net.links.reserved_seats import ReservedSeats
+from ...net.matches.host import LOCAL
 from ...net.matches.lag import LoopLag
 from ...net.matches.programs import private_sockets
 from .forms import choice_of
@@ -33,8 +34,6 @@ MATCH = "cs4500"
 """What the program is told that its match is called."""
 NO_HEAD = "0" * 64
 """In place of the hash of a record's line: the course's referee keeps none."""
-LOCAL = "tcp:0:interface=127.0.0.1"
-_MILLISECONDS = 1000.0
 
 
 class CourseTerms(Struct, frozen=True, kw_only=True):
@@ -77,7 +76,7 @@ class Adapter:
     def _offer(self) -> None:
         """Offer the match to the program; how many play it is not known yet."""
         terms = self._terms
-        limits = {"per_move_ms": terms.per_call_ms, "start_ms": terms.start_s * _MILLISECONDS}
+        limits = {"per_move_ms": terms.per_call_ms, "start_ms": terms.start_s * 1000}
         offer = Offer(
             match=MATCH,
             game=self._game.name,
@@ -99,10 +98,9 @@ class Adapter:
     def called(self, call: Call, end: PlayerEnd) -> None:
         """Pass a call on to the program."""
         self._acks += 1
-        self._link.send(self._message(call))
+        self._link.send(self._message(call, self._acks))
 
-    def _message(self, call: Call) -> Message:
-        ack = self._acks
+    def _message(self, call: Call, ack: int) -> Message:
         if call.method == "setup":
             return Start(match=MATCH, view=call.view, ack=ack)
         if call.method == "take-turn":
@@ -113,17 +111,8 @@ class Adapter:
             return Told(match=MATCH, turn=self._turn, what={}, draws=list(call.tiles), ack=ack)
         self.won = call.has_won
         winners, seed = [0] if call.has_won else [], self._seed.hex()
-        return End(
-            match=MATCH,
-            winners=winners,
-            ranking=[],
-            scores=[],
-            void=None,
-            seed=seed,
-            nonces=[None],
-            head=NO_HEAD,
-            ack=ack,
-        )
+        empty: Any = {"ranking": [], "scores": [], "void": None, "nonces": [None]}
+        return End(match=MATCH, winners=winners, seed=seed, head=NO_HEAD, ack=ack, **empty)
 
     def lost(self) -> None:
         """Let the program go: the referee has closed the connection."""
@@ -170,12 +159,12 @@ async def join(
     reactor: Any,
     now: Callable[[], float],
     game: Game[Any, Any, Any],
-    terms: CourseTerms,
     launch: Launch,
     where: tuple[str, int],
     *,
     confinement: Confinement,
     output: Path,
+    **terms: Any,
 ) -> Joined:
     """Start a program, and let it play one game at a course's referee.
 
@@ -183,50 +172,55 @@ async def join(
         reactor: Twisted's reactor.
         now: monotonic seconds.
         game: the Q game.
-        terms: what the program is told.
         launch: what to start.
         where: host and port of the referee.
         confinement: what the program is held to.
         output: file that takes the end of what it prints.
+        terms: those of CourseTerms: what the program is told.
 
     Raises:
         PlayerError: the program can't be started, or is not ready in time.
         NobodyListens: there is no referee.
     """
-    token = secrets.token_hex(32)
-    lag = LoopLag(reactor, now)
-    door = ReservedSeats(reactor, [token], terms.start_s, patience=Patience(reactor, lag))
+    asked, token, lag, ports = CourseTerms(**terms), secrets.token_hex(32), LoopLag(reactor, now), Ports()
+    door = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, lag))
     with private_sockets(confinement, [0]) as sockets, lag.beating():
         socket = sockets.get(0)
-        endpoint = LOCAL if socket is None else endpoint_of(socket)
-        port = await listen(reactor, endpoint, LinkFactory(door, reactor, now))
-        address = address_of(port, endpoint) if socket is None else ""
-        invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
         access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket)
+        endpoint = LOCAL if socket is None else endpoint_of(socket)
         try:
-            program = Program(replace(launch, name=terms.name), invitation, output, reactor, confinement, access)
-            program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
-            try:
-                return await _play(reactor, game, terms, door, where)
-            finally:
-                program.end()
-                await program.gone
+            address = await ports.open(reactor, [endpoint], LinkFactory(door, reactor, now))
+            invitation = Invitation(address=address, token=token, seed=secrets.token_hex(32))
+            program = Program(replace(launch, name=asked.name), invitation, output, reactor, confinement, access)
+            return await _play(reactor, game, asked, door, where, program)
         finally:
             door.close()
-            await stopped(port)
+            await ports.stopped()
 
 
 async def _play(
-    reactor: Any, game: Game[Any, Any, Any], terms: CourseTerms, door: ReservedSeats, where: tuple[str, int]
+    reactor: Any,
+    game: Game[Any, Any, Any],
+    terms: CourseTerms,
+    door: ReservedSeats,
+    where: tuple[str, int],
+    program: Program,
 ) -> Joined:
-    (link,) = await door.done
-    if link is None:
-        raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
-    adapter = Adapter(game, terms, link)
+    """Play once the program has come, and end it behind."""
+    program.exited.addCallback(lambda status: door.give_up(0, f"its program ended: {status}"))
     try:
-        await adapter.ready.addTimeout(terms.start_s, reactor)
-    except TimeoutError:
-        raise PlayerError(f"{terms.name}: the program did not accept the match within {terms.start_s:g} s") from None
-    await connect(reactor, *where, adapter.end)
-    why = await adapter.end.done
-    return Joined(won=adapter.won, why=why)
+        (link,) = await door.done
+        if link is None:
+            raise PlayerError(f"{terms.name}: {door.vacancies[0].detail}")
+        adapter = Adapter(game, terms, link)
+        try:
+            await adapter.ready.addTimeout(terms.start_s, reactor)
+        except TimeoutError:
+            why = f"the program did not accept the match within {terms.start_s:g} s"
+            raise PlayerError(f"{terms.name}: {why}") from None
+        await connect(reactor, *where, adapter.end)
+        why = await adapter.end.done
+        return Joined(won=adapter.won, why=why)
+    finally:
+        program.end()
+        await program.gone

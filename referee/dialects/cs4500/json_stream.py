@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from protocol import Code, RemoteProtocolError
+from protocol.frames import StreamReader
 from protocol.limits import MAX_DEPTH, MAX_EVIDENCE_BYTES
 
 MAX_NUMBER_CHARS = 1000
@@ -49,7 +50,7 @@ class JsonValue(NamedTuple):
     """Its bytes, without the white space around it."""
 
 
-class JsonReader:
+class JsonReader(StreamReader):
     """Reads the values of one stream; the first error ends it.
 
     Args:
@@ -57,9 +58,7 @@ class JsonReader:
     """
 
     def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
-        self._buffer = bytearray()
-        """What came since the last value."""
+        super().__init__(limit_bytes)
         self._start: int | None = None
         """Where in it the value begins that is being read; None while there is white space alone."""
         self._at = 0
@@ -78,10 +77,6 @@ class JsonReader:
     def pending_bytes(self) -> int:
         """How many bytes came of a value that is not complete."""
         return 0 if self._start is None else len(self._buffer) - self._start
-
-    def receive_data(self, data: bytes) -> None:
-        """Take bytes; next_value tells what they were."""
-        self._buffer += data
 
     def receive_end(self) -> None:
         """Note that no bytes follow: a number that was read so far is complete.
@@ -110,7 +105,11 @@ class JsonReader:
         if end is None:
             return None
         body = bytes(self._buffer[self._start : end])
-        value = _decoded(body)
+        try:
+            value = _decoded(body)
+        except RemoteProtocolError as error:
+            error.evidence = body[:MAX_EVIDENCE_BYTES]
+            raise
         del self._buffer[:end]
         self._start, self._at = None, 0
         return JsonValue(value, body)
@@ -177,34 +176,18 @@ class JsonReader:
         return RemoteProtocolError(code, detail, self.pending)
 
 
-class _Refused(Exception):
-    """Carries a code out of the hooks of the standard library."""
-
-    def __init__(self, code: StrEnum, detail: str) -> None:
-        super().__init__(detail)
-        self.code = code
-
-
 def _decoded(body: bytes) -> Any:
     """Return the value of some bytes that hold at most one, brackets in pairs."""
     try:
         text = body.decode()
-        value = json.loads(
-            text,
-            object_pairs_hook=_unique,
-            parse_int=_integer,
-            parse_float=_real,
-        )
+        value = json.loads(text, object_pairs_hook=_unique, parse_int=_integer, parse_float=_real)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()  # refuses half of a surrogate pair
-    except _Refused as refused:
-        raise RemoteProtocolError(refused.code, str(refused), body[:MAX_EVIDENCE_BYTES]) from None
     except json.JSONDecodeError as error:
-        detail = f"{error.msg} at character {error.pos} of a JSON value"
-        raise RemoteProtocolError(JsonCode.NOT_JSON, detail, body[:MAX_EVIDENCE_BYTES]) from None
+        raise RemoteProtocolError(JsonCode.NOT_JSON, f"{error.msg} at character {error.pos} of a JSON value") from None
     except UnicodeError as error:
-        detail = f"a string is not Unicode: {getattr(error, 'reason', 'invalid')}"
-        raise RemoteProtocolError(JsonCode.NOT_JSON, detail, body[:MAX_EVIDENCE_BYTES]) from None
+        why = getattr(error, "reason", "invalid")
+        raise RemoteProtocolError(JsonCode.NOT_JSON, f"a string is not Unicode: {why}") from None
     return value
 
 
@@ -212,13 +195,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise _Refused(Code.DUPLICATE_KEY, f"an object has the key {twice[:40]!r} twice")
+        raise RemoteProtocolError(Code.DUPLICATE_KEY, f"an object has the key {twice[:40]!r} twice")
     return result
 
 
 def _bounded(text: str) -> str:
     if len(text) > MAX_NUMBER_CHARS:
-        raise _Refused(Code.TOO_LONG, f"a number of {len(text)} characters, more than {MAX_NUMBER_CHARS}")
+        raise RemoteProtocolError(Code.TOO_LONG, f"a number of {len(text)} characters, more than {MAX_NUMBER_CHARS}")
     return text
 
 
@@ -229,5 +212,5 @@ def _integer(text: str) -> int:
 def _real(text: str) -> float:
     value = float(_bounded(text))
     if not math.isfinite(value):
-        raise _Refused(Code.NOT_FINITE, f"the number {text[:40]} is too large")
+        raise RemoteProtocolError(Code.NOT_FINITE, f"the number {text[:40]} is too large")
     return value

@@ -17,7 +17,6 @@ from .forms import BadForm, position_of
 from .link import CourseLink
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
-_MILLISECONDS = 1000.0
 
 
 class CourseServer(Struct, frozen=True, kw_only=True):
@@ -68,7 +67,7 @@ def _settings(config: ServerConfig, folder: Path) -> TableSettings:
         raise BadRequest(f"state0 of the server configuration: {error}") from None
     return TableSettings(
         options=options,
-        time=replace(DEFAULT_TIME, per_move_ms=float(spec.per_turn * _MILLISECONDS)),
+        time=replace(DEFAULT_TIME, per_move_ms=float(spec.per_turn * 1000)),
         hello_s=config.wait_for_signup,
         position=position,
         folder=folder,

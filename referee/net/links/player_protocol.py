@@ -13,6 +13,7 @@ from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
 
 from protocol import Code, Connection, ConnectionState, Need, RemoteProtocolError, Role
+from protocol.connection import Conversation
 from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message
 
@@ -21,42 +22,6 @@ from .addresses import origin_of
 
 CLOSE_S = 1.0
 """How long a closed connection may take to read what was last said to it, before it is cut."""
-
-
-class Conversation(Interface):
-    """The referee's side of what is said on a connection, without I/O; protocol.Connection is one."""
-
-    last_body: bytes
-
-    @property
-    def state(self) -> ConnectionState:
-        """What the conversation is waiting for; only the conversation itself changes it."""
-
-    @property
-    def pending(self) -> bytes:
-        """Bytes of an incomplete message."""
-
-    @property
-    def is_mid_frame(self) -> bool:
-        """Whether a message was begun and is not complete."""
-
-    def receive_data(self, data: bytes, /) -> None:
-        """Take bytes."""
-
-    def receive_end(self) -> None:
-        """Note that no more bytes come."""
-
-    def next_event(self) -> Message | Need:
-        """Take the next message out of the received bytes."""
-
-    def send(self, message: Message, /) -> bytes:
-        """Turn a message into bytes."""
-
-    def send_last(self, message: Message, /) -> bytes:
-        """Turn a refusal or an expulsion into bytes, though the conversation is closed."""
-
-    def close(self) -> None:
-        """End the conversation: nothing more is sent, and what comes is dropped."""
 
 
 class Owner(Interface):

@@ -10,9 +10,10 @@ from referee import chance
 from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.testing import Choose, ScriptedSeat, drive, plain, random_chooser
+from referee.testing import Choose, ScriptedSeat, plain
 from sample_players.python.greedy import make_greedy
 
+from ...driving import drive, random_chooser
 from ...record.records import Story
 from ...time_controls import grouped
 from .states import ARC, CORNER, DONE, GAME, ZEROS, dealt, lay, played, position, state_of

@@ -15,8 +15,9 @@ from referee.games.quincy.forms import PublicEvent, State
 from referee.match.commands import Result
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
-from referee.testing import ScriptedSeat, drive, plain, random_chooser
+from referee.testing import ScriptedSeat, plain
 
+from ...driving import drive, random_chooser
 from .playing import GAME, OPTIONS, begun, column, held, move, play, row, written
 
 keys = st.binary(min_size=32, max_size=32)

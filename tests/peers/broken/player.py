@@ -171,8 +171,10 @@ class Player:
         if FAULT == "upset" and message["what"]["kind"] == "expelled":
             raise RuntimeError("my friend!")
 
-    def on_end(self, _message: Plain) -> None:
-        """Be surprised by an early end, if that is the fault."""
+    def on_end(self, message: Plain) -> None:
+        """Be surprised by an end, if that is the fault."""
+        if FAULT == "no-end" and message["void"] is None:
+            raise RuntimeError("is it over?")
         if FAULT == "no-early-end" and self.awaits_turn:
             raise RuntimeError("it had not begun")
 

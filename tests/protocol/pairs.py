@@ -1,7 +1,7 @@
-"""Two connections joined without a network, for tests of a client or of a referee."""
+"""Two connections joined without a network."""
 
-from .connection import Connection, Need, Role
-from .messages import Message
+from protocol.connection import Connection, Need, Role
+from protocol.messages import Message
 
 
 class ConnectionPair:
