@@ -16,14 +16,13 @@ from twisted.internet.defer import Deferred
 
 from ..clock import Timer
 from .control_groups import Ground, Group
-from .exit_watch import POLL_S, when_ended
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
 from .limits import ProgramLimits, limited
 from .orphans import orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
-from .starting import ProcessCommand, if_alive, start
+from .starting import ProcessCommand, if_alive, start, when_ended
 from .visible_paths import rustup_home
 
 PATIENCE_S = 2.0
@@ -32,6 +31,8 @@ GRACE_S = 0.5
 """Between asking a process group to end and killing it."""
 CLEAR_S = 5.0
 """How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
+POLL_S = 0.02
+"""How often it is looked at whether all of it is gone."""
 CHECK_VARIABLE = "REFEREE_CHECK"
 """Marks the processes of a check that is one of many, and what they leave behind."""
 _PASSED_ON = (CHECK_VARIABLE, "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
@@ -188,7 +189,7 @@ class Program:
             finally:
                 self._output.close_write_end()
             undoing.pop_all()
-        when_ended(self._process, reactor, self._ended)
+        when_ended(self._process, lambda code: reactor.callFromThread(self._ended, code))
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
