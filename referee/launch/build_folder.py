@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -40,7 +39,6 @@ _WAIT = 'echo ready; read -r _ < "$1"; shift; exec "$@" </dev/null'
 _USERS = "echo 0 > /proc/sys/user/max_user_namespaces && echo ready; read -r _"
 """Lets nobody in a new user namespace make another one, and keeps it until it is held."""
 _LOOK_BYTES = 4096
-_GONE_S = 5.0
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -192,10 +190,8 @@ def _grouped(confinement: Confinement) -> Iterator[Group | None]:
     try:
         yield group
     finally:
-        give_up = time.monotonic() + _GONE_S
-        while group is not None and not group.remove() and time.monotonic() < give_up:
-            group.kill()
-            time.sleep(0.01)
+        if group is not None:
+            group.end()
 
 
 def _new_users(launch: Launch, owner: int) -> int:
