@@ -11,8 +11,7 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ..net.http_messages import Inquiry, Reply, refusal
-from ..net.links.lobby import name_of
-from ..net.links.tokens import BadTokens, read_tokens
+from ..net.links.tokens import BadTokens, name_of, read_tokens
 from ..observers import Note
 from ..record.reader import RecordError
 from .archive import BadArchive

@@ -20,7 +20,7 @@ from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
 from ..links.addresses import Ports, endpoint_of
-from ..links.lobby import Door, KnownPlayers, SignUp, SignUpPolicy
+from ..links.lobby import Door, SignUp, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
@@ -246,11 +246,15 @@ class MatchHost:
         def _changed(names: list[str]) -> None:
             self._report(f"signed up: {', '.join(names)}")
 
-        options: Any = {"on_change": _changed, "hello_s": self._settings.hello_s, "patience": self._patience}
-        players = self._settings.players
-        if players is None:
-            return SignUp(self._reactor, policy, **options)
-        return KnownPlayers(self._reactor, policy, players, **options)
+        settings = self._settings
+        return SignUp(
+            self._reactor,
+            policy,
+            settings.players,
+            on_change=_changed,
+            hello_s=settings.hello_s,
+            patience=self._patience,
+        )
 
     def _new_match(self, names: Sequence[str]) -> Match:
         setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)

@@ -3,7 +3,6 @@
 A verdict is the fold's alone. Record first: nothing is sent before the line that says so is written.
 """
 
-import hmac
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,6 +27,7 @@ from ..links.lobby import Absence
 from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
 from ..links.player_protocol import PlayerLink
+from ..links.tokens import index_of
 from .lag import LoopLag
 from .stopwatch import Stopwatch
 
@@ -236,11 +236,8 @@ class MatchRunner:
 
     def seat_of(self, token: str) -> int | None:
         """Return the seat that a resume token is for; None if there is none that may come back."""
-        found = None
-        for seat in range(len(self._links)):
-            is_own = hmac.compare_digest(self._tokens[seat].encode(), token.encode())
-            found = seat if is_own and self._may_return(seat) else found
-        return found
+        seat = index_of(token, self._tokens)
+        return seat if seat is not None and self._may_return(seat) else None
 
     def seat_named(self, name: str) -> int | None:
         """Return the seat of a player whose name is certain; None if there is none that may come back."""
