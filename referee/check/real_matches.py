@@ -45,7 +45,7 @@ def _played(name: str, context: CheckContext) -> str:
         host = MatchHost(loop.reactor, loop.seconds, game, settings, services)
         try:
             context.builds.build(context.launch)
-            played = loop.result(host.play_programs(_launches(context, game)))
+            played = loop.result(host.play(_launches(context, game)))
         except PlayerError as error:
             advice = "Mend it as it says there."
             raise unready(error, "a program that can be built and started", advice) from None

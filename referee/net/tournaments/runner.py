@@ -252,7 +252,7 @@ class TournamentRunner:
         settings = self._settings(name, fixture, _context)
         host = MatchHost(self._reactor, self._now, self._course.game, settings, self._services)
         if resumed is None:
-            played = await host.play_occupants(self._occupants(fixture))
+            played = await host.play(self._occupants(fixture), is_patient=True)
         else:
             contexts.append(self._resumed_context(resumed))
             played = await host.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
