@@ -223,6 +223,11 @@ def _tried(sandbox: Sandbox) -> str:
         raise NoSandboxError(f"bubblewrap does not start: {error}", _GET_IT) from None
     if trial.returncode:
         said = trial.stderr.strip() or f"exit status {trial.returncode}"
-        remedy = _GET_IT if "nknown option" in said else _LET_IT
-        raise NoSandboxError(f"bubblewrap does not work here ({said})", remedy)
+        raise NoSandboxError(f"bubblewrap does not work here ({said})", _LET_IT if _is_new(sandbox) else _GET_IT)
     return trial.stdout.strip()
+
+
+def _is_new(sandbox: Sandbox) -> bool:
+    """Tell whether a bubblewrap knows the newest of the options: it says its version once it has read those before."""
+    probe = [sandbox.program, "--disable-userns", "--version"]
+    return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0

@@ -289,13 +289,17 @@ def test_records_are_looked_for_near_by(tmp_path: Path) -> None:
     assert found == {".", "b", "b/c"}
 
 
+NEW = '#!/bin/sh\n[ "$*" = "--disable-userns --version" ] && exit\n'
+"""A bubblewrap that knows all options."""
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         (None, "bubblewrap is not installed; install bubblewrap"),
         ("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2; exit 1\n", "install bubblewrap 0.8"),
-        ("#!/bin/sh\necho 'bwrap: No permissions to create namespace' >&2; exit 1\n", "let users make user namespaces"),
-        ("#!/bin/sh\nexit 7\n", "(exit status 7); let users"),
+        (f"{NEW}echo 'bwrap: No permissions to create namespace' >&2; exit 1\n", "let users make user namespaces"),
+        (f"{NEW}exit 7\n", "(exit status 7); let users"),
         ("no program", "bubblewrap does not start"),
     ],
 )
