@@ -5,6 +5,8 @@ and changes its environment can't be told from the user's own.
 """
 
 import os
+import signal
+from contextlib import suppress
 
 _READ_BYTES = 65_536
 
@@ -18,6 +20,15 @@ def orphans(mark: str) -> list[int]:
     wanted, own = mark.encode(), os.getpid()
     pids = (int(name) for name in os.listdir("/proc") if name.isdecimal())  # noqa: PTH208  # names are all that is wanted
     return [pid for pid in pids if pid != own and _has(pid, wanted)]
+
+
+def kill_orphans(mark: str) -> bool:
+    """Kill the processes whose environment holds a mark; tell whether there were any."""
+    pids = orphans(mark)
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(pids)
 
 
 def _has(pid: int, wanted: bytes) -> bool:

@@ -18,7 +18,7 @@ from ..clock import Timer
 from .control_groups import Ground, Group
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
 from .limits import ProgramLimits, limited
-from .orphans import orphans
+from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
@@ -229,37 +229,23 @@ class Program:
 
     def _clear(self, give_up: float) -> None:
         """Kill and remove until nothing is left."""
-        orphans_left = self._kill_rest()
-        is_clear = not orphans_left and (self._group is None or self._group.remove())
+        is_clear = not self._kill_rest() and (self._group is None or self._group.remove())
         if is_clear or self._reactor.seconds() > give_up:
             self.gone.callback(None)
         else:
             self._reactor.callLater(POLL_S, self._clear, give_up)
-
-    def _orphans(self) -> list[int]:
-        """Return what has left the process group, where neither sandbox nor control group holds it."""
-        is_held = self._group is not None or self._confinement.sandbox is not None
-        return [] if is_held else orphans(self.mark)
 
     def _kill(self) -> None:
         self._signal(signal.SIGKILL)
         self._kill_rest()
 
     def _kill_rest(self) -> bool:
-        """Kill what has left the process group; tell whether there was any of it that no control group holds."""
+        """Kill what has left the process group; tell whether there was any of it that nothing else holds."""
         if self._group is not None:
             self._group.kill()
-        pids = self._orphans()
-        for pid in pids:
-            _send(os.kill, pid, signal.SIGKILL)
-        return bool(pids)
+        is_held = self._group is not None or self._confinement.sandbox is not None
+        return not is_held and kill_orphans(self.mark)
 
     def _signal(self, number: int) -> None:
-        _send(os.killpg, self._process.pid, number)
-
-
-def _send(send: Callable[[int, int], None], pid: int, number: int) -> None:
-    try:
-        send(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return  # nobody is left
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
+            os.killpg(self._process.pid, number)

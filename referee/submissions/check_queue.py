@@ -9,6 +9,7 @@ import hashlib
 import os
 import signal
 import subprocess
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -22,7 +23,7 @@ from twisted.internet.threads import deferToThread
 
 from ..files.scratch import scratch
 from ..files.tree import BadTree, is_of_the_machine
-from ..launch.orphans import orphans
+from ..launch.orphans import kill_orphans
 from ..launch.program import CHECK_VARIABLE
 from ..launch.starting import ProcessCommand, if_alive, start
 from ..observers import Note
@@ -175,41 +176,29 @@ class CheckQueue:
     async def _ended(self, process: "subprocess.Popen[bytes]") -> int | None:
         """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
         try:
-            if await self._comes_true(lambda: process.poll() is not None, self._limit_s):
-                return process.returncode
+            return await deferToThread(process.wait, self._limit_s)
+        except subprocess.TimeoutExpired:
             return None
         finally:
-            await self._swept(process)
+            await deferToThread(self._sweep, process)
 
-    async def _swept(self, process: "subprocess.Popen[bytes]") -> None:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        await self._comes_true(lambda: process.poll() is not None, GRACE_S)
+    def _sweep(self, process: "subprocess.Popen[bytes]") -> None:
+        """End a check, if it has not, and all that it started."""
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await self._comes_true(lambda: process.poll() is not None and not self._kill_orphans(), _GONE_S)
-
-    async def _comes_true(self, holds: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until something holds; tell whether it does."""
-        give_up = self._reactor.seconds() + limit_s
-        while not (is_true := holds()) and self._reactor.seconds() < give_up:
-            await deferLater(self._reactor, POLL_S)
-        return is_true
+        give_up = time.monotonic() + _GONE_S
+        while (kill_orphans(self._mark) or process.poll() is None) and time.monotonic() < give_up:
+            time.sleep(POLL_S)
 
     def _end_leftovers(self) -> None:
         """End what a service that was killed has left running, then remove its files."""
-        while self._kill_orphans():
+        while kill_orphans(self._mark):
             pass
         with scratch("check"):
             pass
-
-    def _kill_orphans(self) -> bool:
-        """Kill every process of a check; return whether there were any."""
-        pids = orphans(self._mark)
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        return bool(pids)
 
 
 def _told(error: Exception) -> str:

@@ -97,17 +97,14 @@ class MatchRunner:
         """Fires with the result; fails: NotWritten if the record can't be, MatchPaused if it was stopped."""
         self._links = list(players.links)
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
-        self._tokens = players.tokens
+        self._players = players
         self._returns = Counter[int]()
         self._writer = writer
         self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
         self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
-        self._vacancies = players.vacancies
         self._programs = players.programs
         self._on_step = on_step
-        self._release_link = players.release
         self._last_ms = last_ms
-        self._come_back_s = players.come_back_s
         self._events: deque[e.Event] = deque()
         self._is_busy = False
         self._departures: dict[int, _Departure] = {}
@@ -149,7 +146,7 @@ class MatchRunner:
     def _absence(self, seat: int, *, is_new: bool) -> e.Event:
         """Return the event of a seat that nobody took."""
         at_ms, program = self._stopwatch.at_ms(), self._programs.get(seat)
-        why = self._vacancies.get(seat) or Absence(detail="nobody came")
+        why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
         if why.code is not None:
             return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
         if program is not None and program.status is not None:
@@ -227,16 +224,16 @@ class MatchRunner:
         elif program is None and not self._may_come_back(seat):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
         else:
-            patience_s = self._come_back_s if program is None else EXIT_S
+            patience_s = self._players.come_back_s if program is None else EXIT_S
             wait = self._patience.wait(patience_s, self._left, seat, detail, origin=link.origin)
             self._departures[seat] = _Departure(self._stopwatch.at_ms(), detail, wait)
 
     def _may_come_back(self, seat: int) -> bool:
-        return self._come_back_s > 0 and seat not in self._programs
+        return self._players.come_back_s > 0 and seat not in self._programs
 
     def seat_of(self, token: str) -> int | None:
         """Return the seat that a resume token is for; None if there is none that may come back."""
-        seat = index_of(token, self._tokens)
+        seat = index_of(token, self._players.tokens)
         return seat if seat is not None and self._may_return(seat) else None
 
     def seat_named(self, name: str) -> int | None:
@@ -339,7 +336,7 @@ class MatchRunner:
         if isinstance(command, c.ExtendLimit):
             self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
             return
-        message = message_of(command, self.match, self._tokens, self._writer.head)
+        message = message_of(command, self.match, self._players.tokens, self._writer.head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
             link.expel(message)
@@ -361,7 +358,7 @@ class MatchRunner:
 
     def _finish(self, result: c.Result) -> None:
         self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
-        self._release(self._release_link)
+        self._release(self._players.release)
         self.done.callback(result)
 
     def _give_up(self, error: Exception) -> None:
