@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch import Builds, Confinement, PlayerError, find_ground, find_sandbox, read_folder
+from referee.launch import Builds, Confinement, PlayerError, read_folder
 from referee.launch.build import content_hash
+from referee.launch.control_groups import find_ground
+from referee.launch.sandbox import find_sandbox
 
 
 class Player:

@@ -18,12 +18,11 @@ from referee.launch import (
     PlayerKind,
     PlayerSpec,
     Program,
-    command_launch,
     house_launch,
     parse_player,
     read_folder,
 )
-from referee.launch.player_spec import resolved
+from referee.launch.player_spec import command_launch, resolved
 from referee.launch.program import GRACE_S, PATIENCE_S, POLL_S
 
 from ..net.wires import fired

@@ -9,18 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch import (
-    Launch,
-    NoSandboxError,
-    PlayerError,
-    ProgramLimits,
-    command_launch,
-    find_sandbox,
-    house_launch,
-)
+from referee.launch import Launch, NoSandboxError, PlayerError, ProgramLimits, house_launch
 from referee.launch.file_view import MAX_COVERED, MAX_SIFTED, FileAccess, FileView, private_folders, view_of
-from referee.launch.player_spec import resolved
-from referee.launch.sandbox import HOME
+from referee.launch.player_spec import command_launch, resolved
+from referee.launch.sandbox import HOME, find_sandbox
 from referee.launch.starting import ProcessCommand
 from referee.launch.visible_paths import is_shared, named, own_runtime, runtimes
 from referee.record.record_files import record_names
