@@ -35,11 +35,13 @@ _NOTED_BYTES = 60
 class Returns(Interface):
     """Who takes players back whose connection was lost: a running match."""
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the seat that a resume token is for; None if there is none that may come back."""
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
+        """Return the seat of a player that may come back; None if there is none.
 
-    def seat_named(self, name: str) -> int | None:
-        """Return the seat of a player whose name is certain; None if there is none that may come back."""
+        Args:
+            token: that it brings: the resume token, unless its name is certain.
+            name: its own, if it brings a token of the organiser's: a program that was started anew knows no other.
+        """
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection."""
@@ -177,14 +179,7 @@ class Door(ABC):
         self.returns.take_back(seat, link)
 
     def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
-        """Return the seat to which a player comes back, or None.
-
-        The organiser's token will do in place of the match's own: a program that was started anew knows no other.
-        """
-        name = name_of(link.token, self._hashes)
-        if name is not None:
-            return returns.seat_named(name)
-        return None if link.token is None else returns.seat_of(link.token)
+        return returns.seat_of(link.token, name_of(link.token, self._hashes))
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Close the connection: it is no player, or one no longer."""

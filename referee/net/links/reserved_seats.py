@@ -72,17 +72,14 @@ class ReservedSeats(Door):
         self._links[seat] = link
         self._check_full()
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the free seat that a token is for; None if there is none."""
-        seat = index_of(token, self._tokens)
-        return None if seat is None else self._free(seat)
-
-    def seat_named(self, name: str) -> int | None:
-        """Return the free seat of a player; None if there is none."""
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
+        """Return the free seat of a player, by its name if that is certain, else by its token; None: there is none."""
+        if name is None:
+            return self._free(index_of(token, self._tokens))
         return self._free(self._names.index(name)) if name in self._names else None
 
-    def _free(self, seat: int) -> int | None:
-        is_free = self.is_open and self._links[seat] is None and seat not in self.vacancies
+    def _free(self, seat: int | None) -> int | None:
+        is_free = seat is not None and self.is_open and self._links[seat] is None and seat not in self.vacancies
         return seat if is_free else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
@@ -126,8 +123,7 @@ class ReservedSeats(Door):
     def _seat_behind(self, link: PlayerLink, came: bytes) -> int | None:
         """Return the free seat of a program that has not said hello: it came by its own socket, or sent its token."""
         said = (seat for seat, token in enumerate(self._tokens) if token.encode() in came)
-        seat = self.origins.get(link.origin, next(said, None))
-        return seat if seat is not None and self._free(seat) is not None else None
+        return self._free(self.origins.get(link.origin, next(said, None)))
 
     def _too_late(self, start_s: float) -> None:
         silent = {self._seat_behind(link, _came(link)): link for link in self._greeting}

@@ -96,13 +96,10 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
         if name in known and not may_renew:
             raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
     tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
-    _write(path, {**known, **{name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}})
-    return tokens
-
-
-def _write(path: Path, hashes: Mapping[str, str]) -> None:
+    hashes = known | {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
     content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
     if len(content) > MAX_FILE_BYTES:
         raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, [content.encode()], mode=0o600)
+    return tokens

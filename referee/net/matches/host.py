@@ -19,6 +19,7 @@ from ...observers import Observer
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
+from ...tournament.match_context import MatchContext
 from ..links.addresses import Ports, endpoint_of
 from ..links.lobby import Door, SignUp, SignUpPolicy
 from ..links.patience import Patience
@@ -259,8 +260,9 @@ class MatchHost:
         resumed: Resumption | None,
         missing: str | None = None,
     ) -> MatchReport:
-        writer = self._new_record(match) if resumed is None else self._old_record(resumed)
         observers, lender = self._services.observers, self._services.lender
+        writer, context = self._new_record(match) if resumed is None else (resumed.writer, resumed.context)
+        observers.tell(Observer.record_opened, self.match_name, context)
 
         def _step(event: Event, commands: tuple[Command, ...]) -> None:
             for command in commands:
@@ -295,7 +297,7 @@ class MatchHost:
         head = writer.result_head
         return MatchReport(names=match.setup.names, result=result, record=writer.path, match=match, head=head)
 
-    def _new_record(self, match: Match) -> RecordWriter:
+    def _new_record(self, match: Match) -> tuple[RecordWriter, MatchContext | None]:
         writer = RecordWriter(self._settings.folder / f"{self.match_name}.jsonl", self._services.sealer)
         context = None if self._settings.context is None else self._settings.context()
         try:
@@ -312,12 +314,7 @@ class MatchHost:
         except OSError:
             writer.path.unlink()  # an empty file is no record
             raise
-        self._services.observers.tell(Observer.record_opened, self.match_name, context)
-        return writer
-
-    def _old_record(self, resumed: Resumption) -> RecordWriter:
-        self._services.observers.tell(Observer.record_opened, self.match_name, resumed.context)
-        return resumed.writer
+        return writer, context
 
 
 async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:

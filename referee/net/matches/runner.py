@@ -231,18 +231,13 @@ class MatchRunner:
     def _may_come_back(self, seat: int) -> bool:
         return self._players.come_back_s > 0 and seat not in self._programs
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the seat that a resume token is for; None if there is none that may come back."""
-        seat = index_of(token, self._players.tokens)
-        return seat if seat is not None and self._may_return(seat) else None
-
-    def seat_named(self, name: str) -> int | None:
-        """Return the seat of a player whose name is certain; None if there is none that may come back."""
-        seats = [seat for seat, other in enumerate(self.match.setup.names) if other == name]
-        return next((seat for seat in seats if self._may_return(seat)), None)
-
-    def _may_return(self, seat: int) -> bool:
-        return self._may_come_back(seat) and self._is_in(seat) and self._returns[seat] < MAX_RETURNS
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
+        """Return the seat of a player that may come back, by its name if that is certain; None if there is none."""
+        names = self.match.setup.names
+        seat = index_of(token, self._players.tokens) if name is None else names.index(name) if name in names else None
+        if seat is None or not self._may_come_back(seat) or not self._is_in(seat):
+            return None
+        return seat if self._returns[seat] < MAX_RETURNS else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
