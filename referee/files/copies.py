@@ -6,15 +6,16 @@ What else there is stays behind: devices, pipes, sockets, and the bits that lend
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
-from .tree import TreeNode, open_folder, walk
+from .opened import FOLDER, opened
+from .tree import TreeNode, opened_folder, walk
 
 _MODE, _EXECUTABLE = 0o644, 0o755
 _PARTIAL = ".referee-partial"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 LeftOut = Callable[[TreeNode], bool]
 Marks = Mapping[str, tuple[object, ...]]
@@ -62,11 +63,8 @@ def copy_folder(source: Path, target: Path) -> None:
         OSError: the target can't take it.
     """
     target.mkdir()
-    folder = open_folder(target)
-    try:
+    with opened_folder(target) as folder:
         copied(source, folder)
-    finally:
-        os.close(folder)
 
 
 def marks(folder: int) -> Marks:
@@ -100,28 +98,20 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut = 
         OSError: the folder can't take it, or has something else where the copy has nothing.
     """
     after = marks(source)
-    top = open_folder(target)
-    try:
+    with opened_folder(target) as top:
         for path in sorted(before.keys() - after.keys(), reverse=True):  # what is in a folder before the folder
             with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
                 _drop(above, path.rpartition("/")[2])
         copied(source, top, left_out=left_out, unless=before)
-    finally:
-        os.close(top)
 
 
 @contextmanager
 def _above(top: int, path: str) -> Iterator[int]:
     """Open the folder that something is in, no link followed."""
-    descriptor = os.dup(top)
-    try:
+    with ExitStack() as held:
         for name in path.split("/")[:-1]:
-            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor
-    finally:
-        os.close(descriptor)
+            top = held.enter_context(opened(name, FOLDER | os.O_NOFOLLOW, within=top))
+        yield top
 
 
 def _write(node: TreeNode, above: int, name: str) -> None:

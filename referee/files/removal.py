@@ -9,8 +9,10 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
+from .opened import FOLDER, opened
+
 _BATCH = 10_000
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = FOLDER | os.O_NOFOLLOW
 
 
 @contextmanager
@@ -38,13 +40,8 @@ def remove(path: Path) -> None:
     Raises:
         OSError: something in it can't be removed.
     """
-    above = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with suppress(FileNotFoundError), opened(path.parent) as above:
         remove_within(above, path.name)
-    except FileNotFoundError:
-        pass
-    finally:
-        os.close(above)
 
 
 def remove_within(above: int, name: str) -> None:
@@ -57,16 +54,14 @@ def remove_within(above: int, name: str) -> None:
     Raises:
         OSError: it is not there, or something in it can't be removed.
     """
-    if not stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+    if not _is_folder(above, name):
         os.unlink(name, dir_fd=above)
         return
-    top = _opened(above, name)
-    try:
+    _unlock(above, name)
+    with opened(name, _FOLDER, within=above) as top:
         while names := _names(top):
             for inside in names:
                 _take_away(top, inside)
-    finally:
-        os.close(top)
     os.rmdir(name, dir_fd=above)
 
 
@@ -75,8 +70,8 @@ def _take_away(top: int, name: str) -> None:
     if not _is_folder(top, name):
         os.unlink(name, dir_fd=top)
         return
-    inner = _opened(top, name)
-    try:
+    _unlock(top, name)
+    with opened(name, _FOLDER, within=top) as inner:
         while names := _names(inner):
             for inside in names:
                 if _is_folder(inner, inside):
@@ -84,8 +79,6 @@ def _take_away(top: int, name: str) -> None:
                     os.rename(inside, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
                 else:
                     os.unlink(inside, dir_fd=inner)
-    finally:
-        os.close(inner)
     os.rmdir(name, dir_fd=top)
 
 
@@ -98,17 +91,9 @@ def _is_folder(above: int, name: str) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
 
 
-def _opened(above: int, name: str) -> int:
-    _unlock(above, name)
-    return os.open(name, _FOLDER, dir_fd=above)
-
-
 def _unlock(above: int, name: str) -> None:
     """Let a folder's owner do anything in it. By a descriptor: a path could be exchanged for a link meanwhile."""
-    descriptor = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
-    try:
+    with opened(name, _FOLDER | os.O_PATH, within=above) as descriptor:
         if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             with suppress(OSError):  # another user's, which may be open to this one all the same
                 Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
-    finally:
-        os.close(descriptor)

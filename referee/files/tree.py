@@ -8,10 +8,12 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 from msgspec import Struct
+
+from .opened import FOLDER, opened
 
 MIB = 1 << 20
 MAX_LEVELS = 64
@@ -20,7 +22,6 @@ MAX_ENTRIES = 50_000
 """Files, folders and links. A build in Rust makes some hundred, a virtual environment with its libraries 30,000."""
 MAX_BYTES = 512 * MIB
 """Of all files together, as long as they say they are. Eight times what may be handed in; read in a second or two."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _SHOWN_CHARS = 120
 
 
@@ -93,20 +94,11 @@ class TreeNode(Struct, frozen=True):
             BadTree: it can't be read.
         """
         left = self.status.st_size
-        with _readable(self.path):
-            descriptor = os.open(
-                self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder
-            )
-        try:
-            while left > 0:
-                with _readable(self.path):
-                    data = os.read(descriptor, min(size, left))
-                if not data:
-                    return
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with _readable(self.path), opened(self.name, flags, within=self.folder) as descriptor:
+            while left > 0 and (data := os.read(descriptor, min(size, left))):
                 left -= len(data)
                 yield data
-        finally:
-            os.close(descriptor)
 
 
 @contextmanager
@@ -120,8 +112,9 @@ def _readable(path: str) -> Iterator[None]:
         raise BadTree(f"{shown(path)} can't be read: {error.strerror}") from None
 
 
-def open_folder(path: Path | str, within: int | None = None) -> int:
-    """Return the descriptor of a folder.
+@contextmanager
+def opened_folder(path: Path | str, within: int | None = None) -> Iterator[int]:
+    """Open a folder by its descriptor, and close it at the end.
 
     Args:
         path: of the folder; links in it are followed unless it is relative to another one.
@@ -130,11 +123,14 @@ def open_folder(path: Path | str, within: int | None = None) -> int:
     Raises:
         BadTree: it can't be read.
     """
-    with _readable(str(path)):
+    flags = FOLDER if within is None else FOLDER | os.O_NOFOLLOW
+    with ExitStack() as held:
         try:
-            return os.open(path, _FOLDER if within is not None else _FOLDER & ~os.O_NOFOLLOW, dir_fd=within)
+            with _readable(str(path)):
+                descriptor = held.enter_context(opened(path, flags, within=within))
         except ValueError:  # a null character
             raise BadTree(f"{shown(str(path))} is no path") from None
+        yield descriptor
 
 
 def walk(
@@ -155,12 +151,8 @@ def walk(
             same for whoever walks.
         OSError: the machine is in trouble, whatever folder it were.
     """
-    top = folder if isinstance(folder, int) else open_folder(folder)
-    try:
+    with nullcontext(folder) if isinstance(folder, int) else opened_folder(folder) as top:
         yield from _Walk(max_bytes, left_out).below(top)
-    finally:
-        if top != folder:
-            os.close(top)
 
 
 class _Walk:
@@ -181,11 +173,8 @@ class _Walk:
                 continue
             if level >= MAX_LEVELS:
                 raise BadTree(f"there are folders more than {level} deep: {shown(node.path)}")
-            inner = open_folder(node.name, folder)
-            try:
+            with opened_folder(node.name, folder) as inner:
                 yield from self.below(inner, f"{node.path}/", level + 1)
-            finally:
-                os.close(inner)
 
     def _listed(self, folder: int, prefix: str) -> list[TreeNode]:
         """Return what is in one folder, in order."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.removal import remove
-from ..files.tree import MAX_BYTES, MAX_ENTRIES, open_folder
+from ..files.tree import MAX_BYTES, MAX_ENTRIES, opened_folder
 from .control_groups import Group
 from .file_view import FileView, Workspace
 from .player_spec import Launch, PlayerError, resolved, starting, telling_whose
@@ -133,9 +133,7 @@ class _Start(Struct, frozen=True):
 
     def _opened(self, path: Path | str) -> int:
         with telling_whose(self.launch.place):
-            folder = open_folder(path)
-        self.held.callback(os.close, folder)
-        return folder
+            return self.held.enter_context(opened_folder(path))
 
     def _started(
         self, argv: Sequence[str], view: FileView, handed_on: tuple[int, ...] = ()

@@ -8,6 +8,8 @@ import os
 import signal
 from contextlib import suppress
 
+from ..files.opened import opened
+
 _READ_BYTES = 65_536
 
 
@@ -33,16 +35,11 @@ def kill_orphans(mark: str) -> bool:
 
 def _has(pid: int, wanted: bytes) -> bool:
     """Tell whether a process inherited a variable; read without ado, for the loop waits meanwhile."""
+    environment = b""
     try:
-        file = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
+        with opened(f"/proc/{pid}/environ", os.O_RDONLY) as file:
+            while data := os.read(file, _READ_BYTES):
+                environment += data
     except OSError:
         return False  # gone, or another user's
-    try:
-        environment = b""
-        while data := os.read(file, _READ_BYTES):
-            environment += data
-    except OSError:
-        return False
-    finally:
-        os.close(file)
     return wanted in environment and wanted in environment.split(b"\0")
