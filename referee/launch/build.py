@@ -75,13 +75,11 @@ class Builds:
     Args:
         folder: where stamps and outputs are kept; made when there is something to keep.
         confinement: of players; a build has limits of its own.
-        limit_s: how long a build may take.
     """
 
-    def __init__(self, folder: Path, confinement: Confinement, limit_s: float = BUILD_S) -> None:
+    def __init__(self, folder: Path, confinement: Confinement) -> None:
         self._folder = folder
         self._confinement = msgspec.structs.replace(confinement, limits=BUILD_LIMITS)
-        self._limit_s = limit_s
 
     def build(self, launch: Launch) -> bool:
         """Build a player unless its folder is as its last build left it.
@@ -145,11 +143,11 @@ class Builds:
     def _awaited(self, job: Job, tail: Tail) -> str | None:
         """Let a build run to its end; return None if it went well, else how it ended."""
         job.begin()
-        is_done = _drained(job.process, tail, time.monotonic() + self._limit_s)
+        is_done = _drained(job.process, tail, time.monotonic() + BUILD_S)
         job.end()
         status = None
         if not is_done:
-            status = f"not done after {self._limit_s:g} s"
+            status = f"not done after {BUILD_S:g} s"
         elif job.process.returncode != 0:
             status = f"exit status {job.process.returncode}"
         if job.group is not None and job.group.ran_out_of_memory:

@@ -39,19 +39,14 @@ class Ground(Struct, frozen=True, kw_only=True):
     """Controller -> the group beneath which a program's group can be made; what is missing can't be enforced."""
 
 
-def find_ground(root: Path = ROOT, own: Path = OWN) -> Ground:
-    """Find out, by trying, where this process may make groups.
-
-    Args:
-        root: where the control groups are mounted.
-        own: the file that tells this process's groups.
-    """
+def find_ground() -> Ground:
+    """Find out, by trying, where this process may make groups."""
     try:
-        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+        lines = [line.split(":", 2) for line in OWN.read_text().splitlines()]
     except OSError:
         lines = []
-    version = 2 if (root / "cgroup.controllers").exists() else 1
-    found = _second(root, lines) if version == 2 else _first(root, lines)
+    version = 2 if (ROOT / "cgroup.controllers").exists() else 1
+    found = _second(ROOT, lines) if version == 2 else _first(ROOT, lines)
     return Ground(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
 
 

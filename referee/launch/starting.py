@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import IO, Any, Self
 
 from msgspec import Struct
@@ -48,9 +47,7 @@ class ProcessCommand(Struct, frozen=True):
         """Return it."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         """Close the descriptors: whoever was started has its own."""
         for descriptor in self.pass_fds:
             os.close(descriptor)

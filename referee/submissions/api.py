@@ -157,11 +157,12 @@ class AuthorApi:
             case "PUT", ("submissions",):
                 reply = await self._hand_in(inquiry.author, inquiry.body)
             case "GET", ("submissions",):
-                reply = await self._versions(inquiry.author)
+                versions = await deferToThread(self._store.versions, inquiry.author)
+                reply = _plain({"submissions": [self._shown(inquiry.author, version) for version in versions]})
             case "GET", ("submissions", number):
                 reply = await self._version(inquiry.author, number)
             case "GET", ("matches",):
-                reply = await self._list(inquiry.author)
+                reply = _plain({"matches": await self._reading.run(deferToThread, self._matches.of, inquiry.author)})
             case "GET", ("matches", name):
                 reply = await self._looked_up(self._matches.explained, inquiry, name)
             case "GET", ("matches", name, "record"):
@@ -184,13 +185,6 @@ class AuthorApi:
             self._checks.add(author, version.number)
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
         return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
-
-    async def _versions(self, author: str) -> Reply:
-        versions = await deferToThread(self._store.versions, author)
-        return _plain({"submissions": [self._shown(author, version) for version in versions]})
-
-    async def _list(self, author: str) -> Reply:
-        return _plain({"matches": await self._reading.run(deferToThread, self._matches.of, author)})
 
     async def _version(self, author: str, number: str) -> Reply:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS
