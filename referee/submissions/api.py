@@ -180,7 +180,7 @@ class AuthorApi:
         except BadArchive as error:
             return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error.what, error.remedy)
         except VersionRefused as error:
-            return refusal(HTTPStatus.CONFLICT, str(error), error.remedy)
+            return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
         if is_new:
             self._checks.add(author, version.number)
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
