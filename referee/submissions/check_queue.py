@@ -10,14 +10,13 @@ import os
 import signal
 import subprocess
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import CancelledError, DeferredQueue
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
@@ -77,8 +76,7 @@ class CheckQueue:
         self._limit_s = limit_s
         self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
         """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
-        self._queue: deque[tuple[str, int]] = deque()
-        self._idle: Deferred[None] | None = None
+        self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
 
@@ -94,10 +92,7 @@ class CheckQueue:
 
     def add(self, author: str, number: int) -> None:
         """Have a version checked when its turn comes."""
-        self._queue.append((author, number))
-        idle, self._idle = self._idle, None
-        if idle is not None:
-            idle.callback(None)
+        self._queue.put((author, number))
 
     async def run(self) -> None:
         """Check what there is to check until this is cancelled; then nothing of a check is left.
@@ -106,17 +101,14 @@ class CheckQueue:
             CancelledError: it was cancelled.
         """
         while True:
-            if not self._queue:
-                self._idle = Deferred()
-                await self._idle
-            self.current = self._queue.popleft()
+            self.current = await self._queue.get()
             try:
                 await self._check(*self.current)
             except CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
                 self._note("check-failed", author=self.current[0], version=self.current[1], error=_told(error))
-                self._queue.append(self.current)
+                self._queue.put(self.current)
                 self.current = None
                 await deferLater(self._reactor, RETRY_S)
             finally:

@@ -325,8 +325,7 @@ async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
         missing: why it can't be taken up again: then it is void.
     """
     outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
-    done = runner.start() if missing is None else runner.start_void(missing)
-    done.addCallbacks(outer.callback, outer.errback)
+    runner.start(missing).addCallbacks(outer.callback, outer.errback)
     return await outer
 
 

@@ -110,14 +110,20 @@ class MatchRunner:
         self._departures: dict[int, _Departure] = {}
         """By seat: its program's exit is waited for, or its player's return."""
 
-    def start(self) -> "Deferred[c.Result]":
+    def start(self, missing: str | None = None) -> "Deferred[c.Result]":
         """Open the match, or go on with it.
+
+        Args:
+            missing: why it can't be taken up again, in one sentence: then it is void.
 
         Returns:
             `done`.
         """
         for link in self._seats:
             link.owner = self
+        if missing is not None:
+            self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=missing))
+            return self.done
         for seat, program in self._programs.items():
             program.exited.addCallback(self._program_exited, seat)
         is_new = self.match.phase is Phase.NEW
@@ -127,20 +133,6 @@ class MatchRunner:
                 self._feed(self._absence(seat, is_new=is_new))
             elif taken is not None and not taken.is_connected:
                 self.link_lost(taken, "the connection ended before the match began")
-        return self.done
-
-    def start_void(self, detail: str) -> "Deferred[c.Result]":
-        """Go on with the match only to call it void.
-
-        Args:
-            detail: why it can't be taken up again, in one sentence.
-
-        Returns:
-            `done`.
-        """
-        for link in self._seats:
-            link.owner = self
-        self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=detail))
         return self.done
 
     def _absence(self, seat: int, *, is_new: bool) -> e.Event:
@@ -173,14 +165,6 @@ class MatchRunner:
         for seat, link in enumerate(self._links):
             if link is not None and seat not in self._programs:
                 await link.closed()
-
-    def abort(self, detail: str) -> None:
-        """Void the match for a fault of the referee's own.
-
-        Args:
-            detail: the fault, in one sentence.
-        """
-        self._feed(e.RefereeFailed(at_ms=self._stopwatch.at_ms(), detail=detail))
 
     # --- from the links
 
