@@ -5,6 +5,7 @@ the referee's address and its own token in its environment.
 """
 
 import contextlib
+import functools
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -189,7 +190,9 @@ class Program:
             finally:
                 self._output.close_write_end()
             undoing.pop_all()
-        when_ended(self._process, lambda code: reactor.callFromThread(self._ended, code))
+        # Two turns of the loop, and its socket was read: what it said last came before its end.
+        later = functools.partial(reactor.callFromThread, reactor.callLater, 0, reactor.callLater, 0, self._ended)
+        when_ended(self._process, later)
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
