@@ -44,31 +44,3 @@ class Port(Protocol):
 
     def stopListening(self) -> Any:
         """Listen no more; returns a Deferred or None."""
-
-
-class Transport(Protocol):
-    """A connection's bytes; Twisted's ITCPTransport, and what a pipe in memory offers too."""
-
-    def write(self, data: bytes, /) -> None:
-        """Send bytes."""
-
-    def pauseProducing(self) -> None:
-        """Read no more."""
-
-    def loseConnection(self) -> None:
-        """Close once everything is sent."""
-
-    def abortConnection(self) -> None:
-        """Close at once."""
-
-    def registerProducer(self, producer: Any, streaming: bool, /) -> None:  # noqa: FBT001  # Twisted's own
-        """Tell a producer when the other end reads too slowly, and when it has caught up."""
-
-    def getPeer(self) -> Any:
-        """Return the address of the other end."""
-
-    def getHost(self) -> Any:
-        """Return the address of this end."""
-
-    def unregisterProducer(self) -> None:
-        """Tell the producer no more."""

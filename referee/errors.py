@@ -9,6 +9,20 @@ class RefereeError(Exception):
     """Something that was asked for can't be done or does not hold; the text says why."""
 
 
+class RemediableError(RefereeError):
+    """Something that doesn't do as it is, told in two parts for whoever shows them apart.
+
+    Args:
+        what: is wrong or missing, and where.
+        remedy: what to do about it.
+    """
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}")
+        self.what = what
+        self.remedy = remedy
+
+
 class BadRequest(RefereeError):
     """What was asked for is wrong in itself; the text says what to ask for instead."""
 

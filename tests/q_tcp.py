@@ -21,6 +21,7 @@ from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
 from referee.net.matches.services import MatchServices
 from referee.net.matches.settings import TableSettings
+from referee.observers import Observer, Observers
 from referee.plugins import installed
 from referee.record.audit.audit import audit
 
@@ -93,8 +94,8 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     )
     most = MAX_SEATS if staff else len(position["players"])
     policy = SignUpPolicy(min_players=fewest_players(case), max_players=most, wait_s=SIGN_UP_S, tries=1)
-    table = MatchHost(_reactor, time.monotonic, QGame(), settings, MatchServices())
-    table.listening.addCallback(_send_job, case, host)
+    services = MatchServices(observers=Observers(JobSender(case, host)))
+    table = MatchHost(_reactor, time.monotonic, QGame(), settings, services)
     try:
         played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
     except BadSetup:
@@ -107,9 +108,19 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     return as_reported(list(played.names), played.result)
 
 
-def _send_job(address: str, case: dict[str, Any], host: "subprocess.Popen[str]") -> None:
-    staff = case["harness"] == "remote"
-    job = {"address": address, "actors": case["actors"], "staff": staff, "special": case.get("special")}
-    assert host.stdin is not None
-    host.stdin.write(json.dumps(job) + "\n")
-    host.stdin.flush()
+class JobSender(Observer):
+    """Tells the host of a case's actors where they are to connect."""
+
+    def __init__(self, case: dict[str, Any], host: "subprocess.Popen[str]") -> None:
+        self._case = case
+        self._host = host
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Send the job once there is an address."""
+        if event != "listening":
+            return
+        case, staff = self._case, self._case["harness"] == "remote"
+        job = {"address": facts["address"], "actors": case["actors"], "staff": staff, "special": case.get("special")}
+        assert self._host.stdin is not None
+        self._host.stdin.write(json.dumps(job) + "\n")
+        self._host.stdin.flush()

@@ -48,7 +48,7 @@ def play(
     settings = replace(settings, programs=tuple(players))
     with services(options, settings.folder) as at_hand:
         build(launches, settings.folder, at_hand)
-        return host_match(game, settings, at_hand, lambda host: host.play_programs(launches, ADDRESS))
+        return host_match(game, settings, at_hand, lambda host: host.play(launches, ADDRESS))
 
 
 def resume(path: Path, options: RefereeOptions) -> MatchReport:

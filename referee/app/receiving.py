@@ -9,12 +9,12 @@ from twisted.internet.defer import CancelledError
 
 from ..clock import wall_clock
 from ..launch.confining import SandboxMode
-from ..net.links.addresses import address_of, stopped
+from ..net.http_server import HttpServer
+from ..net.links.addresses import address_of, listen, stopped
 from ..observers import Note
 from ..plugins import find_game
-from ..submissions.api import AuthorApi, Authors
+from ..submissions.api import LIMITS, AuthorApi, Authors
 from ..submissions.check_queue import CHECK_S, CheckQueue
-from ..submissions.http import open_service
 from ..submissions.matches import Matches
 from ..submissions.store import MAX_VERSIONS, Store
 from ..text import printable
@@ -83,10 +83,10 @@ async def _serve(
     note = _telling(watching.observers.note, say)
     matches = Matches(service.logs, service.folder, find_game, remote_by_name=service.remote_by_name)
     checks = CheckQueue(reactor, store, wall_clock, note, check, service.check_s)
-    api = AuthorApi(store, checks, matches, monotonic, wall_clock, note)
+    api = AuthorApi(authors, store, checks, matches, monotonic, wall_clock, note)
     await checks.recover()
     async with watching.opened(reactor):
-        port = await open_service(reactor, service.address, api, authors, note)
+        port = await listen(reactor, service.address, HttpServer(api, LIMITS, note, reactor))
         where = address_of(port, service.address).replace("tcp:", "http://").replace("tls:", "https://")
         say(f"the referee takes submissions on {where} into {service.folder}")
         try:

@@ -13,9 +13,10 @@ from prometheus_client import CollectorRegistry
 from ..errors import BadRequest
 from ..launch import Confinement, NoSandboxError, ProgramLimits, confining
 from ..launch.confining import SandboxMode
-from ..net.links.addresses import stopped
+from ..net.http_server import HttpServer
+from ..net.links.addresses import listen, stopped
 from ..net.matches.services import MatchServices
-from ..net.monitor import open_monitor
+from ..net.monitor import LIMITS, Monitor
 from ..observers import InThread, Observer, Observers
 from ..observers.diagnostics import DiagnosticLog
 from ..observers.metrics import Metrics
@@ -69,7 +70,8 @@ class Monitoring(Struct, frozen=True):
         if self.address is None:
             yield
             return
-        port = await open_monitor(reactor, self.address, self.registry, self.observers.note)
+        server = HttpServer(Monitor(self.registry), LIMITS, self.observers.note, reactor)
+        port = await listen(reactor, self.address, server)
         try:
             yield
         finally:

@@ -49,7 +49,7 @@ def _played(name: str, context: CheckContext) -> str:
         with demanding("a program that can be built and started", "Mend it as it says there."):
             context.builds.build(context.launch)
             others = (replace(house_launch(_OPPONENT), name=f"house{seat}") for seat in range(1, game.seats[0]))
-            played = loop.result(host.play_programs([context.launch, *others]))
+            played = loop.result(host.play([context.launch, *others]))
         fouls = [foul for foul in played.result.fouls if foul.seat == 0]
         if fouls:
             where = f"it was expelled in turn {fouls[0].turn}: "

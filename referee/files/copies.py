@@ -6,14 +6,16 @@ What else there is stays behind: devices, pipes, sockets, and the bits that lend
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
-from .tree import TreeNode, open_folder, walk
+from .opened import FOLDER, opened
+from .tree import TreeNode, opened_folder, walk
 
 _MODE, _EXECUTABLE = 0o644, 0o755
 _PARTIAL = ".referee-partial"
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 LeftOut = Callable[[TreeNode], bool]
 Marks = Mapping[str, tuple[object, ...]]
@@ -24,22 +26,31 @@ def _nothing(_: TreeNode) -> bool:
     return False
 
 
-def copied(source: Path | int, target: int, *, left_out: LeftOut = _nothing, owner: int | None = None) -> None:
-    """Copy what is in a folder.
+def copied(
+    source: Path | int,
+    target: int,
+    *,
+    left_out: LeftOut = _nothing,
+    owner: int | None = None,
+    unless: Marks = MappingProxyType({}),
+) -> None:
+    """Copy what is in a folder, each file at once and whole.
 
     Args:
         source: the folder, by path or descriptor.
-        target: descriptor of a folder with nothing but folders in it.
+        target: descriptor of the folder that takes it.
         left_out: tells what is not copied.
         owner: user and group that the copy is to belong to; None: whoever copies.
+        unless: what still has this mark is not copied.
 
     Raises:
         BadTree: the source can't be read or is too much.
         OSError: the target can't take it.
     """
     for node in walk(source, left_out=left_out):
-        with _above(target, node.path) as above:
-            _make(node, above, owner)
+        if unless.get(node.path) != _mark(node):
+            with _above(target, node.path) as above:
+                _put(node, above, owner)
     if owner is not None:
         os.fchown(target, owner, owner)
 
@@ -52,11 +63,8 @@ def copy_folder(source: Path, target: Path) -> None:
         OSError: the target can't take it.
     """
     target.mkdir()
-    folder = open_folder(target)
-    try:
+    with opened_folder(target) as folder:
         copied(source, folder)
-    finally:
-        os.close(folder)
 
 
 def marks(folder: int) -> Marks:
@@ -90,46 +98,20 @@ def carry_over(source: int, target: Path, before: Marks, *, left_out: LeftOut = 
         OSError: the folder can't take it, or has something else where the copy has nothing.
     """
     after = marks(source)
-    top = open_folder(target)
-    try:
+    with opened_folder(target) as top:
         for path in sorted(before.keys() - after.keys(), reverse=True):  # what is in a folder before the folder
             with suppress(FileNotFoundError, NotADirectoryError), _above(top, path) as above:
                 _drop(above, path.rpartition("/")[2])
-        for node in walk(source, left_out=left_out):
-            if before.get(node.path) != _mark(node):
-                with _above(top, node.path) as above:
-                    _replace(node, above)
-    finally:
-        os.close(top)
+        copied(source, top, left_out=left_out, unless=before)
 
 
 @contextmanager
 def _above(top: int, path: str) -> Iterator[int]:
     """Open the folder that something is in, no link followed."""
-    descriptor = os.dup(top)
-    try:
+    with ExitStack() as held:
         for name in path.split("/")[:-1]:
-            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _make(node: TreeNode, above: int, owner: int | None) -> None:
-    """Make one thing anew."""
-    if node.is_folder:
-        with suppress(FileExistsError):
-            os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
-    elif node.is_link:
-        os.symlink(node.target(), node.name, dir_fd=above)
-    elif node.is_file:
-        _write(node, above, node.name)
-    else:
-        return
-    if owner is not None:
-        os.chown(node.name, owner, owner, dir_fd=above, follow_symlinks=False)
+            top = held.enter_context(opened(name, FOLDER | os.O_NOFOLLOW, within=top))
+        yield top
 
 
 def _write(node: TreeNode, above: int, name: str) -> None:
@@ -142,26 +124,29 @@ def _write(node: TreeNode, above: int, name: str) -> None:
         os.utime(descriptor, ns=(node.status.st_atime_ns, node.status.st_mtime_ns))
 
 
-def _replace(node: TreeNode, above: int) -> None:
+def _put(node: TreeNode, above: int, owner: int | None) -> None:
     """Put one thing in the place of what is there: a file or link by one step, so that nobody finds half of it."""
     is_folder = _is_folder(above, node.name)
+    name = node.name if node.is_folder else _PARTIAL
     if node.is_folder:
         if is_folder is False:
-            os.unlink(node.name, dir_fd=above)
+            os.unlink(name, dir_fd=above)
         if not is_folder:
-            os.mkdir(node.name, _EXECUTABLE, dir_fd=above)
-        return
-    if is_folder:
-        os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
-    with suppress(FileNotFoundError):
-        os.unlink(_PARTIAL, dir_fd=above)
-    if node.is_link:
-        os.symlink(node.target(), _PARTIAL, dir_fd=above)
-    elif node.is_file:
-        _write(node, above, _PARTIAL)
+            os.mkdir(name, _EXECUTABLE, dir_fd=above)
+    elif node.is_link or node.is_file:
+        if is_folder:
+            os.rmdir(node.name, dir_fd=above)  # what it had is gone by now; what else is in it is not the copy's
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=above)
+        if node.is_link:
+            os.symlink(node.target(), name, dir_fd=above)
+        else:
+            _write(node, above, name)
     else:
         return
-    os.rename(_PARTIAL, node.name, src_dir_fd=above, dst_dir_fd=above)
+    if owner is not None:
+        os.chown(name, owner, owner, dir_fd=above, follow_symlinks=False)
+    os.rename(name, node.name, src_dir_fd=above, dst_dir_fd=above)
 
 
 def _drop(above: int, name: str) -> None:

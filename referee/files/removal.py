@@ -9,8 +9,9 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
+from .opened import FOLDER, opened
+
 _BATCH = 10_000
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
@@ -38,55 +39,34 @@ def remove(path: Path) -> None:
     Raises:
         OSError: something in it can't be removed.
     """
-    above = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with suppress(FileNotFoundError), opened(path.parent) as above:
         remove_within(above, path.name)
-    except FileNotFoundError:
-        pass
-    finally:
-        os.close(above)
 
 
-def remove_within(above: int, name: str) -> None:
+def remove_within(above: int, name: str, outermost: int | None = None) -> None:
     """Remove what has a name in a folder.
 
     Args:
         above: descriptor of the folder.
         name: in it.
+        outermost: descriptor of the folder that takes what lies in folders of that one; None: that one itself.
 
     Raises:
         OSError: it is not there, or something in it can't be removed.
     """
-    if not stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+    if not _is_folder(above, name):
         os.unlink(name, dir_fd=above)
         return
-    top = _opened(above, name)
-    try:
-        while names := _names(top):
+    _unlock(above, name)
+    with opened(name, FOLDER | os.O_NOFOLLOW, within=above) as folder:
+        while names := _names(folder):
             for inside in names:
-                _take_away(top, inside)
-    finally:
-        os.close(top)
-    os.rmdir(name, dir_fd=above)
-
-
-def _take_away(top: int, name: str) -> None:
-    """Remove one thing of the outermost folder; of a folder, what it holds goes up first."""
-    if not _is_folder(top, name):
-        os.unlink(name, dir_fd=top)
-        return
-    inner = _opened(top, name)
-    try:
-        while names := _names(inner):
-            for inside in names:
-                if _is_folder(inner, inside):
-                    _unlock(inner, inside)  # what changes its place must be writable itself
-                    os.rename(inside, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+                if outermost is not None and _is_folder(folder, inside):
+                    _unlock(folder, inside)  # what changes its place must be writable itself
+                    os.rename(inside, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=outermost)
                 else:
-                    os.unlink(inside, dir_fd=inner)
-    finally:
-        os.close(inner)
-    os.rmdir(name, dir_fd=top)
+                    remove_within(folder, inside, folder)
+    os.rmdir(name, dir_fd=above)
 
 
 def _names(folder: int) -> list[str]:
@@ -98,17 +78,9 @@ def _is_folder(above: int, name: str) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
 
 
-def _opened(above: int, name: str) -> int:
-    _unlock(above, name)
-    return os.open(name, _FOLDER, dir_fd=above)
-
-
 def _unlock(above: int, name: str) -> None:
     """Let a folder's owner do anything in it. By a descriptor: a path could be exchanged for a link meanwhile."""
-    descriptor = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
-    try:
+    with opened(name, FOLDER | os.O_NOFOLLOW | os.O_PATH, within=above) as descriptor:
         if os.fstat(descriptor).st_mode & stat.S_IRWXU != stat.S_IRWXU:
             with suppress(OSError):  # another user's, which may be open to this one all the same
                 Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
-    finally:
-        os.close(descriptor)

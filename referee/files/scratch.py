@@ -13,13 +13,11 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from .opened import FOLDER, opened
 from .removal import remove, remove_within
 
 MARK = ".referee-scratch"
 _PREFIX = "referee-"
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-_THERE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @contextmanager
@@ -47,7 +45,7 @@ def _made(purpose: str) -> tuple[Path, int]:
     """Return a new folder, and the descriptor that locks it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))
-        lock = os.open(folder / MARK, _NEW, 0o600)
+        lock = os.open(folder / MARK, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.fstat(lock).st_nlink:
             return folder, lock
@@ -57,17 +55,11 @@ def _made(purpose: str) -> tuple[Path, int]:
 @cache
 def _remove_rests(top: str) -> None:
     """Remove what processes that are gone have left; once, for it takes a look at all that is there."""
-    above = os.open(top, _FOLDER)
-    try:
-        if not _is_safe(os.fstat(above)):
-            return
-        with os.scandir(above) as entries:
-            names = [entry.name for entry in entries if entry.name.startswith(_PREFIX)]
-        for name in names:
-            with suppress(OSError):
-                _remove_rest(above, name)
-    finally:
-        os.close(above)
+    with opened(top) as above:
+        if _is_safe(os.fstat(above)):
+            for name in os.listdir(above):  # noqa: PTH208  # a descriptor
+                with suppress(OSError):
+                    _remove_rest(above, name)
 
 
 def _is_safe(top: os.stat_result) -> bool:
@@ -82,19 +74,15 @@ def _remove_rest(above: int, name: str) -> None:
     Raises:
         OSError: it is none, or it can't be removed.
     """
-    folder = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=above)
-    try:
-        if not _is_own(os.fstat(folder)):
-            return
-        lock = os.open(MARK, _THERE, dir_fd=folder)
-        try:
-            if _is_own(os.fstat(lock)):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove_within(above, name)
-        finally:
-            os.close(lock)
-    finally:
-        os.close(folder)
+    if not name.startswith(_PREFIX):
+        return
+    with (
+        opened(name, FOLDER | os.O_NOFOLLOW, within=above) as folder,
+        opened(MARK, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, within=folder) as lock,
+    ):
+        if _is_own(os.fstat(folder)) and _is_own(os.fstat(lock)):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove_within(above, name)
 
 
 def _is_own(found: os.stat_result) -> bool:

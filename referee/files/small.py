@@ -4,6 +4,8 @@ import os
 import stat
 from pathlib import Path
 
+from .opened import opened
+
 MAX_SMALL_BYTES = 16_384
 """A player.toml has ten lines, a file of players one line each, a layout of a board some hundred numbers."""
 
@@ -26,16 +28,13 @@ def read_small(path: Path, max_bytes: int = MAX_SMALL_BYTES) -> bytes:
         OSError: it can't be read.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise BadFile(0, "this is no file", str(path))
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                data = file.read(max_bytes + 1)
     except ValueError:
         raise BadFile(0, "no path has a null character", str(path)) from None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise BadFile(0, "this is no file", str(path))
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(max_bytes + 1)
-    finally:
-        os.close(descriptor)
     if len(data) > max_bytes:
         raise BadFile(0, f"it is over {max_bytes} bytes, the most for such a file", str(path))
     return data

@@ -1,17 +1,19 @@
 """Walks through folders that somebody else made: bounded in depth, number and bytes, and following no link.
 
-Nothing here recurses, and nothing trusts a path: every step is made from the descriptor of the folder above, so that a
-folder that changes meanwhile, or whose paths are longer than the kernel takes, leads nowhere else.
+No path is trusted: every step is made from the descriptor of the folder above, so that a folder that changes meanwhile,
+or whose paths are longer than the kernel takes, leads nowhere else.
 """
 
 import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 from msgspec import Struct
+
+from .opened import FOLDER, opened
 
 MIB = 1 << 20
 MAX_LEVELS = 64
@@ -20,7 +22,6 @@ MAX_ENTRIES = 50_000
 """Files, folders and links. A build in Rust makes some hundred, a virtual environment with its libraries 30,000."""
 MAX_BYTES = 512 * MIB
 """Of all files together, as long as they say they are. Eight times what may be handed in; read in a second or two."""
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _SHOWN_CHARS = 120
 
 
@@ -93,32 +94,11 @@ class TreeNode(Struct, frozen=True):
             BadTree: it can't be read.
         """
         left = self.status.st_size
-        with _readable(self.path):
-            descriptor = os.open(
-                self.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder
-            )
-        try:
-            while left > 0:
-                with _readable(self.path):
-                    data = os.read(descriptor, min(size, left))
-                if not data:
-                    return
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with _readable(self.path), opened(self.name, flags, within=self.folder) as descriptor:
+            while left > 0 and (data := os.read(descriptor, min(size, left))):
                 left -= len(data)
                 yield data
-        finally:
-            os.close(descriptor)
-
-
-class Bounds(Struct, frozen=True, kw_only=True):
-    """How much a folder may hold."""
-
-    levels: int = MAX_LEVELS
-    entries: int = MAX_ENTRIES
-    bytes_: int | None = MAX_BYTES
-    """None: whoever walks counts himself."""
-
-
-_USUAL = Bounds()
 
 
 @contextmanager
@@ -132,8 +112,9 @@ def _readable(path: str) -> Iterator[None]:
         raise BadTree(f"{shown(path)} can't be read: {error.strerror}") from None
 
 
-def open_folder(path: Path | str, within: int | None = None) -> int:
-    """Return the descriptor of a folder.
+@contextmanager
+def opened_folder(path: Path | str, within: int | None = None) -> Iterator[int]:
+    """Open a folder by its descriptor, and close it at the end.
 
     Args:
         path: of the folder; links in it are followed unless it is relative to another one.
@@ -142,21 +123,27 @@ def open_folder(path: Path | str, within: int | None = None) -> int:
     Raises:
         BadTree: it can't be read.
     """
-    with _readable(str(path)):
+    flags = FOLDER if within is None else FOLDER | os.O_NOFOLLOW
+    with ExitStack() as held:
         try:
-            return os.open(path, _FOLDER if within is not None else _FOLDER & ~os.O_NOFOLLOW, dir_fd=within)
+            with _readable(str(path)):
+                descriptor = held.enter_context(opened(path, flags, within=within))
         except ValueError:  # a null character
             raise BadTree(f"{shown(str(path))} is no path") from None
+        yield descriptor
 
 
 def walk(
-    folder: Path | int, bounds: Bounds = _USUAL, *, left_out: Callable[[TreeNode], bool] = lambda node: False
+    folder: Path | int,
+    *,
+    max_bytes: int | None = MAX_BYTES,
+    left_out: Callable[[TreeNode], bool] = lambda node: False,
 ) -> Iterator[TreeNode]:
     """Yield everything in a folder: all that is in one folder in the order of the names, then what is in its folders.
 
     Args:
         folder: path, or a descriptor, which is left open.
-        bounds: what is too much.
+        max_bytes: what is too much for all files together; None: whoever walks counts himself.
         left_out: tells what is not to be yielded, counted and gone into.
 
     Raises:
@@ -164,60 +151,38 @@ def walk(
             same for whoever walks.
         OSError: the machine is in trouble, whatever folder it were.
     """
-    counted = _Counted(bounds)
-    with ExitStack() as opened:
-        if isinstance(folder, int):
-            top = folder
-        else:
-            top = open_folder(folder)
-            opened.callback(os.close, top)
-        yield from _walked(top, counted, left_out)
+    with nullcontext(folder) if isinstance(folder, int) else opened_folder(folder) as top:
+        yield from _Walk(max_bytes, left_out).below(top)
 
 
-def _walked(top: int, counted: "_Counted", left_out: Callable[[TreeNode], bool]) -> Iterator[TreeNode]:
-    """Yield what is below a folder; the folders that are gone into are closed behind."""
-    nodes = counted.listed(top, "", left_out)
-    yield from nodes
-    open_: list[int] = []
-    waiting: list[list[TreeNode]] = [_folders(nodes)]
-    try:
-        while waiting:
-            if not waiting[-1]:
-                waiting.pop()
-                if open_:
-                    os.close(open_.pop())
-                continue
-            node = waiting[-1].pop()
-            if len(waiting) >= counted.bounds.levels:
-                raise BadTree(f"there are folders more than {len(waiting)} deep: {shown(node.path)}")
-            open_.append(open_folder(node.name, node.folder))
-            nodes = counted.listed(open_[-1], f"{node.path}/", left_out)
-            yield from nodes
-            waiting.append(_folders(nodes))
-    finally:
-        for descriptor in open_:
-            os.close(descriptor)
+class _Walk:
+    """One walk, and what it has come upon so far."""
 
-
-def _folders(nodes: list[TreeNode]) -> list[TreeNode]:
-    return [node for node in reversed(nodes) if node.is_folder]
-
-
-class _Counted:
-    """What a walk has come upon so far."""
-
-    def __init__(self, bounds: Bounds) -> None:
-        self.bounds = bounds
+    def __init__(self, max_bytes: int | None, left_out: Callable[[TreeNode], bool]) -> None:
+        self._max_bytes = max_bytes
+        self._left_out = left_out
         self._entries = 0
         self._bytes = 0
 
-    def listed(self, folder: int, prefix: str, left_out: Callable[[TreeNode], bool]) -> list[TreeNode]:
+    def below(self, folder: int, prefix: str = "", level: int = 1) -> Iterator[TreeNode]:
+        """Yield what is below a folder."""
+        nodes = self._listed(folder, prefix)
+        yield from nodes
+        for node in nodes:
+            if not node.is_folder:
+                continue
+            if level >= MAX_LEVELS:
+                raise BadTree(f"there are folders more than {level} deep: {shown(node.path)}")
+            with opened_folder(node.name, folder) as inner:
+                yield from self.below(inner, f"{node.path}/", level + 1)
+
+    def _listed(self, folder: int, prefix: str) -> list[TreeNode]:
         """Return what is in one folder, in order."""
         found = []
         with _readable(prefix or "the folder"), os.scandir(folder) as inner:
             for entry in inner:
                 node = TreeNode(prefix + entry.name, folder, entry.stat(follow_symlinks=False))
-                if not left_out(node):
+                if not self._left_out(node):
                     self._count(node)
                     found.append(node)
         return sorted(found, key=lambda node: node.name)
@@ -225,10 +190,10 @@ class _Counted:
     def _count(self, node: TreeNode) -> None:
         self._entries += 1
         self._bytes += node.status.st_size if node.is_file else 0
-        if self._entries > self.bounds.entries:
-            raise BadTree(f"there are more than {self.bounds.entries} files and folders in it")
-        if self.bounds.bytes_ is not None and self._bytes > self.bounds.bytes_:
-            raise BadTree(f"its files are more than {self.bounds.bytes_ // MIB} MiB together")
+        if self._entries > MAX_ENTRIES:
+            raise BadTree(f"there are more than {MAX_ENTRIES} files and folders in it")
+        if self._max_bytes is not None and self._bytes > self._max_bytes:
+            raise BadTree(f"its files are more than {self._max_bytes // MIB} MiB together")
         needed = stat.S_IRUSR | stat.S_IXUSR if node.is_folder else stat.S_IRUSR if node.is_file else 0
         if node.status.st_mode & needed != needed:
             mode = stat.S_IMODE(node.status.st_mode)

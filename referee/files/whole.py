@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+from .opened import opened
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def write_whole(path: Path, pieces: Iterable[bytes], *, mode: int = 0o666, may_replace: bool = True) -> None:
@@ -44,8 +46,5 @@ def sync_folder(folder: Path) -> None:
     Raises:
         OSError: the disk refuses.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with opened(folder) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,7 +1,6 @@
 """Launched programs: how a player is given, what its program is held to, how it starts and ends."""
 
 from .build import BUILDS, Builds, content_hash
-from .control_groups import find_ground
 from .file_view import FileAccess
 from .limits import MEMORY_MIB, ProgramLimits
 from .player_spec import (
@@ -9,7 +8,6 @@ from .player_spec import (
     PlayerError,
     PlayerKind,
     PlayerSpec,
-    command_launch,
     house_launch,
     no_folder,
     parse_player,
@@ -17,7 +15,7 @@ from .player_spec import (
     resolved,
 )
 from .program import Confinement, Invitation, Program
-from .sandbox import NoSandboxError, find_sandbox
+from .sandbox import NoSandboxError
 
 __all__ = [
     "BUILDS",
@@ -33,10 +31,7 @@ __all__ = [
     "PlayerSpec",
     "Program",
     "ProgramLimits",
-    "command_launch",
     "content_hash",
-    "find_ground",
-    "find_sandbox",
     "house_launch",
     "no_folder",
     "parse_player",

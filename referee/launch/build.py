@@ -22,8 +22,8 @@ from pathlib import Path
 import msgspec
 
 from ..files.copies import LeftOut, carry_over, copied, marks
-from ..files.tree import TreeNode, is_of_the_machine, walk
-from .build_folder import BuildFolder, Job
+from ..files.tree import TreeNode, walk
+from .build_folder import Job, build_job
 from .file_view import private_folders
 from .limits import BUILD_LIMITS
 from .output import Tail
@@ -75,13 +75,11 @@ class Builds:
     Args:
         folder: where stamps and outputs are kept; made when there is something to keep.
         confinement: of players; a build has limits of its own.
-        limit_s: how long a build may take.
     """
 
-    def __init__(self, folder: Path, confinement: Confinement, limit_s: float = BUILD_S) -> None:
+    def __init__(self, folder: Path, confinement: Confinement) -> None:
         self._folder = folder
         self._confinement = msgspec.structs.replace(confinement, limits=BUILD_LIMITS)
-        self._limit_s = limit_s
 
     def build(self, launch: Launch) -> bool:
         """Build a player unless its folder is as its last build left it.
@@ -117,8 +115,8 @@ class Builds:
         tail = Tail()
         is_boxed = self._confinement.sandbox is not None
         left_out = self._private_to(launch)
-        with BuildFolder(confinement=self._confinement, private=private.absolute()).job(launch) as job:
-            with telling_whose(launch.place), _taking(launch.place, "copied", is_disk=not is_boxed):
+        with build_job(launch, self._confinement, private.absolute()) as job:
+            with telling_whose(launch.place, "copied", is_disk=not is_boxed):
                 copied(launch.place, job.folder, left_out=left_out, owner=job.owner)
             before = marks(job.folder)
             status = self._awaited(job, tail)
@@ -128,7 +126,7 @@ class Builds:
                 detail = f"{launch.name}: its build failed: {shlex.join(launch.build)}: {status}"
                 raise PlayerError(f"{detail}{said} (all of it is in {log})")
             refuse_escapes(launch.place, job.folder)
-            with telling_whose(launch.place), _taking(launch.place, "given what its build made"):
+            with telling_whose(launch.place, "given what its build made"):
                 carry_over(job.folder, launch.place, before, left_out=left_out)
 
     def _private_to(self, launch: Launch) -> LeftOut:
@@ -145,33 +143,16 @@ class Builds:
     def _awaited(self, job: Job, tail: Tail) -> str | None:
         """Let a build run to its end; return None if it went well, else how it ended."""
         job.begin()
-        is_done = _drained(job.process, tail, time.monotonic() + self._limit_s)
+        is_done = _drained(job.process, tail, time.monotonic() + BUILD_S)
         job.end()
         status = None
         if not is_done:
-            status = f"not done after {self._limit_s:g} s"
+            status = f"not done after {BUILD_S:g} s"
         elif job.process.returncode != 0:
             status = f"exit status {job.process.returncode}"
         if job.group is not None and job.group.ran_out_of_memory:
             return f"{status}: out of memory (limit {BUILD_LIMITS.memory_mib} MiB)"
         return status
-
-
-@contextmanager
-def _taking(folder: Path, what: str, *, is_disk: bool = True) -> Iterator[None]:
-    """Turn what keeps a player's folder from being copied or written into what is wrong with its player.
-
-    Args:
-        folder: the player's.
-        what: it can't be.
-        is_disk: whether it goes to the disk, whose troubles are the machine's.
-    """
-    try:
-        yield
-    except OSError as error:
-        if is_disk and is_of_the_machine(error):
-            raise
-        raise PlayerError(f"{folder} can't be {what}: {error.strerror}") from None
 
 
 def _drained(process: "subprocess.Popen[bytes]", tail: Tail, give_up: float) -> bool:

@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -17,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.removal import remove
-from ..files.tree import MAX_BYTES, MAX_ENTRIES, open_folder
+from ..files.tree import MAX_BYTES, MAX_ENTRIES, opened_folder
 from .control_groups import Group
 from .file_view import FileView, Workspace
 from .player_spec import Launch, PlayerError, resolved, starting, telling_whose
@@ -40,7 +39,6 @@ _WAIT = 'echo ready; read -r _ < "$1"; shift; exec "$@" </dev/null'
 _USERS = "echo 0 > /proc/sys/user/max_user_namespaces && echo ready; read -r _"
 """Lets nobody in a new user namespace make another one, and keeps it until it is held."""
 _LOOK_BYTES = 4096
-_GONE_S = 5.0
 
 
 class Job(Struct, frozen=True, kw_only=True):
@@ -68,100 +66,100 @@ class Job(Struct, frozen=True, kw_only=True):
             self.group.kill()
 
 
-class BuildFolder(Struct, frozen=True, kw_only=True):
-    """Where builds work."""
+@contextmanager
+def build_job(launch: Launch, confinement: Confinement, private: Path) -> Iterator[Job]:
+    """Start a player's build, which waits until its folder is filled and it is told to begin.
 
+    Args:
+        launch: the player.
+        confinement: of a build.
+        private: a folder for what is built without a sandbox; what is there is removed.
+
+    Raises:
+        PlayerError: it can't be started.
+    """
+    argv = resolved(launch, launch.build)
+    with ExitStack() as held:
+        group = confinement.group()
+        if group is not None:
+            held.callback(group.end)
+        begun = _Start(launch, confinement, group, held)
+        yield begun.bare(argv, private) if confinement.sandbox is None else begun.boxed(argv)
+
+
+class _Start(Struct, frozen=True):
+    """The start of one build."""
+
+    launch: Launch
     confinement: Confinement
-    """Of a build."""
-    private: Path
-    """A folder for what is built without a sandbox; what is there is removed."""
+    group: Group | None
+    held: ExitStack
+    """Ends it."""
 
-    @contextmanager
-    def job(self, launch: Launch) -> Iterator[Job]:
-        """Start a player's build, which waits until its folder is filled and it is told to begin.
-
-        Raises:
-            PlayerError: it can't be started.
-        """
-        argv = resolved(launch, launch.build)
-        with _grouped(self.confinement) as group, ExitStack() as held:
-            if self.confinement.sandbox is None:
-                yield self._bare(launch, argv, group, held)
-            else:
-                yield self._boxed(launch, argv, group, held)
-
-    def _boxed(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
+    def boxed(self, argv: Sequence[str]) -> Job:
         """Start a build in a sandbox; its folder is opened from outside, and outlasts the sandbox."""
+        launch, where = self.launch, self.launch.where
         owner = NOBODY if os.geteuid() == 0 and _is_known(NOBODY) else None
         with starting(launch):
-            shown = sorted({*own_runtime(), *runtimes(Path(argv[0]), launch.where), launch.where})
+            shown = sorted({*own_runtime(), *runtimes(Path(argv[0]), where), where})
         drop = () if owner is None else _unprivileged(launch)
         users = None if owner is None else _new_users(launch, owner)
         told, telling = os.pipe()
-        held.callback(os.close, told)
+        self.held.callback(os.close, told)
         workspace = Workspace(size_bytes=_SIZE_BYTES, told=telling, users=users)
-        view = FileView(where=launch.where, shown=tuple(shown), hidden=self.confinement.hidden, workspace=workspace)
-        handed_on = (telling,) if users is None else (telling, users)
-        process, gate = self._started(launch, [*drop, *argv], group, held, view, handed_on)
+        view = FileView(where=where, shown=tuple(shown), hidden=self.confinement.hidden, workspace=workspace)
+        process, gate = self._started([*drop, *argv], view, (telling,) if users is None else (telling, users))
         root = f"/proc/{json.loads(os.read(told, _LOOK_BYTES))['child-pid']}/root"
-        with telling_whose(launch.place):
-            folder = open_folder(f"{root}{launch.where}")
-        held.callback(os.close, folder)
+        folder = self._opened(f"{root}{where}")
         if owner is not None:
             for place in _OWN_PLACES:
                 os.chown(f"{root}{place}", owner, owner)
-        return Job(process=process, folder=folder, owner=owner, gate=gate, group=group)
+        return Job(process=process, folder=folder, owner=owner, gate=gate, group=self.group)
 
-    def _bare(self, launch: Launch, argv: Sequence[str], group: Group | None, held: ExitStack) -> Job:
+    def bare(self, argv: Sequence[str], private: Path) -> Job:
         """Start a build in a private folder."""
-        remove(self.private)  # of a referee that was killed
-        held.callback(remove, self.private)
-        self.private.mkdir(mode=0o700)
-        work = self.private / launch.where.name
+        remove(private)  # of a referee that was killed
+        self.held.callback(remove, private)
+        private.mkdir(mode=0o700)
+        where = self.launch.where
+        work = private / where.name
         work.mkdir()
         first = Path(argv[0])
-        if first.is_relative_to(launch.where):
-            first = work / first.relative_to(launch.where)
-        folder = open_folder(work)
-        held.callback(os.close, folder)
+        if first.is_relative_to(where):
+            first = work / first.relative_to(where)
         view = FileView(where=work, shown=())  # nobody looks: there is no sandbox
-        process, gate = self._started(launch, [str(first), *argv[1:]], group, held, view)
-        return Job(process=process, folder=folder, owner=None, gate=gate, group=group)
+        process, gate = self._started([str(first), *argv[1:]], view)
+        return Job(process=process, folder=self._opened(work), owner=None, gate=gate, group=self.group)
+
+    def _opened(self, path: Path | str) -> int:
+        with telling_whose(self.launch.place):
+            return self.held.enter_context(opened_folder(path))
 
     def _started(
-        self,
-        launch: Launch,
-        argv: Sequence[str],
-        group: Group | None,
-        held: ExitStack,
-        view: FileView,
-        handed_on: tuple[int, ...] = (),
+        self, argv: Sequence[str], view: FileView, handed_on: tuple[int, ...] = ()
     ) -> tuple["subprocess.Popen[bytes]", int]:
         """Start what waits at a gate, and return when it does: its sandbox is complete then.
 
         Args:
-            launch: whose build it is.
             argv: what is behind the gate.
-            group: its control groups.
-            held: ends it.
             view: where it works, and what it is shown in a sandbox.
             handed_on: descriptors that it is given; they are closed here.
         """
         gate, opener = os.pipe()
-        held.callback(os.close, opener)
+        self.held.callback(os.close, opener)
         waiting = ["/bin/sh", "-c", _WAIT, "sh", f"/proc/self/fd/{gate}", *argv]
         with (
             ProcessCommand((), (gate, *handed_on)) as passed,
-            self.confinement.command(waiting, lambda: view, group) as inner,
+            self.confinement.command(waiting, lambda: view, self.group) as inner,
         ):
             command = ProcessCommand(inner.argv, (*passed.pass_fds, *inner.pass_fds))
             env = self.confinement.environment({})
             process = start(command, cwd=view.where, env=env, output=subprocess.PIPE)
-        held.callback(_ended, process)
+        self.held.callback(_ended, process)
         said = _first_words(process)
         if said != _READY:
             why = " ".join(said.decode(errors="replace").split()) or f"exit status {process.wait()}"
-            raise PlayerError(f"{launch.name}: its build can't be started: {why}")
+            raise PlayerError(f"{self.launch.name}: its build can't be started: {why}")
         return process, opener
 
 
@@ -183,19 +181,6 @@ def _first_words(process: "subprocess.Popen[bytes]") -> bytes:
     while said != _READY and (data := os.read(process.stdout.fileno(), _LOOK_BYTES)):
         said += data
     return said[-_LOOK_BYTES:]
-
-
-@contextmanager
-def _grouped(confinement: Confinement) -> Iterator[Group | None]:
-    """Make the control groups of a build, and remove them with all that is in them."""
-    group = confinement.group()
-    try:
-        yield group
-    finally:
-        give_up = time.monotonic() + _GONE_S
-        while group is not None and not group.remove() and time.monotonic() < give_up:
-            group.kill()
-            time.sleep(0.01)
 
 
 def _new_users(launch: Launch, owner: int) -> int:

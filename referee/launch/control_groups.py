@@ -8,12 +8,13 @@ import contextlib
 import itertools
 import os
 import signal
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from .leftovers import PREFIX, end_all, is_left_behind, own_prefix
+from .leftovers import PREFIX, is_left_behind, own_prefix
 from .limits import MIB, ProgramLimits
 
 ROOT = Path("/sys/fs/cgroup")
@@ -23,7 +24,7 @@ CONTROLLERS = ("memory", "pids", "cpu")
 _RUNS_THE_PROGRAM = 3
 """Processes that start a program and wait for it: they count, but are not the player's."""
 CLEAR_S = 5.0
-"""How long what a referee left running may take to be gone, once killed."""
+"""How long what was killed may take to be gone."""
 _numbers = itertools.count(1)
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
@@ -38,19 +39,14 @@ class Ground(Struct, frozen=True, kw_only=True):
     """Controller -> the group beneath which a program's group can be made; what is missing can't be enforced."""
 
 
-def find_ground(root: Path = ROOT, own: Path = OWN) -> Ground:
-    """Find out, by trying, where this process may make groups.
-
-    Args:
-        root: where the control groups are mounted.
-        own: the file that tells this process's groups.
-    """
+def find_ground() -> Ground:
+    """Find out, by trying, where this process may make groups."""
     try:
-        lines = [line.split(":", 2) for line in own.read_text().splitlines()]
+        lines = [line.split(":", 2) for line in OWN.read_text().splitlines()]
     except OSError:
         lines = []
-    version = 2 if (root / "cgroup.controllers").exists() else 1
-    found = _second(root, lines) if version == 2 else _first(root, lines)
+    version = 2 if (ROOT / "cgroup.controllers").exists() else 1
+    found = _second(ROOT, lines) if version == 2 else _first(ROOT, lines)
     return Ground(version=version, folders={name: folder for name, folder in found.items() if _can_make(folder)})
 
 
@@ -141,19 +137,36 @@ class Group:
         """Kill everything in here, whoever started it."""
         _kill(self._paths)
 
+    def end(self) -> None:
+        """Kill everything in here, and wait until the groups can be removed."""
+        _end(self._paths)
+
     def remove(self) -> bool:
         """Remove the groups.
 
         Returns:
             Whether nothing is left; what is being killed may take a moment to be gone.
         """
-        for path in self._paths:
-            with contextlib.suppress(OSError):
-                path.rmdir()
-        return not any(path.exists() for path in self._paths)
+        return _removed(self._paths)
 
 
-def _kill(paths: Iterable[Path]) -> None:
+def _removed(paths: Sequence[Path]) -> bool:
+    """Remove groups in which nothing runs; tell whether none is left."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            path.rmdir()
+    return not any(path.exists() for path in paths)
+
+
+def _end(paths: Sequence[Path]) -> None:
+    """Kill what is in groups, and remove them once it is gone."""
+    give_up = time.monotonic() + CLEAR_S
+    while not _removed(paths) and time.monotonic() < give_up:
+        _kill(paths)
+        time.sleep(0.01)
+
+
+def _kill(paths: Sequence[Path]) -> None:
     """Kill what is in groups, and let nothing be born there meanwhile."""
     for path in paths:
         for name, text in (("pids.max", "0"), ("cgroup.kill", "1")):
@@ -176,9 +189,4 @@ def _members(path: Path) -> list[int]:
 def clear_groups(ground: Ground) -> None:
     """Kill what is still running in groups of referees that are no more, then remove the groups."""
     folders = set(ground.folders.values())
-    left = [path for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)]
-    _kill(left)
-    end_all(lambda: [pid for path in left for pid in _members(path)], CLEAR_S)
-    for path in left:
-        with contextlib.suppress(OSError):
-            path.rmdir()
+    _end([path for folder in folders for path in folder.glob(f"{PREFIX}*") if is_left_behind(path.name)])

@@ -1,4 +1,4 @@
-"""What a referee leaves behind that is killed: told by its name from what one that lives still needs, and removed.
+"""What a referee leaves behind that is killed: told by its name from what one that lives still needs.
 
 A name has the process and when it started, for numbers of processes come back, and the namespace
 in which they count: another container's processes can't be seen from here, and are nobody's to end.
@@ -6,10 +6,6 @@ in which they count: another container's processes can't be seen from here, and 
 
 import os
 import re
-import select
-import signal
-import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 PREFIX = "referee-"
@@ -46,32 +42,3 @@ def _started(pid: int) -> int | None:
         return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[_STARTED])
     except (OSError, ValueError, IndexError):
         return None
-
-
-def end_all(members: Callable[[], Iterable[int]], limit_s: float) -> None:
-    """Kill processes, and wait until they are gone.
-
-    Args:
-        members: returns those that there are by now.
-        limit_s: how long to wait at most, in seconds.
-    """
-    give_up = time.monotonic() + limit_s
-    while sum(_ended(pid, give_up - time.monotonic()) for pid in members()):  # all of them, then those born meanwhile
-        pass
-
-
-def _ended(pid: int, limit_s: float) -> bool:
-    """Kill a process and wait for its end; tell whether that was of any use."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except OSError:
-        return False
-    try:
-        if limit_s <= 0 or select.select([descriptor], [], [], 0)[0]:
-            return False
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        return bool(select.select([descriptor], [], [], limit_s)[0])
-    except OSError:
-        return False  # gone, or another user's
-    finally:
-        os.close(descriptor)

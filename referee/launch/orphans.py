@@ -5,6 +5,10 @@ and changes its environment can't be told from the user's own.
 """
 
 import os
+import signal
+from contextlib import suppress
+
+from ..files.opened import opened
 
 _READ_BYTES = 65_536
 
@@ -20,18 +24,22 @@ def orphans(mark: str) -> list[int]:
     return [pid for pid in pids if pid != own and _has(pid, wanted)]
 
 
+def kill_orphans(mark: str) -> bool:
+    """Kill the processes whose environment holds a mark; tell whether there were any."""
+    pids = orphans(mark)
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return bool(pids)
+
+
 def _has(pid: int, wanted: bytes) -> bool:
     """Tell whether a process inherited a variable; read without ado, for the loop waits meanwhile."""
+    environment = b""
     try:
-        file = os.open(f"/proc/{pid}/environ", os.O_RDONLY)
+        with opened(f"/proc/{pid}/environ", os.O_RDONLY) as file:
+            while data := os.read(file, _READ_BYTES):
+                environment += data
     except OSError:
         return False  # gone, or another user's
-    try:
-        environment = b""
-        while data := os.read(file, _READ_BYTES):
-            environment += data
-    except OSError:
-        return False
-    finally:
-        os.close(file)
     return wanted in environment and wanted in environment.split(b"\0")

@@ -6,6 +6,7 @@ referee's memory and of its disk.
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,13 +29,16 @@ _LAST_READS = 16
 
 
 class Reactor(Clock, Protocol):
-    """What is needed of Twisted's reactor: IReactorTime and IReactorFDSet."""
+    """What is needed of Twisted's reactor: IReactorTime, IReactorFDSet and IReactorFromThreads."""
 
     def addReader(self, reader: Any, /) -> None:
         """Call the reader's doRead whenever there is something to read."""
 
     def removeReader(self, reader: Any, /) -> Any:
         """Call it no more."""
+
+    def callFromThread(self, function: Callable[..., Any], /, *args: Any) -> Any:
+        """Call a function in the loop's thread."""
 
 
 class Tail:

@@ -199,16 +199,25 @@ def refuse_escapes(folder: Path, content: int | None = None) -> None:
 
 
 @contextmanager
-def telling_whose(folder: Path) -> Iterator[None]:
+def telling_whose(folder: Path, what: str = "", *, is_disk: bool = True) -> Iterator[None]:
     """Turn what is wrong in a folder into what is wrong with its player.
 
+    Args:
+        folder: the player's.
+        what: the folder can't be if there is trouble on the way; empty: that is none of the player's.
+        is_disk: whether the disk is written to, whose troubles are the machine's.
+
     Raises:
-        PlayerError: something is.
+        PlayerError: something is wrong.
     """
     try:
         yield
     except BadTree as error:
         raise PlayerError(f"{folder}: {error}") from None
+    except OSError as error:
+        if not what or (is_disk and is_of_the_machine(error)):
+            raise
+        raise PlayerError(f"{folder} can't be {what}: {error.strerror}") from None
 
 
 @contextmanager

@@ -5,6 +5,7 @@ the referee's address and its own token in its environment.
 """
 
 import contextlib
+import functools
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -16,14 +17,13 @@ from twisted.internet.defer import Deferred
 
 from ..clock import Timer
 from .control_groups import Ground, Group
-from .exit_watch import POLL_S, when_ended
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
 from .limits import ProgramLimits, limited
-from .orphans import orphans
+from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
-from .starting import ProcessCommand, if_alive, start
+from .starting import ProcessCommand, if_alive, start, when_ended
 from .visible_paths import rustup_home
 
 PATIENCE_S = 2.0
@@ -32,6 +32,8 @@ GRACE_S = 0.5
 """Between asking a process group to end and killing it."""
 CLEAR_S = 5.0
 """How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
+POLL_S = 0.02
+"""How often it is looked at whether all of it is gone."""
 CHECK_VARIABLE = "REFEREE_CHECK"
 """Marks the processes of a check that is one of many, and what they leave behind."""
 _PASSED_ON = (CHECK_VARIABLE, "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
@@ -188,7 +190,9 @@ class Program:
             finally:
                 self._output.close_write_end()
             undoing.pop_all()
-        when_ended(self._process, reactor, self._ended)
+        # Two turns of the loop, and its socket was read: what it said last came before its end.
+        later = functools.partial(reactor.callFromThread, reactor.callLater, 0, reactor.callLater, 0, self._ended)
+        when_ended(self._process, later)
 
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
@@ -228,37 +232,23 @@ class Program:
 
     def _clear(self, give_up: float) -> None:
         """Kill and remove until nothing is left."""
-        orphans_left = self._kill_rest()
-        is_clear = not orphans_left and (self._group is None or self._group.remove())
+        is_clear = not self._kill_rest() and (self._group is None or self._group.remove())
         if is_clear or self._reactor.seconds() > give_up:
             self.gone.callback(None)
         else:
             self._reactor.callLater(POLL_S, self._clear, give_up)
-
-    def _orphans(self) -> list[int]:
-        """Return what has left the process group, where neither sandbox nor control group holds it."""
-        is_held = self._group is not None or self._confinement.sandbox is not None
-        return [] if is_held else orphans(self.mark)
 
     def _kill(self) -> None:
         self._signal(signal.SIGKILL)
         self._kill_rest()
 
     def _kill_rest(self) -> bool:
-        """Kill what has left the process group; tell whether there was any of it that no control group holds."""
+        """Kill what has left the process group; tell whether there was any of it that nothing else holds."""
         if self._group is not None:
             self._group.kill()
-        pids = self._orphans()
-        for pid in pids:
-            _send(os.kill, pid, signal.SIGKILL)
-        return bool(pids)
+        is_held = self._group is not None or self._confinement.sandbox is not None
+        return not is_held and kill_orphans(self.mark)
 
     def _signal(self, number: int) -> None:
-        _send(os.killpg, self._process.pid, number)
-
-
-def _send(send: Callable[[int, int], None], pid: int, number: int) -> None:
-    try:
-        send(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return  # nobody is left
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
+            os.killpg(self._process.pid, number)

@@ -14,10 +14,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..errors import RemediableError
 from .file_view import FileView, Workspace
 from .limits import MIB, ProgramLimits
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
-from .system_calls import ABSENT, LackError, NoFilterError, system_call_filter
+from .system_calls import ABSENT, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime
 
 HOME = "/home/player"
@@ -44,7 +45,7 @@ _LET_IT = "let users make user namespaces: `sysctl kernel.unprivileged_userns_cl
 _LET_IT += "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, allow them to it"
 
 
-class NoSandboxError(LackError):
+class NoSandboxError(RemediableError):
     """This machine has no sandbox, or none that holds what it should."""
 
 
@@ -55,7 +56,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     """Its path."""
     filter: bytes | None = None
     """What the kernel lets no program inside call; None: nothing is refused that it does not refuse anyway."""
-    lacks: LackError | None = None
+    lacks: RemediableError | None = None
     """Why programs are held to less than they should be; None: nothing is missing."""
 
     def around(self, argv: Sequence[str], view: FileView, limits: ProgramLimits) -> ProcessCommand:
@@ -185,7 +186,7 @@ def find_sandbox() -> Sandbox:
     sandbox = _with_filter(program)
     trouble = join_new_keyring()
     if trouble is not None and not sandbox.lacks:
-        return replace(sandbox, lacks=LackError(f"programs have no keyring of their own: {trouble}", MORE_KEYS))
+        return replace(sandbox, lacks=RemediableError(f"programs have no keyring of their own: {trouble}", MORE_KEYS))
     return sandbox
 
 
@@ -196,11 +197,11 @@ def _with_filter(program: str) -> Sandbox:
         said = _tried(sandbox)
         if said == _REFUSED:
             return sandbox
-        lacks = LackError(f"the filter of system calls is not in force ({said})", _FILTER_IT)
+        lacks = RemediableError(f"the filter of system calls is not in force ({said})", _FILTER_IT)
     except NoFilterError as error:
         lacks = error
     except NoSandboxError as error:
-        lacks = LackError(f"the filter of system calls can't be loaded ({error})", _FILTER_IT)
+        lacks = RemediableError(f"the filter of system calls can't be loaded ({error})", _FILTER_IT)
     plain = Sandbox(program=program, lacks=lacks)
     _tried(plain)
     return plain
@@ -223,6 +224,11 @@ def _tried(sandbox: Sandbox) -> str:
         raise NoSandboxError(f"bubblewrap does not start: {error}", _GET_IT) from None
     if trial.returncode:
         said = trial.stderr.strip() or f"exit status {trial.returncode}"
-        remedy = _GET_IT if "nknown option" in said else _LET_IT
-        raise NoSandboxError(f"bubblewrap does not work here ({said})", remedy)
+        raise NoSandboxError(f"bubblewrap does not work here ({said})", _LET_IT if _is_new(sandbox) else _GET_IT)
     return trial.stdout.strip()
+
+
+def _is_new(sandbox: Sandbox) -> bool:
+    """Tell whether a bubblewrap knows the newest of the options: it says its version once it has read those before."""
+    probe = [sandbox.program, "--disable-userns", "--version"]
+    return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0

@@ -14,10 +14,10 @@ import platform
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import TracebackType
+from threading import Thread
 from typing import IO, Any, Self
 
 from msgspec import Struct
@@ -47,9 +47,7 @@ class ProcessCommand(Struct, frozen=True):
         """Return it."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         """Close the descriptors: whoever was started has its own."""
         for descriptor in self.pass_fds:
             os.close(descriptor)
@@ -86,6 +84,16 @@ def start(
         start_new_session=True,
         pass_fds=command.pass_fds,
     )
+
+
+def when_ended(process: "subprocess.Popen[bytes]", told: Callable[[int], object]) -> None:
+    """Call back, in a thread of its own, once a process has ended.
+
+    Args:
+        process: whose end it is.
+        told: called with the exit status, as `Popen` counts: the negative number of a signal.
+    """
+    Thread(target=lambda: told(process.wait()), name=f"end of process {process.pid}", daemon=True).start()
 
 
 def in_memory(content: bytes) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from ..errors import RefereeError
+from ..errors import RemediableError
 
 ABSENT = errno.ENOSYS
 """As from a kernel without the call: a runtime that would like it falls back on something else."""
@@ -42,21 +42,7 @@ _FAMILIES = {1, 2, _AF_INET6, _AF_NETLINK}
 _INT = 0xFFFFFFFF
 
 
-class LackError(RefereeError):
-    """Something that this machine lacks.
-
-    Args:
-        what: is missing, and why.
-        remedy: how to get it.
-    """
-
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what = what
-        self.remedy = remedy
-
-
-class NoFilterError(LackError):
+class NoFilterError(RemediableError):
     """No filter can be made here."""
 
 

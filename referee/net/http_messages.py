@@ -10,15 +10,6 @@ from msgspec import Struct
 JSON = "application/json"
 
 
-class Head(Struct, frozen=True, kw_only=True):
-    """What is known of a request before its body is read."""
-
-    token: str | None
-    """The one that it brings; None if it brings none, or several."""
-    length: int | None
-    """Of its body in bytes, as it was announced; None if it was not."""
-
-
 class Inquiry(Struct, frozen=True, kw_only=True):
     """A whole request."""
 
@@ -42,8 +33,13 @@ class Reply(Struct, frozen=True, kw_only=True):
 class HttpService(Protocol):
     """Who answers."""
 
-    def announced(self, head: Head) -> str | Reply:
-        """Look at what is announced, before the body is read; return who asks, or why that is refused."""
+    def announced(self, token: str | None, length: int | None) -> str | Reply:
+        """Look at what is announced, before the body is read; return who asks, or why that is refused.
+
+        Args:
+            token: that the request brings; None if it brings none, or several.
+            length: of its body in bytes; None if that is not announced.
+        """
 
     async def answer(self, inquiry: Inquiry) -> Reply:
         """Answer a request that was not refused."""

@@ -19,7 +19,7 @@ from twisted.web import http
 
 from ..clock import Timer
 from ..observers import Note
-from .http_messages import Head, HttpService, Inquiry, Reply, refusal
+from .http_messages import HttpService, Inquiry, Reply, refusal
 from .links.addresses import origin_of
 from .links.crowd import Crowd
 
@@ -59,14 +59,13 @@ class _Request(http.Request):
         self._server = server
         self._author = ""
         self._is_refused = False
-        self._is_gone = False
 
     def gotLength(self, length: int | None) -> None:
         """Look at what was announced, before the body is read."""
         method = self.channel._command  # noqa: SLF001  # the request itself is told only when it is whole
         if method in _WITH_BODY and not self.requestHeaders.hasHeader(b"content-length"):
             length = None
-        found = self._server.service.announced(Head(token=self._token(), length=length))
+        found = self._server.service.announced(self._token(), length)
         if isinstance(found, str):
             self._author = found
             self.channel.introduce(found)
@@ -84,14 +83,18 @@ class _Request(http.Request):
 
     def process(self) -> None:
         """Answer the whole request, unless it was answered before."""
-        if self._is_refused:
-            return
-        self.notifyFinish().addErrback(self._note_gone)
-        answering = Deferred.fromCoroutine(self._answer())
-        answering.addCallbacks(self._send, self._fail)
+        if not self._is_refused:
+            Deferred.fromCoroutine(self._answer())
 
-    async def _answer(self) -> Reply:
-        return await self._server.service.answer(self._inquiry())
+    async def _answer(self) -> None:
+        try:
+            reply = await self._server.service.answer(self._inquiry())
+        except Exception as error:  # noqa: BLE001  # the organiser is told it, and the author only whose fault it was not
+            self._server.note("request-failed", author=self._author, error=str(error))
+            text = "the referee could not answer, and nothing was taken in; it is not your fault"
+            reply = refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "try again; if it stays so, tell the organiser")
+        if self.channel is not None:  # else the connection is gone
+            self._send(reply)
 
     def _token(self) -> str | None:
         given = self.requestHeaders.getRawHeaders(b"authorization") or []
@@ -108,24 +111,13 @@ class _Request(http.Request):
             body=self.content.read(),
         )
 
-    def _note_gone(self, _reason: Failure) -> None:
-        self._is_gone = True
-
     def _send(self, reply: Reply) -> None:
-        if self._is_gone:
-            return
         answer: Any = self  # Twisted's own methods have no types
         answer.setResponseCode(reply.code)
         for name, value in _headers(reply).items():
             answer.setHeader(name, value)
         answer.write(reply.body)
         answer.finish()
-
-    def _fail(self, failure: Failure) -> None:
-        """Tell the organiser what went wrong; the author learns only that it was not its fault."""
-        self._server.note("request-failed", author=self._author, error=failure.getErrorMessage())
-        text = "the referee could not answer, and nothing was taken in; it is not your fault"
-        self._send(refusal(HTTPStatus.INTERNAL_SERVER_ERROR, text, "try again; if it stays so, tell the organiser"))
 
 
 class _Channel(http.HTTPChannel):

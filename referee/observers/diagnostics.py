@@ -2,7 +2,6 @@
 
 import contextlib
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import structlog
@@ -33,9 +32,7 @@ class DiagnosticLog(Observer):
             cache_logger_on_first_use=False,
         )
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
 

@@ -3,7 +3,6 @@
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self
 
 from ..match import commands as c
@@ -31,9 +30,7 @@ class Observers:
         self._each(self._observers, lambda observer: observer.__enter__())
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_exc: object) -> None:
         self._leave(self._observers)
 
     @contextmanager

@@ -8,10 +8,9 @@ import contextlib
 import errno
 import os
 import sys
-import time
-from collections import deque
 from collections.abc import Iterator
-from threading import Condition, Thread
+from queue import Queue
+from threading import Thread
 from typing import Any, TextIO
 
 MOST_WAITING = 4 * 1024 * 1024
@@ -34,12 +33,11 @@ class UnblockedStream:
     def __init__(self, stream: TextIO) -> None:
         stream.flush()
         self._stream = stream
-        self._waiting: deque[bytes] = deque()
-        self._waiting_bytes = 0
+        self._waiting: Queue[bytes | None] = Queue()
+        self._taken_bytes = 0
         self._written_bytes = 0
+        """Counted by the thread alone."""
         self._error: OSError | None = None
-        self._is_closed = False
-        self._changed = Condition()
         self._thread = Thread(target=self._work, name="output", daemon=True)
         self._thread.start()
 
@@ -53,15 +51,14 @@ class UnblockedStream:
             OSError: what was written before could not be; BrokenPipeError if too much of it waits.
         """
         data = text.encode(self._stream.encoding or "utf-8", "backslashreplace")
-        with self._changed:
-            if self._waiting_bytes + len(data) > MOST_WAITING:
-                raise BrokenPipeError(errno.EPIPE, f"{self._waiting_bytes} bytes wait for a reader")
-            if self._error is not None:
-                error, self._error = self._error, None
-                raise error
-            self._waiting.append(data)
-            self._waiting_bytes += len(data)
-            self._changed.notify_all()
+        waiting_bytes = self._taken_bytes - self._written_bytes
+        if waiting_bytes + len(data) > MOST_WAITING:
+            raise BrokenPipeError(errno.EPIPE, f"{waiting_bytes} bytes wait for a reader")
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        self._taken_bytes += len(data)
+        self._waiting.put(data)
         return len(text)
 
     def flush(self) -> None:
@@ -73,38 +70,23 @@ class UnblockedStream:
         Returns:
             Whether all of it was.
         """
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify_all()
-            while self._thread.is_alive():
-                before = self._written_bytes
-                deadline_s = time.monotonic() + LINGER_S
-                while self._thread.is_alive() and self._written_bytes == before:
-                    if time.monotonic() >= deadline_s:
-                        return False
-                    self._changed.wait(LINGER_S / 20)
-        return not self._waiting
+        self._waiting.put(None)
+        before = -1
+        while self._thread.is_alive() and before != self._written_bytes:
+            before = self._written_bytes
+            self._thread.join(LINGER_S)
+        return not self._thread.is_alive()
 
     def _work(self) -> None:
-        while (data := self._next()) is not None:
+        while (data := self._waiting.get()) is not None:
             try:
                 while data:
                     count = os.write(self._stream.fileno(), data[:_PIECE])
                     data = data[count:]
-                    with self._changed:
-                        self._waiting_bytes -= count
-                        self._written_bytes += count
+                    self._written_bytes += count
             except OSError as error:
-                with self._changed:
-                    self._error = error
-                    self._waiting_bytes -= len(data)
-
-    def _next(self) -> bytes | None:
-        """Wait for something to write; None once nothing more comes."""
-        with self._changed:
-            while not self._waiting and not self._is_closed:
-                self._changed.wait()
-            return self._waiting.popleft() if self._waiting else None
+                self._error = error
+                self._written_bytes += len(data)
 
 
 @contextlib.contextmanager

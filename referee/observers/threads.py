@@ -4,7 +4,6 @@ import contextlib
 import copy
 from queue import Empty, Full, Queue
 from threading import Thread
-from types import TracebackType
 from typing import Any, Self
 
 from ..tournament.machine import Tournament
@@ -50,9 +49,7 @@ class InThread(Observer):
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, *_exc: object) -> None:
         if kind is not None:
             self._abandon()
             return

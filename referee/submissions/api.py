@@ -11,15 +11,18 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from ..net.http_messages import Inquiry, Reply, refusal
-from ..net.links.lobby import name_of
-from ..net.links.tokens import BadTokens, read_tokens
+from ..net.http_server import Limits
+from ..net.links.tokens import BadTokens, name_of, read_tokens
 from ..observers import Note
 from ..record.reader import RecordError
-from .archive import BadArchive
+from .archive import MAX_PACKED_BYTES, MIB, BadArchive
 from .check_queue import CheckQueue
 from .matches import Matches
 from .store import HandedInVersion, Store, VersionRefused, VersionState
 
+LIMITS = Limits(head_s=10.0, silence_s=20.0, request_s=300.0, strangers=64, of_address=16, known=256, of_client=8)
+"""A class hands in at the last minute; each may hold the largest archive, on disk while it comes: at 64 KiB/s it takes
+the whole time, as a long record does that is explained in a queue. Who sends no token is no author, and has 10 s."""
 MINUTE_S = 60.0
 HAND_INS_A_MINUTE = 6
 """Faster than a person changes a program and looks at what came of it."""
@@ -97,9 +100,10 @@ class Pace:
 
 
 class AuthorApi:
-    """Answers authors.
+    """Answers authors over HTTP, and nobody else.
 
     Args:
+        authors: who may ask.
         store: of the versions.
         checks: the queue that takes new versions.
         matches: of all authors.
@@ -110,6 +114,7 @@ class AuthorApi:
 
     def __init__(
         self,
+        authors: Authors,
         store: Store,
         checks: CheckQueue,
         matches: Matches,
@@ -117,6 +122,7 @@ class AuthorApi:
         now: Callable[[], str],
         note: Note,
     ) -> None:
+        self._authors = authors
         self._store = store
         self._checks = checks
         self._matches = matches
@@ -129,6 +135,19 @@ class AuthorApi:
         self._reading = DeferredLock()
         """One author's records are gone through at a time: to audit them takes a core."""
 
+    def announced(self, token: str | None, length: int | None) -> str | Reply:
+        """Return which author asks; or why that is refused, before the body is read."""
+        author = self._authors.named(token)
+        if author is None:
+            remedy = "send the token that the organiser gave you: Authorization: Bearer TOKEN"
+            return refusal(HTTPStatus.UNAUTHORIZED, "no token, or none that is known", remedy)
+        if length is None:
+            return refusal(HTTPStatus.LENGTH_REQUIRED, "the body's length is not announced", "send a Content-Length")
+        if length > MAX_PACKED_BYTES:
+            remedy = f"an archive may have {MAX_PACKED_BYTES // MIB} MiB; leave out what the program does not need"
+            return refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is {length} bytes long", remedy)
+        return author
+
     async def answer(self, inquiry: Inquiry) -> Reply:
         """Answer an inquiry."""
         wait_s = self._requests.wait_s(inquiry.author)
@@ -138,11 +157,12 @@ class AuthorApi:
             case "PUT", ("submissions",):
                 reply = await self._hand_in(inquiry.author, inquiry.body)
             case "GET", ("submissions",):
-                reply = await self._versions(inquiry.author)
+                versions = await deferToThread(self._store.versions, inquiry.author)
+                reply = _plain({"submissions": [self._shown(inquiry.author, version) for version in versions]})
             case "GET", ("submissions", number):
                 reply = await self._version(inquiry.author, number)
             case "GET", ("matches",):
-                reply = await self._list(inquiry.author)
+                reply = _plain({"matches": await self._reading.run(deferToThread, self._matches.of, inquiry.author)})
             case "GET", ("matches", name):
                 reply = await self._looked_up(self._matches.explained, inquiry, name)
             case "GET", ("matches", name, "record"):
@@ -160,18 +180,11 @@ class AuthorApi:
         except BadArchive as error:
             return refusal(HTTPStatus.UNPROCESSABLE_ENTITY, error.what, error.remedy)
         except VersionRefused as error:
-            return refusal(HTTPStatus.CONFLICT, str(error), error.remedy)
+            return refusal(HTTPStatus.CONFLICT, error.what, error.remedy)
         if is_new:
             self._checks.add(author, version.number)
             self._note("version-handed-in", author=author, version=version.number, sha256=version.sha256)
         return _plain(self._shown(author, version), HTTPStatus.ACCEPTED)
-
-    async def _versions(self, author: str) -> Reply:
-        versions = await deferToThread(self._store.versions, author)
-        return _plain({"submissions": [self._shown(author, version) for version in versions]})
-
-    async def _list(self, author: str) -> Reply:
-        return _plain({"matches": await self._reading.run(deferToThread, self._matches.of, author)})
 
     async def _version(self, author: str, number: str) -> Reply:
         is_number = number.isascii() and number.isdecimal() and len(number) <= _DIGITS

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from ..errors import BadRequest
+from ..errors import BadRequest, RemediableError
 
 MIB = 1 << 20
 MAX_PACKED_BYTES = 16 * MIB
@@ -48,18 +48,8 @@ _OTHERS = {
 }
 
 
-class BadArchive(BadRequest):
-    """What an author can't hand in.
-
-    Args:
-        what: is wrong, and in which file.
-        remedy: what to do about it.
-    """
-
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what = what
-        self.remedy = remedy
+class BadArchive(RemediableError, BadRequest):
+    """What an author can't hand in."""
 
 
 class EntryKind(StrEnum):

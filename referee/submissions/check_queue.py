@@ -9,20 +9,20 @@ import hashlib
 import os
 import signal
 import subprocess
-from collections import deque
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import CancelledError, DeferredQueue
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
 from ..files.scratch import scratch
 from ..files.tree import BadTree, is_of_the_machine
-from ..launch.orphans import orphans
+from ..launch.orphans import kill_orphans
 from ..launch.program import CHECK_VARIABLE
 from ..launch.starting import ProcessCommand, if_alive, start
 from ..observers import Note
@@ -76,8 +76,7 @@ class CheckQueue:
         self._limit_s = limit_s
         self._mark = f"{CHECK_VARIABLE}={hashlib.sha256(os.fsencode(store.root)).hexdigest()[:16]}"
         """What every process of a check has in its environment, those in a sandbox aside: that ends with the check."""
-        self._queue: deque[tuple[str, int]] = deque()
-        self._idle: Deferred[None] | None = None
+        self._queue: DeferredQueue[tuple[str, int]] = DeferredQueue()
         self.current: tuple[str, int] | None = None
         """Author and number of the version that is being checked."""
 
@@ -93,10 +92,7 @@ class CheckQueue:
 
     def add(self, author: str, number: int) -> None:
         """Have a version checked when its turn comes."""
-        self._queue.append((author, number))
-        idle, self._idle = self._idle, None
-        if idle is not None:
-            idle.callback(None)
+        self._queue.put((author, number))
 
     async def run(self) -> None:
         """Check what there is to check until this is cancelled; then nothing of a check is left.
@@ -105,17 +101,14 @@ class CheckQueue:
             CancelledError: it was cancelled.
         """
         while True:
-            if not self._queue:
-                self._idle = Deferred()
-                await self._idle
-            self.current = self._queue.popleft()
+            self.current = await self._queue.get()
             try:
                 await self._check(*self.current)
             except CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001  # whatever it is, the other authors' versions are checked
                 self._note("check-failed", author=self.current[0], version=self.current[1], error=_told(error))
-                self._queue.append(self.current)
+                self._queue.put(self.current)
                 self.current = None
                 await deferLater(self._reactor, RETRY_S)
             finally:
@@ -175,41 +168,29 @@ class CheckQueue:
     async def _ended(self, process: "subprocess.Popen[bytes]") -> int | None:
         """Wait for a check to end, and end all that it started; return its status, None if it took too long."""
         try:
-            if await self._comes_true(lambda: process.poll() is not None, self._limit_s):
-                return process.returncode
+            return await deferToThread(process.wait, self._limit_s)
+        except subprocess.TimeoutExpired:
             return None
         finally:
-            await self._swept(process)
+            await deferToThread(self._sweep, process)
 
-    async def _swept(self, process: "subprocess.Popen[bytes]") -> None:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        await self._comes_true(lambda: process.poll() is not None, GRACE_S)
+    def _sweep(self, process: "subprocess.Popen[bytes]") -> None:
+        """End a check, if it has not, and all that it started."""
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_S)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await self._comes_true(lambda: process.poll() is not None and not self._kill_orphans(), _GONE_S)
-
-    async def _comes_true(self, holds: Callable[[], bool], limit_s: float) -> bool:
-        """Wait until something holds; tell whether it does."""
-        give_up = self._reactor.seconds() + limit_s
-        while not (is_true := holds()) and self._reactor.seconds() < give_up:
-            await deferLater(self._reactor, POLL_S)
-        return is_true
+        give_up = time.monotonic() + _GONE_S
+        while (kill_orphans(self._mark) or process.poll() is None) and time.monotonic() < give_up:
+            time.sleep(POLL_S)
 
     def _end_leftovers(self) -> None:
         """End what a service that was killed has left running, then remove its files."""
-        while self._kill_orphans():
+        while kill_orphans(self._mark):
             pass
         with scratch("check"):
             pass
-
-    def _kill_orphans(self) -> bool:
-        """Kill every process of a check; return whether there were any."""
-        pids = orphans(self._mark)
-        for pid in pids:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        return bool(pids)
 
 
 def _told(error: Exception) -> str:

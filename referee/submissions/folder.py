@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..files.small import BadFile, read_small
-from ..files.tree import BadTree, Bounds, TreeNode, walk
+from ..files.tree import BadTree, TreeNode, walk
 from ..record.record_files import holds_records_alone
 from .archive import MAX_ENTRIES, MAX_UNPACKED_BYTES, MIB, ArchiveEntry, BadArchive, EntryKind, largest, shown
 
@@ -25,8 +25,6 @@ LEFT_OUT = frozenset(
 _ENVIRONMENT = "pyvenv.cfg"
 """A folder with this file is a virtual environment of Python's, whatever it is called."""
 _MAX_IGNORE_BYTES = 65_536
-_BOUNDS = Bounds(bytes_=None)
-"""Bytes and entries are counted here, so that the largest files can be told."""
 
 
 class Gathered(Struct, frozen=True, kw_only=True):
@@ -65,7 +63,7 @@ class _Walk:
         self._patterns = _patterns(folder / IGNORE)
         self._sizes: list[tuple[int, str]] = []
         self._total = 0
-        for node in walk(folder, _BOUNDS, left_out=self._is_left_out):
+        for node in walk(folder, max_bytes=None, left_out=self._is_left_out):  # counted here, to tell the largest
             if len(self.entries) >= MAX_ENTRIES:
                 text = f"there are more than {MAX_ENTRIES} files and folders in {self._root}"
                 raise BadArchive(text, f"name what the program does not need in {IGNORE}")

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..errors import RefereeError
+from ..errors import RefereeError, RemediableError
 from ..files.copies import copy_folder
 from ..files.removal import remove, temporary_folder
 from ..files.whole import sync_folder, write_whole
@@ -85,16 +85,8 @@ class StoreError(RefereeError):
     """A folder of submissions that can't be used; the text says what to do."""
 
 
-class VersionRefused(Exception):
-    """A version that is not taken for now; the text says why.
-
-    Args:
-        remedy: what the author can do.
-    """
-
-    def __init__(self, text: str, remedy: str) -> None:
-        super().__init__(text)
-        self.remedy = remedy
+class VersionRefused(RemediableError):
+    """A version that is not taken for now."""
 
 
 class Store:

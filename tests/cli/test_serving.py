@@ -100,10 +100,13 @@ def header_of(cwd: Path) -> Any:
 
 
 def test_known_players_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token names its player and its seat, over TLS too; whoever has none is refused, and that is in the log."""
+    """A token names its player and its seat, over TLS too; whoever has none is refused, and that is in the log.
+
+    With --json, stderr says where to connect all the same.
+    """
     made = tokens(tmp_path, "ada", "bob")
     monkeypatch.setenv("REFEREE_CA", str(certificate(tmp_path)))
-    arguments = ("--players", "players.toml", "--diagnostics", "diagnostics.log")
+    arguments = ("--players", "players.toml", "--diagnostics", "diagnostics.log", "--json")
     listen = f"ssl:0:interface={LOCAL}:privateKey=key.pem:certKey=cert.pem"
     with serving(tmp_path, "--listen", listen, *arguments) as (_, address):
         assert address.startswith("tls:127.0.0.1:")

@@ -11,7 +11,7 @@ from referee.files import links, tree
 from referee.files.copies import copy_folder
 from referee.files.links import SymbolicLinks, TangledLinksError
 from referee.files.removal import temporary_folder
-from referee.files.tree import BadTree, Bounds, walk
+from referee.files.tree import BadTree, walk
 
 
 def test_a_walk_is_in_order_and_follows_no_link(tmp_path: Path) -> None:
@@ -26,32 +26,38 @@ def test_a_walk_is_in_order_and_follows_no_link(tmp_path: Path) -> None:
 
 
 BAD = {
-    "levels": (Bounds(levels=2), "there are folders more than 2 deep: b/c"),
-    "entries": (Bounds(entries=3), "more than 3 files and folders"),
-    "bytes": (Bounds(bytes_=tree.MIB), "more than 1 MiB together"),
+    "levels": ("MAX_LEVELS", 2, "folders more than 2 deep: b/c"),
+    "entries": ("MAX_ENTRIES", 3, "more than 3 files and folders"),
+    "bytes": ("MAX_BYTES", tree.MIB, "more than 1 MiB together"),
 }
 
 
-@pytest.mark.parametrize(("bounds", "complaint"), BAD.values(), ids=BAD)
-def test_a_walk_has_bounds(tmp_path: Path, bounds: Bounds, complaint: str) -> None:
+@pytest.mark.parametrize(("bound", "most", "complaint"), BAD.values(), ids=BAD)
+def test_a_walk_has_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int, complaint: str
+) -> None:
     """What is beyond them is refused; files count as long as they say they are, and nothing of them is read."""
     (tmp_path / "b" / "c").mkdir(parents=True)
     for name in ("a", "d"):
         with (tmp_path / name).open("w") as file:
             file.truncate(tree.MIB - 1)
+    for name, fine in (("MAX_LEVELS", 3), ("MAX_ENTRIES", 4), ("MAX_BYTES", 2 * tree.MIB)):
+        monkeypatch.setattr(tree, name, fine)
+    assert len(list(walk(tmp_path, max_bytes=tree.MAX_BYTES))) == 4
+    monkeypatch.setattr(tree, bound, most)
     with pytest.raises(BadTree, match=complaint):
-        list(walk(tmp_path, bounds))
-    assert len(list(walk(tmp_path, Bounds(levels=3, entries=4, bytes_=2 * tree.MIB)))) == 4
+        list(walk(tmp_path, max_bytes=tree.MAX_BYTES))
 
 
-def test_a_walk_leaves_nothing_open(tmp_path: Path) -> None:
+def test_a_walk_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither at its end nor when it is given up."""
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     before = sorted(Path("/proc/self/fd").iterdir())
     list(walk(tmp_path))
     next(walk(tmp_path))
+    monkeypatch.setattr(tree, "MAX_LEVELS", 2)
     with pytest.raises(BadTree):
-        list(walk(tmp_path, Bounds(levels=2)))
+        list(walk(tmp_path))
     assert sorted(Path("/proc/self/fd").iterdir()) == before
 
 

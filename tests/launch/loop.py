@@ -1,6 +1,8 @@
 """A test's event loop: Twisted's clock, which the test moves, and real descriptors, read when the test looks."""
 
 import select
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from twisted.internet.task import Clock
@@ -12,6 +14,7 @@ class Loop(Clock):
     def __init__(self) -> None:
         super().__init__()
         self._readers: list[Any] = []
+        self._handed_over: deque[Callable[[], Any]] = deque()
 
     def addReader(self, reader: Any) -> None:
         """Take a reader; called by what is under test."""
@@ -22,6 +25,10 @@ class Loop(Clock):
         if reader in self._readers:
             self._readers.remove(reader)
 
+    def callFromThread(self, function: Callable[..., Any], *args: Any) -> None:
+        """Call a function when the test looks next; called by threads of what is under test."""
+        self._handed_over.append(lambda: function(*args))
+
     def look(self, wait_s: float = 0.01) -> None:
         """Read once what is there to be read, waiting a moment for it."""
         for reader in select.select(self._readers, [], [], wait_s)[0]:
@@ -29,3 +36,5 @@ class Loop(Clock):
             if lost is not None:
                 self.removeReader(reader)
                 reader.connectionLost(lost)
+        while self._handed_over:
+            self._handed_over.popleft()()

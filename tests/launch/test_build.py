@@ -7,20 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch import Builds, Confinement, PlayerError, find_ground, find_sandbox, read_folder
+from referee.launch import Builds, Confinement, PlayerError, build, read_folder
 from referee.launch.build import content_hash
+from referee.launch.control_groups import find_ground
+from referee.launch.sandbox import find_sandbox
 
 
 class Player:
     """A player's folder with a build."""
 
-    def __init__(self, root: Path, build: str, *, limit_s: float = 60.0) -> None:
+    def __init__(self, root: Path, build: str) -> None:
         self.cache = root / "logs" / ".builds"
         self.folder = root / "mine"
         self.folder.mkdir()
         toml = f'name = "mine"\nrun = "./made"\nbuild = {json.dumps(build)}\n'
         (self.folder / "player.toml").write_text(toml)
-        self._builds = Builds(self.cache, Confinement(sandbox=find_sandbox(), ground=find_ground()), limit_s)
+        self._builds = Builds(self.cache, Confinement(sandbox=find_sandbox(), ground=find_ground()))
 
     def build(self) -> bool:
         """Build if there is something to be built."""
@@ -84,9 +86,10 @@ def test_a_build_that_fails_is_told(tmp_path: Path, build: str, complaint: str) 
     assert {"logs", "mine"} == {path.name for path in tmp_path.iterdir()}
 
 
-def test_a_build_has_its_time(tmp_path: Path) -> None:
+def test_a_build_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that takes longer is ended with all that it started."""
-    player = Player(tmp_path, shell("sleep 1000 & sleep 1000"), limit_s=0.3)
+    monkeypatch.setattr(build, "BUILD_S", 0.3)
+    player = Player(tmp_path, shell("sleep 1000 & sleep 1000"))
     assert "not done after 0.3 s" in player.failure()
 
 

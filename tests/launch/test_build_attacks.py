@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from referee.files.removal import remove
-from referee.launch import Builds, Confinement, PlayerError, content_hash, find_ground, find_sandbox
+from referee.launch import Builds, Confinement, PlayerError, content_hash
+from referee.launch.control_groups import find_ground
 from referee.launch.player_spec import read_folder
-from referee.launch.sandbox import Sandbox
+from referee.launch.sandbox import Sandbox, find_sandbox
 
 PYTHON = shlex.quote(sys.executable)
 NEST = "import os\nfor _ in range(1500):\n    os.mkdir('deep')\n    os.chdir('deep')\n"

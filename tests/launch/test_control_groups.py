@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.launch import control_groups
 from referee.launch.control_groups import Ground, Group, _members, clear_groups, find_ground
 from referee.launch.leftovers import own_prefix
 from referee.launch.limits import ProgramLimits
@@ -40,9 +41,16 @@ def second_version(root: Path, handed_on: str, own_hands_on: str = "") -> Path:
     return own
 
 
-def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path) -> None:
+def find_ground_in(root: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> Ground:
+    """Find where groups can be made in a tree, given the file that tells this process's groups."""
+    monkeypatch.setattr(control_groups, "ROOT", root)
+    monkeypatch.setattr(control_groups, "OWN", own)
+    return find_ground()
+
+
+def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beneath the process's own group, or, where that is not mounted, beneath what is."""
-    found = find_ground(tmp_path, first_version(tmp_path))
+    found = find_ground_in(tmp_path, first_version(tmp_path), monkeypatch)
     folders = {"memory": tmp_path / "memory" / "own", "pids": tmp_path / "pids", "cpu": tmp_path / "cpu"}
     assert Ground(version=1, folders=folders) == found
 
@@ -57,16 +65,16 @@ def test_the_first_version_has_a_group_for_each_controller(tmp_path: Path) -> No
     ],
 )
 def test_the_second_version_needs_a_group_that_hands_on(
-    tmp_path: Path, handed_on: str, own_hands_on: str, expected: dict[str, str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handed_on: str, own_hands_on: str, expected: dict[str, str]
 ) -> None:
     """The process's own group, else the one around it; where neither hands memory or processes on, nothing is held."""
-    found = find_ground(tmp_path, second_version(tmp_path, handed_on, own_hands_on))
+    found = find_ground_in(tmp_path, second_version(tmp_path, handed_on, own_hands_on), monkeypatch)
     assert Ground(version=2, folders={name: tmp_path / folder for name, folder in expected.items()}) == found
 
 
-def test_where_there_are_none(tmp_path: Path) -> None:
+def test_where_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without control groups holds nothing, and that is no error."""
-    assert Ground(version=1, folders={}) == find_ground(tmp_path, tmp_path / "nowhere")
+    assert Ground(version=1, folders={}) == find_ground_in(tmp_path, tmp_path / "nowhere", monkeypatch)
 
 
 @pytest.mark.parametrize(

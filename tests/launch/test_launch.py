@@ -18,14 +18,12 @@ from referee.launch import (
     PlayerKind,
     PlayerSpec,
     Program,
-    command_launch,
     house_launch,
     parse_player,
     read_folder,
 )
-from referee.launch.exit_watch import POLL_S
-from referee.launch.player_spec import resolved
-from referee.launch.program import GRACE_S, PATIENCE_S
+from referee.launch.player_spec import command_launch, resolved
+from referee.launch.program import GRACE_S, PATIENCE_S, POLL_S
 
 from ..net.wires import fired
 from .loop import Loop
@@ -72,13 +70,6 @@ def test_how_a_program_ended_is_known(tmp_path: Path, script: str, status: str) 
     """Exit status and signal are told apart, and what was printed last stands behind them."""
     running = Running(tmp_path, script)
     assert status == running.ended()
-
-
-def test_how_a_program_ended_is_known_without_the_kernels_help(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there are no descriptors of processes, they are asked now and then."""
-    monkeypatch.delattr(os, "pidfd_open", raising=False)
-    running = Running(tmp_path, "import sys; sys.stdin.read(); raise SystemExit(3)")
-    assert running.ended() == "exit status 3"
 
 
 def test_a_program_finds_its_environment_and_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,18 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.launch import (
-    Launch,
-    NoSandboxError,
-    PlayerError,
-    ProgramLimits,
-    command_launch,
-    find_sandbox,
-    house_launch,
-)
+from referee.launch import Launch, NoSandboxError, PlayerError, ProgramLimits, house_launch
 from referee.launch.file_view import MAX_COVERED, MAX_SIFTED, FileAccess, FileView, private_folders, view_of
-from referee.launch.player_spec import resolved
-from referee.launch.sandbox import HOME
+from referee.launch.player_spec import command_launch, resolved
+from referee.launch.sandbox import HOME, find_sandbox
 from referee.launch.starting import ProcessCommand
 from referee.launch.visible_paths import is_shared, named, own_runtime, runtimes
 from referee.record.record_files import record_names
@@ -289,13 +281,17 @@ def test_records_are_looked_for_near_by(tmp_path: Path) -> None:
     assert found == {".", "b", "b/c"}
 
 
+NEW = '#!/bin/sh\n[ "$*" = "--disable-userns --version" ] && exit\n'
+"""A bubblewrap that knows all options."""
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         (None, "bubblewrap is not installed; install bubblewrap"),
         ("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2; exit 1\n", "install bubblewrap 0.8"),
-        ("#!/bin/sh\necho 'bwrap: No permissions to create namespace' >&2; exit 1\n", "let users make user namespaces"),
-        ("#!/bin/sh\nexit 7\n", "(exit status 7); let users"),
+        (f"{NEW}echo 'bwrap: No permissions to create namespace' >&2; exit 1\n", "let users make user namespaces"),
+        (f"{NEW}exit 7\n", "(exit status 7); let users"),
         ("no program", "bubblewrap does not start"),
     ],
 )

@@ -14,9 +14,9 @@ from typing import Any
 import pyseccomp
 import pytest
 
-from referee.launch import ProgramLimits, find_sandbox
+from referee.launch import ProgramLimits
 from referee.launch.file_view import FileView
-from referee.launch.sandbox import Sandbox
+from referee.launch.sandbox import Sandbox, find_sandbox
 from referee.launch.system_calls import ABSENT, FORBIDDEN, REFUSALS, UNKNOWN, Refusal, system_call_filter
 from referee.launch.visible_paths import own_runtime
 

@@ -45,6 +45,8 @@ class Watch(Observer):
 
     def note(self, event: str, /, **facts: Any) -> None:
         """Keep a standstill."""
+        if event == "listening":
+            self._say(address=facts["address"])
         if event == "reported":
             self._say(said=facts["text"])
         if event == "loop-stalled":
@@ -85,7 +87,6 @@ class TestServer(LineOnlyReceiver):
             settings,
             MatchServices(sealer=self._sealer, observers=Observers(watch)),
         )
-        table.listening.addCallback(lambda address: self._say(address=address))
         policy = SignUpPolicy(**job["policy"])
         played = await table.play_signed_up("tcp:0:interface=127.0.0.1", policy)
         assert played is not None, "too few signed up"

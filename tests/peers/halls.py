@@ -2,7 +2,6 @@
 
 import json
 import resource
-import signal
 import socket
 import subprocess
 import sys
@@ -117,15 +116,6 @@ class Halls:
             yield
         finally:
             resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, usual)
-
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
-        """Let the referee stand still, as a machine does that is suspended."""
-        self._process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            self._process.send_signal(signal.SIGCONT)
 
     # --- memory
 

@@ -37,7 +37,7 @@ class Trickler(PlayerEnd):
 
     def _send(self, piece: bytes) -> None:
         if self.connected:
-            self._wire.write(piece)
+            self.transport.write(piece)
 
 
 class Garbler:

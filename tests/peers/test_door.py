@@ -4,7 +4,6 @@ Knows what may happen before a match and beside it. Refuses to know offences of 
 """
 
 import hashlib
-import select
 import socket
 from collections import deque
 from collections.abc import Callable
@@ -119,22 +118,6 @@ def test_who_says_no_hello_is_turned_away(halls: Halls, do: Callable[[Rogue], No
     assert refusal(rogue) == "silent"
     unharmed(halls, players + seated(address, NAMES[1:]))
     assert HELLO_S <= 3.0
-
-
-def test_a_hello_is_not_late_for_a_referee_that_stood_still(halls: Halls) -> None:
-    """What it finds in the socket when it wakes was said in time, whatever its clock says."""
-    address = halls.open("frozen", "q", SEATS, position=POSITION, hello_s=2.0)
-    slow = Rogue(address)
-    players = seated(address, NAMES[1:])  # so the referee has taken the connection before
-    with halls.frozen():
-        slow.say(Hello(version=PROTOCOL_VERSION, name=NAMES[0]))
-        assert select.select([slow.sock], [], [], 2.2) == ([], [], [])
-    assert isinstance(slow.until(Welcome, Refused), Welcome)
-    slow.until_asked()
-    slow.play_on()
-    for player in players:
-        player.finish()
-    assert halls.outcome().fouls == []
 
 
 def test_connections_that_break_at_once_are_forgotten(halls: Halls) -> None:

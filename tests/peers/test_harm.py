@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from referee.launch import find_ground
+from referee.launch.control_groups import find_ground
 from referee.launch.output import KEPT_BYTES
 from referee.record.key_file import VARIABLE
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from referee.app.new_player import SAMPLES, make_player
-from referee.launch import Builds, Confinement, Launch, find_ground, find_sandbox, read_folder
+from referee.launch import Builds, Confinement, Launch, read_folder
+from referee.launch.control_groups import find_ground
+from referee.launch.sandbox import find_sandbox
 
 TOOLS = ("node", "javac", "gcc", "make", "go", "cargo")
 INSTALL = "apt-get install nodejs default-jdk-headless gcc make golang-go cargo"

@@ -14,17 +14,19 @@ from twisted.python.failure import Failure
 
 from referee.net.http_server import LINGER_S, HttpServer
 from referee.net.links.tokens import add_tokens
-from referee.submissions.api import Authors
-from referee.submissions.http import LIMITS, SubmissionsService
+from referee.submissions.api import LIMITS, AuthorApi, Authors
 
 AUTHORS = ["ada", *(f"author{number}" for number in range(LIMITS.known // LIMITS.of_client))]
 REQUEST = "POST /versions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\nContent-Length: 100000\r\n\r\n"
 
 
-class Reader:
-    """A api that never answers: what is tested is over before."""
+class Reader(AuthorApi):
+    """One that never answers: what is tested is over before."""
 
-    def answer(self, _inquiry: Any) -> "Deferred[Any]":
+    def __init__(self, authors: Authors) -> None:
+        self._authors = authors
+
+    def answer(self, _inquiry: Any) -> Any:
         """Take the inquiry and say nothing."""
         return Deferred()
 
@@ -38,8 +40,7 @@ class Door:
         path = folder / "authors.toml"
         self.tokens = add_tokens(path, AUTHORS, may_renew=False)
         self.token = self.tokens["ada"]
-        reception = SubmissionsService(Reader(), Authors(path))  # type: ignore[arg-type]
-        self.server = HttpServer(reception, LIMITS, lambda *_, **__: None, self.clock)
+        self.server = HttpServer(Reader(Authors(path)), LIMITS, lambda *_, **__: None, self.clock)
 
     def client(self, host: str = "192.0.2.1") -> tuple[Any, StringTransport]:
         """Connect from some host, and return the service's end and what it is connected by."""

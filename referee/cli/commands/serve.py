@@ -19,7 +19,7 @@ from ..options.match import MatchOptions, lot_option, match_options, resume_opti
 from ..options.running import referee_options
 from ..options.submissions import SubmissionsOptions, asks_for_submissions, submissions_options
 from ..views.match import MatchView
-from ..views.notices import TurnedAway
+from ..views.notices import TurnedAway, WhereToConnect
 
 LISTEN = "tcp:7777:interface=127.0.0.1"
 _sign_up_options = grouped(
@@ -94,7 +94,8 @@ def serve(
         raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")
     rules, view = find_game(game), MatchView(as_json=as_json)
     settings = match.settings(rules, lot=lot)
-    played = serving.serve(rules, sign_ups, settings, view.told_by(running, TurnedAway()))
+    others = (TurnedAway(), WhereToConnect()) if as_json else (TurnedAway(),)
+    played = serving.serve(rules, sign_ups, settings, view.told_by(running, *others))
     if not isinstance(played, serving.TooFewSignedUp):
         view.conclude(played)
     console.print(f"fewer than {played.fewest} players signed up; no match was played")

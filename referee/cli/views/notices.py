@@ -20,6 +20,15 @@ class FailedObservers(Observer):
             console.say(printable(text))
 
 
+class WhereToConnect(Observer):
+    """Tells where players connect, where nothing else of the match is shown."""
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell the address."""
+        if event == "listening":
+            console.say(f"the referee listens on {facts['address']}")
+
+
 class TurnedAway(Observer):
     """Tells who was refused at the door, and why.
 

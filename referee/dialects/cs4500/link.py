@@ -43,7 +43,7 @@ class CourseLink(PlayerLink):
         self.owner = None
         self.connection.close()
         if self.is_connected:
-            self._wire.pauseProducing()
+            self.transport.pauseProducing()
 
     def _accept(self) -> None:
         if self.is_connected:

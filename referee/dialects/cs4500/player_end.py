@@ -5,7 +5,7 @@ The referee is not trusted: a call that is none, or comes before the last one is
 
 import json
 from collections.abc import Iterable
-from typing import Any, Literal, cast
+from typing import Any, Literal
 from typing import Protocol as Interface
 
 from msgspec import Struct
@@ -19,7 +19,6 @@ from twisted.python.failure import Failure
 from protocol import RemoteProtocolError
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 
-from ...clock import Transport
 from ...errors import RefereeError
 from .conversation import VOID
 from .forms import BadForm, converted, tile_names, view_of
@@ -84,6 +83,8 @@ class PlayerEnd(Protocol):
         player: who is called.
     """
 
+    transport: Any
+
     def __init__(self, name: str | None, player: CoursePlayer) -> None:
         self.done: Deferred[str] = Deferred()
         """Fires when the connection has ended, with the reason, in words."""
@@ -101,7 +102,7 @@ class PlayerEnd(Protocol):
         if set_no_delay is not None:
             set_no_delay(True)
         if self._why:
-            self._wire.loseConnection()
+            self.transport.loseConnection()
         elif self._name is not None:
             self.say(_encoded(self._name))
 
@@ -138,11 +139,11 @@ class PlayerEnd(Protocol):
         """
         self._why = self._why or why
         if self.connected:
-            self._wire.loseConnection()
+            self.transport.loseConnection()
 
     def say(self, data: bytes) -> None:
         """Send the bytes of one value."""
-        self._wire.write(data)
+        self.transport.write(data)
 
     def _take(self, call: Call) -> None:
         if self._open is not None:
@@ -150,10 +151,6 @@ class PlayerEnd(Protocol):
             return
         self._open = call
         self._player.called(call, self)
-
-    @property
-    def _wire(self) -> Transport:
-        return cast("Transport", self.transport)
 
 
 def _encoded(value: Any) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from twisted.internet.defer import Deferred, gatherResults, maybeDeferred
 from twisted.internet.endpoints import quoteStringArgument, serverFromString
 from twisted.internet.error import CannotListenError
 
@@ -98,9 +99,7 @@ def _with_backlog(address: str) -> str:
 
 async def stopped(port: Port) -> None:
     """Listen no more."""
-    stopping = port.stopListening()
-    if stopping is not None:
-        await stopping
+    await maybeDeferred(port.stopListening)
 
 
 class Ports:
@@ -108,7 +107,7 @@ class Ports:
 
     def __init__(self) -> None:
         self._ports: list[Port] = []
-        self._stopping: list[Any] = []
+        self._stopping: list[Deferred[Any]] = []
 
     async def open(self, reactor: Any, endpoints: Sequence[str], factory: Any) -> str:
         """Listen.
@@ -130,15 +129,13 @@ class Ports:
 
     def stop(self) -> None:
         """Listen no more: nobody is expected."""
-        self._stopping += [port.stopListening() for port in self._ports]
+        self._stopping += [maybeDeferred(port.stopListening) for port in self._ports]
         self._ports.clear()
 
     async def stopped(self) -> None:
         """Listen no more, and wait until nothing is left of it."""
         self.stop()
-        for stopping in self._stopping:
-            if stopping is not None:
-                await stopping
+        await gatherResults(self._stopping)
 
 
 def address_of(port: Port, endpoint: str) -> str:

@@ -22,13 +22,9 @@ _MOST_ORIGINS = 1024
 _Member = TypeVar("_Member", bound=Hashable)
 
 
-def most_open(limit: int | None = None) -> int:
-    """Return how many connections may be open that nobody knows.
-
-    Args:
-        limit: how many files this process may open; None: as the system says.
-    """
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if limit is None else limit
+def most_open() -> int:
+    """Return how many connections may be open that nobody knows."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return MOST_IN_ALL if limit == resource.RLIM_INFINITY else min(MOST_IN_ALL, limit // 2)
 
 

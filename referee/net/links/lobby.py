@@ -1,15 +1,13 @@
 """Takes players in: greets each connection, checks its hello, and seats it.
 
-One greeting for all doors. `SignUp` is open: whoever comes is seated in order of arrival, within waiting periods.
-`KnownPlayers` takes those only that have a token of the organiser's. Elsewhere are `ReservedSeats`, with a token for
-every seat, and the `RemotePool` of a tournament. Behind a closed door, a match can still take its own players
-back.
+One greeting for all doors. `SignUp` seats whoever comes, or has a token of the organiser's, within waiting periods.
+Elsewhere are `ReservedSeats`, with a token for every seat, and the `RemotePool` of a tournament. Behind a closed door,
+a match can still take its own players back.
 """
 
-import hashlib
-import hmac
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated
 from typing import Protocol as Interface
 
@@ -24,9 +22,12 @@ from ...clock import Clock
 from ..matches.lag import LoopLag
 from .patience import Patience, Wait
 from .player_protocol import PlayerLink
+from .tokens import name_of
 
 HELLO_S = 3.0
 """How long a connection may take to say hello; CS4500's limit for a name."""
+REPLACED = "replaced", "the same token came again on another connection"
+"""Code and reason for a connection that may be dead, and in whose place another one is seated."""
 _NOTED_BYTES = 60
 """Of what came in place of a hello."""
 
@@ -34,26 +35,16 @@ _NOTED_BYTES = 60
 class Returns(Interface):
     """Who takes players back whose connection was lost: a running match."""
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the seat that a resume token is for; None if there is none that may come back."""
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
+        """Return the seat of a player that may come back; None if there is none.
 
-    def seat_named(self, name: str) -> int | None:
-        """Return the seat of a player whose name is certain; None if there is none that may come back."""
+        Args:
+            token: that it brings: the resume token, unless its name is certain.
+            name: its own, if it brings a token of the organiser's: a program that was started anew knows no other.
+        """
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection."""
-
-
-def name_of(token: str | None, hashes: Mapping[str, str]) -> str | None:
-    """Return the name that a token stands for; every one is compared, and in constant time.
-
-    Args:
-        token: as it came.
-        hashes: name -> SHA-256 of its token, in hex.
-    """
-    given = hashlib.sha256((token or "").encode()).hexdigest()
-    names = [name for name, known in hashes.items() if hmac.compare_digest(given, known)]
-    return names[0] if names else None
 
 
 class SignUpPolicy(Struct, frozen=True, kw_only=True):
@@ -91,23 +82,23 @@ class Door(ABC):
 
     Args:
         clock: the reactor, or a test's clock.
+        hashes: of the players that have a token of the organiser's, name -> SHA-256 of it, in hex.
         hello_s: how long a connection may take to say hello.
-        referee: what this referee calls itself in its welcome.
         patience: the rule for its limits; None: no standstill is known of.
     """
 
     def __init__(
         self,
         clock: Clock,
+        hashes: Mapping[str, str] = MappingProxyType({}),
         *,
         hello_s: float = HELLO_S,
-        referee: str = "referee",
         patience: Patience | None = None,
     ) -> None:
         self.clock = clock
         self.patience = patience or Patience(clock, LoopLag(clock, clock.seconds))
+        self._hashes = hashes
         self._hello_s = hello_s
-        self._referee = referee
         self._greeting: dict[PlayerLink, Wait] = {}
         self._lag = self.patience.lag
         self.is_open = True
@@ -177,7 +168,7 @@ class Door(ABC):
     def _welcome(self, link: PlayerLink) -> None:
         self.note("connection-welcomed", address=link.address, name=link.name)
         self._lag.crowd.discard(link)
-        link.send(Welcome(version=PROTOCOL_VERSION, referee=self._referee))
+        link.send(Welcome(version=PROTOCOL_VERSION, referee="referee"))
 
     def _take_back(self, link: PlayerLink) -> None:
         seat = None if self.returns is None else self._seat_returning(link, self.returns)
@@ -188,8 +179,7 @@ class Door(ABC):
         self.returns.take_back(seat, link)
 
     def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
-        """Return the seat to which a player comes back, or None."""
-        return None if link.token is None else returns.seat_of(link.token)
+        return returns.seat_of(link.token, name_of(link.token, self._hashes))
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Close the connection: it is no player, or one no longer."""
@@ -239,11 +229,15 @@ class Door(ABC):
 
 
 class SignUp(Door):
-    """The open door: seats in order of arrival, names unique.
+    """The door of one match: seats in order of arrival, names unique.
+
+    If the organiser has given out tokens, name and seat follow from them, whatever a player calls itself; whoever comes
+    again with its token takes the place of its older connection, which may be dead.
 
     Args:
         clock: the reactor, or a test's clock.
         policy: when sign-up ends.
+        hashes: name -> SHA-256 of its token, in the order of the seats; None: whoever comes is seated.
         on_change: called with the names seated so far whenever they change.
         hello_s: how long a connection may take to say hello.
         patience: as for every door.
@@ -253,12 +247,14 @@ class SignUp(Door):
         self,
         clock: Clock,
         policy: SignUpPolicy,
+        hashes: Mapping[str, str] | None = None,
         *,
         on_change: Callable[[list[str]], None] = lambda names: None,
         hello_s: float = HELLO_S,
         patience: Patience | None = None,
     ) -> None:
-        super().__init__(clock, hello_s=hello_s, patience=patience)
+        super().__init__(clock, hashes or {}, hello_s=hello_s, patience=patience)
+        self._is_open_to_all = hashes is None
         self._policy = policy
         self._on_change = on_change
         self._links: list[PlayerLink] = []
@@ -268,9 +264,17 @@ class SignUp(Door):
         self._period = self.patience.wait(policy.wait_s, self._period_over)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Refuse a name that is taken."""
-        if any(link.name == other.name for other in self._links):
-            return "name-taken", f"there is a player named {link.name} already"
+        """Refuse a name that is taken; or who has none of the tokens, and name who has one."""
+        if self._is_open_to_all:
+            is_taken = any(link.name == other.name for other in self._links)
+            return ("name-taken", f"there is a player named {link.name} already") if is_taken else None
+        name = name_of(link.token, self._hashes)
+        if name is None:
+            return "token", "the token is not one of the organiser's"
+        link.name = name
+        for other in [other for other in self._links if other.name == name]:
+            self._links.remove(other)
+            self._refuse(other, *REPLACED)
         return None
 
     def seated(self, link: PlayerLink) -> None:
@@ -313,57 +317,7 @@ class SignUp(Door):
             self._refuse(link, "closed", f"sign-up is over, and the match is played by {seats}")
 
     def _finish(self) -> None:
+        if not self._is_open_to_all:
+            self._links.sort(key=lambda link: list(self._hashes).index(link.name))
         self.close()
         self.done.callback(list(self._links))
-
-
-class KnownPlayers(SignUp):
-    """The door for those who have a token: name and seat follow from it, whatever a player calls itself.
-
-    Whoever comes again with its token takes the place of its older connection, which may be dead.
-
-    Args:
-        clock: the reactor, or a test's clock.
-        policy: when sign-up ends.
-        hashes: name -> SHA-256 of its token, in hex; in the order of the seats.
-        on_change: called with the names seated so far whenever they change.
-        hello_s: how long a connection may take to say hello.
-        patience: as for every door.
-    """
-
-    def __init__(
-        self,
-        clock: Clock,
-        policy: SignUpPolicy,
-        hashes: Mapping[str, str],
-        *,
-        on_change: Callable[[list[str]], None] = lambda names: None,
-        hello_s: float = HELLO_S,
-        patience: Patience | None = None,
-    ) -> None:
-        super().__init__(clock, policy, on_change=on_change, hello_s=hello_s, patience=patience)
-        self._hashes = dict(hashes)
-
-    def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
-        """Refuse who has none of the tokens; name who has one."""
-        name = self._name_of(link)
-        if name is None:
-            return "token", "the token is not one of the organiser's"
-        link.name = name
-        for other in [other for other in self._links if other.name == link.name]:
-            self._links.remove(other)
-            self._refuse(other, "replaced", "the same token came again on another connection")
-        return None
-
-    def _name_of(self, link: PlayerLink) -> str | None:
-        return name_of(link.token, self._hashes)
-
-    def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
-        """Take the player's own token, too: a program that was started anew knows no other."""
-        name = self._name_of(link)
-        return super()._seat_returning(link, returns) if name is None else returns.seat_named(name)
-
-    def _finish(self) -> None:
-        places = list(self._hashes)
-        self._links.sort(key=lambda link: places.index(link.name))
-        super()._finish()

@@ -5,8 +5,8 @@ Whoever owns the link at the moment, the lobby and then a match runner, is told 
 
 import os
 from collections.abc import Callable
+from typing import Any
 from typing import Protocol as Interface
-from typing import cast
 
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol, connectionDone
@@ -17,7 +17,7 @@ from protocol.connection import Conversation
 from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Message
 
-from ...clock import Clock, Timer, Transport
+from ...clock import Clock, Timer
 from .addresses import origin_of
 
 CLOSE_S = 1.0
@@ -50,6 +50,8 @@ class PlayerLink(Protocol):
         connection: what is said on it; None: that of protocol.
     """
 
+    transport: Any
+
     def __init__(
         self, owner: Owner, clock: Clock, now: Callable[[], float], connection: Conversation | None = None
     ) -> None:
@@ -74,16 +76,16 @@ class PlayerLink(Protocol):
     @property
     def address(self) -> str:
         """Where the player is: the host, or nothing if a local socket tells none."""
-        return str(getattr(self._wire.getPeer(), "host", ""))
+        return str(getattr(self.transport.getPeer(), "host", ""))
 
     def connectionMade(self) -> None:
         """Begin; called by Twisted."""
         self.is_connected = True
-        self.origin = origin_of(self.address) or os.fsdecode(getattr(self._wire.getHost(), "name", None) or "")
+        self.origin = origin_of(self.address) or os.fsdecode(getattr(self.transport.getHost(), "name", None) or "")
         set_no_delay = getattr(self.transport, "setTcpNoDelay", None)
         if set_no_delay is not None:
             set_no_delay(True)
-        self._wire.registerProducer(self, True)
+        self.transport.registerProducer(self, True)
         if self.owner is not None:
             self.owner.link_opened(self)
 
@@ -143,7 +145,7 @@ class PlayerLink(Protocol):
         """
         data = self.connection.send(message)
         if self.is_connected:
-            self._wire.write(data)
+            self.transport.write(data)
             self._count_unread(len(data))
 
     def flush(self) -> None:
@@ -176,10 +178,6 @@ class PlayerLink(Protocol):
     def stopProducing(self) -> None:
         """Do nothing; called by Twisted when the connection ends, which is told otherwise, too."""
 
-    @property
-    def _wire(self) -> Transport:
-        return cast("Transport", self.transport)
-
     def say_goodbye(self, message: Message | None = None) -> None:
         """Send a last message if it still may be sent, close, and cut the connection if the player does not read."""
         self.owner = None
@@ -187,10 +185,10 @@ class PlayerLink(Protocol):
             return
         if message is not None:
             is_closed = self.connection.state is ConnectionState.CLOSED
-            self._wire.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
+            self.transport.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
         self.connection.close()
-        self._wire.unregisterProducer()
-        self._wire.loseConnection()
+        self.transport.unregisterProducer()
+        self.transport.loseConnection()
         if self._cut is None and self.is_connected:
             self._cut = self._clock.callLater(0, self._await_close)
 
@@ -215,7 +213,7 @@ class PlayerLink(Protocol):
         """End the connection at once, and tell nobody."""
         self.owner = None
         if self.is_connected:
-            self._wire.abortConnection()
+            self.transport.abortConnection()
 
     def _broken(self, error: RemoteProtocolError) -> None:
         if self.owner is not None:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from protocol import ConnectionState
 
 from ...clock import Clock
-from .lobby import Door, Returns, name_of
+from .lobby import REPLACED, Door, Returns
 from .patience import Patience
 from .player_protocol import PlayerLink
+from .tokens import name_of
 
 
 class RemotePool(Door):
@@ -30,10 +31,9 @@ class RemotePool(Door):
         *,
         patience: Patience | None = None,
     ) -> None:
-        super().__init__(clock, patience=patience)
+        super().__init__(clock, hashes, patience=patience)
         self.playing: dict[str, Returns] = {}
         """Match -> who takes its players back."""
-        self._hashes = hashes
         self._on_change = on_change
         self._waiting: dict[str, PlayerLink] = {}
 
@@ -82,7 +82,7 @@ class RemotePool(Door):
         link.name = name
         older = self._waiting.pop(name, None)
         if older is not None:
-            self._refuse(older, "replaced", "the same token came again on another connection")
+            self._refuse(older, *REPLACED)
         return None
 
     def seated(self, link: PlayerLink) -> None:
@@ -102,8 +102,3 @@ class RemotePool(Door):
         for link in self._waiting.values():
             link.say_goodbye()
         self._waiting.clear()
-
-    def _seat_returning(self, link: PlayerLink, returns: Returns) -> int | None:
-        """Take the entrant's own token, too: a program that was started anew knows no other."""
-        name = name_of(link.token, self._hashes)
-        return super()._seat_returning(link, returns) if name is None else returns.seat_named(name)

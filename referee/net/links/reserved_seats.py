@@ -1,6 +1,5 @@
 """The door with a token for every seat: of launched programs, and of players that come back into a match."""
 
-import hmac
 from collections.abc import Mapping, Sequence
 
 from twisted.internet.defer import Deferred
@@ -11,9 +10,10 @@ from protocol.limits import MAX_EVIDENCE_BYTES
 from ...clock import Clock
 from ...match.fouls import STRANGER
 from ...text import counted
-from .lobby import Absence, Door
+from .lobby import REPLACED, Absence, Door
 from .patience import Patience
 from .player_protocol import PlayerLink
+from .tokens import index_of
 
 
 class ReservedSeats(Door):
@@ -53,7 +53,7 @@ class ReservedSeats(Door):
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Refuse who has no token of a free seat."""
-        seat = self._seat_of(link)
+        seat = index_of(link.token, self._tokens)
         if seat is None:
             self._strangers.add(self.origins.get(link.origin))
             return "token", STRANGER
@@ -62,27 +62,24 @@ class ReservedSeats(Door):
             return "seat-taken", "the seat of this token is taken or given up"
         if older is not None:
             self._links[seat] = None
-            self._refuse(older, "replaced", "the same token came again on another connection")
+            self._refuse(older, *REPLACED)
         return None
 
     def seated(self, link: PlayerLink) -> None:
         """Seat the player where its token says."""
-        seat = self._seat_of(link)
+        seat = index_of(link.token, self._tokens)
         assert seat is not None
         self._links[seat] = link
         self._check_full()
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the free seat that a token is for; None if there is none."""
-        matches = [hmac.compare_digest(token.encode(), known.encode()) for known in self._tokens]
-        return self._free(matches.index(True)) if True in matches else None
-
-    def seat_named(self, name: str) -> int | None:
-        """Return the free seat of a player; None if there is none."""
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
+        """Return the free seat of a player, by its name if that is certain, else by its token; None: there is none."""
+        if name is None:
+            return self._free(index_of(token, self._tokens))
         return self._free(self._names.index(name)) if name in self._names else None
 
-    def _free(self, seat: int) -> int | None:
-        is_free = self.is_open and self._links[seat] is None and seat not in self.vacancies
+    def _free(self, seat: int | None) -> int | None:
+        is_free = seat is not None and self.is_open and self._links[seat] is None and seat not in self.vacancies
         return seat if is_free else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
@@ -93,7 +90,7 @@ class ReservedSeats(Door):
 
     def left(self, link: PlayerLink) -> None:
         """Give up the seat of a player that left before the match."""
-        seat = self._seat_of(link)
+        seat = index_of(link.token, self._tokens)
         if seat is not None and self._links[seat] is link:
             self._links[seat] = None
             if not self._may_return:
@@ -110,7 +107,7 @@ class ReservedSeats(Door):
         """Give up the seat of a program that broke the protocol here, if it can be told whose program it is."""
         came = _came(link)
         came = came if came.startswith(error.evidence) else error.evidence
-        seat = self._seat_of(link) if link.token else self._seat_behind(link, came)
+        seat = index_of(link.token, self._tokens) if link.token else self._seat_behind(link, came)
         if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
             where = "behind" if link.token else "in place of"
             detail = f"{where} its hello: {error.detail}"
@@ -123,16 +120,10 @@ class ReservedSeats(Door):
         self._limit.cancel()
         super().close()
 
-    def _seat_of(self, link: PlayerLink) -> int | None:
-        given = (link.token or "").encode()
-        matches = [hmac.compare_digest(given, token.encode()) for token in self._tokens]
-        return matches.index(True) if True in matches else None
-
     def _seat_behind(self, link: PlayerLink, came: bytes) -> int | None:
         """Return the free seat of a program that has not said hello: it came by its own socket, or sent its token."""
         said = (seat for seat, token in enumerate(self._tokens) if token.encode() in came)
-        seat = self.origins.get(link.origin, next(said, None))
-        return seat if seat is not None and self._free(seat) is not None else None
+        return self._free(self.origins.get(link.origin, next(said, None)))
 
     def _too_late(self, start_s: float) -> None:
         silent = {self._seat_behind(link, _came(link)): link for link in self._greeting}

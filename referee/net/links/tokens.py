@@ -1,9 +1,10 @@
-"""The file of the players that may sign up: names, and of each token its hash only.
+"""Tokens: whose one is, and the file of the players that may sign up, which has names and of each token its hash only.
 
 Lines of TOML, in the order of the seats: `ada = "SHA-256 of her token in hex"`. Whoever reads the file can't sign up.
 """
 
 import hashlib
+import hmac
 import re
 import secrets
 import tomllib
@@ -27,6 +28,24 @@ _HEAD = "# Players that may sign up: name = SHA-256 of the token. Made by `refer
 
 class BadTokens(BadRequest):
     """A file of players that can't be used; the text says where and why."""
+
+
+def index_of(token: str | None, known: Sequence[str]) -> int | None:
+    """Return where a token stands among those that are known; every one is compared, and in constant time."""
+    given = (token or "").encode()
+    matches = [hmac.compare_digest(given, other.encode()) for other in known]
+    return matches.index(True) if True in matches else None
+
+
+def name_of(token: str | None, hashes: Mapping[str, str]) -> str | None:
+    """Return the name that a token stands for.
+
+    Args:
+        token: as it came.
+        hashes: name -> SHA-256 of its token, in hex.
+    """
+    place = index_of(hashlib.sha256((token or "").encode()).hexdigest(), list(hashes.values()))
+    return None if place is None else list(hashes)[place]
 
 
 def read_tokens(path: Path) -> dict[str, str]:
@@ -77,13 +96,10 @@ def add_tokens(path: Path, names: Sequence[str], *, may_renew: bool) -> dict[str
         if name in known and not may_renew:
             raise BadTokens(f"{path}: {name} has a token already; --renew gives it another one")
     tokens = {name: secrets.token_hex(TOKEN_BYTES) for name in names}
-    _write(path, {**known, **{name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}})
-    return tokens
-
-
-def _write(path: Path, hashes: Mapping[str, str]) -> None:
+    hashes = known | {name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()}
     content = _HEAD + "".join(f'{name} = "{known}"\n' for name, known in hashes.items())
     if len(content) > MAX_FILE_BYTES:
         raise BadTokens(f"{path} would be over {MAX_FILE_BYTES} bytes, and could not be read: begin another one")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, [content.encode()], mode=0o600)
+    return tokens

@@ -11,15 +11,16 @@ from twisted.internet.defer import Deferred
 
 from ... import __version__
 from ...games.base import Game
-from ...launch import Launch, PlayerError, Program
+from ...launch import PlayerError, Program
 from ...match.commands import Command, ExpelSeat, Result
 from ...match.events import Event
 from ...match.machine import Match
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
+from ...tournament.match_context import MatchContext
 from ..links.addresses import Ports, endpoint_of
-from ..links.lobby import Door, KnownPlayers, SignUp, SignUpPolicy
+from ..links.lobby import Door, SignUp, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
@@ -87,44 +88,29 @@ class MatchHost:
         self._seed = seed_of(settings, self.match_name)
         self._address = ""
         """What a player writes to connect, once the host listens."""
-        self.listening: Deferred[str] = Deferred()
-        """Fires with the address to connect to, as a player writes it."""
 
-    async def play_programs(self, launches: Sequence[Launch], address: str = LOCAL) -> MatchReport:
-        """Start a program for every seat and play.
+    async def play(
+        self, occupants: Sequence[Occupant], address: str = LOCAL, *, is_patient: bool = False
+    ) -> MatchReport:
+        """Play between programs to start, players that are connected, and seats that stay vacant.
 
         Args:
-            launches: by seat.
+            occupants: by seat, unless lots are drawn; none of them None.
             address: Twisted endpoint string to listen on; not used where a sandbox has a socket of its own.
+            is_patient: whether a program that can't be started leaves its seat vacant: a foul as if it had not come.
 
         Raises:
             BadSetup: options or position are not the game's.
-            PlayerError: a program can't be started.
+            PlayerError: a program can't be started, and that is not put up with.
             AddressError: the address can't be listened on.
             OSError: the record can't be written.
         """
-        match = self._new_match([launch.name for launch in launches])
-        places = _places(launches, match.setup.names)
+        players = [occupant for occupant in occupants if occupant is not None]
+        match = self._new_match([player.name for player in players])
+        places = _places(players, match.setup.names)
         self._programs = tuple(self._settings.programs[place] for place in places if self._settings.programs)
-        return await self._play_seated(match, [launches[place] for place in places], address, None)
-
-    async def play_occupants(self, occupants: Sequence[Occupant], address: str = LOCAL) -> MatchReport:
-        """Play between programs to start, players that are connected, and seats that stay vacant.
-
-        A program that can't be started leaves its seat vacant, which is a foul as if it had not come.
-
-        Args:
-            occupants: by seat; none of them None.
-            address: as for play_programs.
-
-        Raises:
-            BadSetup: options are not the game's.
-            AddressError: the address can't be listened on.
-            OSError: the record can't be written.
-        """
-        match = self._new_match([occupant.name for occupant in occupants if occupant is not None])
-        self._programs = self._settings.programs
-        return await self._play_seated(match, occupants, address, None, is_patient=True)
+        seated = [players[place] for place in places]
+        return await self._play_seated(match, seated, address, None, is_patient=is_patient)
 
     async def play_on(
         self, resumed: Resumption, occupants: Sequence[Occupant], address: str, *, is_patient: bool = False
@@ -157,20 +143,18 @@ class MatchHost:
         address: str,
         resumed: Resumption | None,
         *,
-        is_patient: bool = False,
+        is_patient: bool,
     ) -> MatchReport:
         """Play between players that have a token for their seat."""
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.time.start_ms / 1000
         may_return, patience = not occupants, self._patience
         door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
-        lender, confinement = self._services.lender, self._services.confinement
+        lender = self._services.lender
         if lender is not None:
             lender.playing[self.match_name] = door
-        match_programs = MatchPrograms(
-            match, occupants, tokens, self._settings.folder, self._reactor, confinement, self._note
-        )
-        with private_sockets(confinement, match_programs.seats) as sockets, self._lag.beating():
+        match_programs = MatchPrograms(match, occupants, tokens, self._settings.folder, self._reactor, self._services)
+        with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._lag.beating():
             ports = Ports()
             door.origins = {str(socket): seat for seat, socket in sockets.items()}
             try:
@@ -178,7 +162,7 @@ class MatchHost:
                 match_programs.start(door, self._address, sockets, is_patient=is_patient)
                 self._seat(door, match, occupants)
                 started = counted(len(match_programs.programs), "program")
-                self._report(f"{started} started; the referee listens on {self._address}")
+                self._note("reported", text=f"{started} started; the referee listens on {self._address}")
                 links = await door.done
                 missing = None if resumed is None else _missing(match, occupants, door)
                 if missing is not None and not is_patient:
@@ -224,7 +208,7 @@ class MatchHost:
         with self._lag.beating():
             try:
                 await self._listen(ports, [address], door)
-                self._report(f"the referee listens on {self._address}")
+                self._note("reported", text=f"the referee listens on {self._address}")
                 links = await door.done
                 if len(links) < policy.min_players:
                     for link in links:
@@ -242,14 +226,14 @@ class MatchHost:
                 await ports.stopped()
 
     def _sign_up(self, policy: SignUpPolicy) -> SignUp:
-        def _changed(names: list[str]) -> None:
-            self._report(f"signed up: {', '.join(names)}")
-
-        options: Any = {"on_change": _changed, "hello_s": self._settings.hello_s, "patience": self._patience}
-        players = self._settings.players
-        if players is None:
-            return SignUp(self._reactor, policy, **options)
-        return KnownPlayers(self._reactor, policy, players, **options)
+        return SignUp(
+            self._reactor,
+            policy,
+            self._settings.players,
+            on_change=lambda names: self._note("reported", text=f"signed up: {', '.join(names)}"),
+            hello_s=self._settings.hello_s,
+            patience=self._patience,
+        )
 
     def _new_match(self, names: Sequence[str]) -> Match:
         setup = setup_of(self._settings, self._game.name, self.match_name, names, self._seed)
@@ -265,11 +249,6 @@ class MatchHost:
         factory = LinkFactory(door, self._reactor, self._now, self._settings.kind)
         self._address = await ports.open(self._reactor, endpoints, factory)
         self._note("listening", address=self._address)
-        self.listening.callback(self._address)
-
-    def _report(self, text: str) -> None:
-        """Tell in one sentence what happens before the match."""
-        self._note("reported", text=text)
 
     async def _run(
         self,
@@ -343,8 +322,7 @@ async def _uncancelled(runner: MatchRunner, missing: str | None) -> Result:
         missing: why it can't be taken up again: then it is void.
     """
     outer: Deferred[Result] = Deferred(lambda _: runner.pause("the organiser stopped the referee"))
-    done = runner.start() if missing is None else runner.start_void(missing)
-    done.addCallbacks(outer.callback, outer.errback)
+    runner.start(missing).addCallbacks(outer.callback, outer.errback)
     return await outer
 
 

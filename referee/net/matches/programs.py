@@ -12,10 +12,10 @@ from ... import chance
 from ...files.scratch import scratch
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
 from ...match.machine import Match
-from ...observers import Note
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
+from .services import MatchServices
 
 
 class Vacancy(Struct, frozen=True, kw_only=True):
@@ -38,8 +38,7 @@ class MatchPrograms:
         tokens: by seat.
         records: folder of the records: no program may read it, and what they print is kept there.
         reactor: Twisted's.
-        confinement: what they are held to.
-        note: takes note of what starts and ends.
+        services: what they are held to, and who takes note of what starts and ends.
     """
 
     def __init__(
@@ -49,8 +48,7 @@ class MatchPrograms:
         tokens: Sequence[str],
         records: Path,
         reactor: Any,
-        confinement: Confinement,
-        note: Note,
+        services: MatchServices,
     ) -> None:
         self.programs: dict[int, Program] = {}
         """By seat."""
@@ -59,8 +57,8 @@ class MatchPrograms:
         self._tokens = tokens
         self._records = records
         self._reactor = reactor
-        self._confinement = confinement
-        self._note = note
+        self._confinement = services.confinement
+        self._note = services.observers.note
 
     @property
     def seats(self) -> Collection[int]:

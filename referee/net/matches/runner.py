@@ -3,7 +3,6 @@
 A verdict is the fold's alone. Record first: nothing is sent before the line that says so is written.
 """
 
-import hmac
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,6 +27,7 @@ from ..links.lobby import Absence
 from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
 from ..links.player_protocol import PlayerLink
+from ..links.tokens import index_of
 from .lag import LoopLag
 from .stopwatch import Stopwatch
 
@@ -97,30 +97,33 @@ class MatchRunner:
         """Fires with the result; fails: NotWritten if the record can't be, MatchPaused if it was stopped."""
         self._links = list(players.links)
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
-        self._tokens = players.tokens
+        self._players = players
         self._returns = Counter[int]()
         self._writer = writer
         self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
         self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
-        self._vacancies = players.vacancies
         self._programs = players.programs
         self._on_step = on_step
-        self._release_link = players.release
         self._last_ms = last_ms
-        self._come_back_s = players.come_back_s
         self._events: deque[e.Event] = deque()
         self._is_busy = False
         self._departures: dict[int, _Departure] = {}
         """By seat: its program's exit is waited for, or its player's return."""
 
-    def start(self) -> "Deferred[c.Result]":
+    def start(self, missing: str | None = None) -> "Deferred[c.Result]":
         """Open the match, or go on with it.
+
+        Args:
+            missing: why it can't be taken up again, in one sentence: then it is void.
 
         Returns:
             `done`.
         """
         for link in self._seats:
             link.owner = self
+        if missing is not None:
+            self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=missing))
+            return self.done
         for seat, program in self._programs.items():
             program.exited.addCallback(self._program_exited, seat)
         is_new = self.match.phase is Phase.NEW
@@ -132,24 +135,10 @@ class MatchRunner:
                 self.link_lost(taken, "the connection ended before the match began")
         return self.done
 
-    def start_void(self, detail: str) -> "Deferred[c.Result]":
-        """Go on with the match only to call it void.
-
-        Args:
-            detail: why it can't be taken up again, in one sentence.
-
-        Returns:
-            `done`.
-        """
-        for link in self._seats:
-            link.owner = self
-        self._feed(e.RefereeFailed(at_ms=self._last_ms, detail=detail))
-        return self.done
-
     def _absence(self, seat: int, *, is_new: bool) -> e.Event:
         """Return the event of a seat that nobody took."""
         at_ms, program = self._stopwatch.at_ms(), self._programs.get(seat)
-        why = self._vacancies.get(seat) or Absence(detail="nobody came")
+        why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
         if why.code is not None:
             return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
         if program is not None and program.status is not None:
@@ -176,14 +165,6 @@ class MatchRunner:
         for seat, link in enumerate(self._links):
             if link is not None and seat not in self._programs:
                 await link.closed()
-
-    def abort(self, detail: str) -> None:
-        """Void the match for a fault of the referee's own.
-
-        Args:
-            detail: the fault, in one sentence.
-        """
-        self._feed(e.RefereeFailed(at_ms=self._stopwatch.at_ms(), detail=detail))
 
     # --- from the links
 
@@ -227,28 +208,20 @@ class MatchRunner:
         elif program is None and not self._may_come_back(seat):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
         else:
-            patience_s = self._come_back_s if program is None else EXIT_S
+            patience_s = self._players.come_back_s if program is None else EXIT_S
             wait = self._patience.wait(patience_s, self._left, seat, detail, origin=link.origin)
             self._departures[seat] = _Departure(self._stopwatch.at_ms(), detail, wait)
 
     def _may_come_back(self, seat: int) -> bool:
-        return self._come_back_s > 0 and seat not in self._programs
+        return self._players.come_back_s > 0 and seat not in self._programs
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the seat that a resume token is for; None if there is none that may come back."""
-        found = None
-        for seat in range(len(self._links)):
-            is_own = hmac.compare_digest(self._tokens[seat].encode(), token.encode())
-            found = seat if is_own and self._may_return(seat) else found
-        return found
-
-    def seat_named(self, name: str) -> int | None:
-        """Return the seat of a player whose name is certain; None if there is none that may come back."""
-        seats = [seat for seat, other in enumerate(self.match.setup.names) if other == name]
-        return next((seat for seat in seats if self._may_return(seat)), None)
-
-    def _may_return(self, seat: int) -> bool:
-        return self._may_come_back(seat) and self._is_in(seat) and self._returns[seat] < MAX_RETURNS
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
+        """Return the seat of a player that may come back, by its name if that is certain; None if there is none."""
+        names = self.match.setup.names
+        seat = index_of(token, self._players.tokens) if name is None else names.index(name) if name in names else None
+        if seat is None or not self._may_come_back(seat) or not self._is_in(seat):
+            return None
+        return seat if self._returns[seat] < MAX_RETURNS else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Go on with a player on a new connection; the old one may be dead and not know it."""
@@ -342,7 +315,7 @@ class MatchRunner:
         if isinstance(command, c.ExtendLimit):
             self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
             return
-        message = message_of(command, self.match, self._tokens, self._writer.head)
+        message = message_of(command, self.match, self._players.tokens, self._writer.head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
             link.expel(message)
@@ -364,7 +337,7 @@ class MatchRunner:
 
     def _finish(self, result: c.Result) -> None:
         self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
-        self._release(self._release_link)
+        self._release(self._players.release)
         self.done.callback(result)
 
     def _give_up(self, error: Exception) -> None:

@@ -285,7 +285,7 @@ class TournamentRunner:
         fixture = context.fixture
         host = MatchHost(self._reactor, self._now, self._course.game, self._settings(context), self._services)
         if resumed is None:
-            played = await host.play_occupants(self._occupants(fixture))
+            played = await host.play(self._occupants(fixture), is_patient=True)
         else:
             played = await host.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))

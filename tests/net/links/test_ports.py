@@ -15,7 +15,7 @@ from referee.net.links.addresses import ACCEPTS, _bounded, origin_of
 from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.links.player_protocol import LinkFactory
 from referee.net.matches.programs import MatchPrograms, Occupant, Vacancy, private_sockets
-from referee.observers import Observers
+from referee.net.matches.services import MatchServices
 
 from ...launch.loop import Loop
 
@@ -95,7 +95,7 @@ def test_each_program_in_a_sandbox_has_a_socket_of_its_own(tmp_path: Path) -> No
         Vacancy(name="b", why="it is ill"),
         Launch(name="c", argv=()),
     ]
-    programs = MatchPrograms(stand_in, occupants, [], tmp_path, stand_in, Confinement(), Observers().note)
+    programs = MatchPrograms(stand_in, occupants, [], tmp_path, stand_in, MatchServices())
     boxed, free = Confinement(sandbox=stand_in), Confinement()
     with private_sockets(boxed, programs.seats) as sockets, private_sockets(free, programs.seats) as none:
         assert (list(sockets), len(set(sockets.values())), none) == ([0, 2], 2, {})

@@ -47,13 +47,9 @@ class Missing:
         self._name = name
         self.back: list[tuple[int, PlayerLink]] = []
 
-    def seat_of(self, token: str) -> int | None:
-        """Return the seat of the resume token."""
-        return 1 if token == self._token else None
-
-    def seat_named(self, name: str) -> int | None:
+    def seat_of(self, token: str | None, name: str | None) -> int | None:
         """Return the seat of the player."""
-        return 1 if name == self._name else None
+        return 1 if name == self._name or token == self._token else None
 
     def take_back(self, seat: int, link: PlayerLink) -> None:
         """Keep who came back."""

@@ -12,7 +12,7 @@ from protocol.limits import MAX_UNREAD_BYTES
 from protocol.messages import Expelled, Move, Paused, Ready, Refused, Resumed, Turn, encode
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
-from referee.net.links.lobby import KnownPlayers, SignUpPolicy
+from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.matches.runner import MAX_RETURNS, MatchPaused
 from referee.record.resume import reopen
 
@@ -127,7 +127,7 @@ def test_without_patience_nobody_comes_back(running: InMemoryMatch) -> None:
 def test_a_program_that_was_started_anew_has_its_own_token_only(patient: InMemoryMatch) -> None:
     """Where players are known by tokens, that one is enough to come back."""
     hashes = {"p0": hashlib.sha256(b"secret").hexdigest()}
-    door = KnownPlayers(patient.clock, SignUpPolicy(), hashes)
+    door = SignUp(patient.clock, SignUpPolicy(), hashes)
     door.close()
     door.returns = patient.runner
     patient.peers[0].wire.drop()

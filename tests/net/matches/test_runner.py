@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from protocol.messages import Ack, End, Expelled, Message, Move, Offer, Ready
+from protocol.messages import Ack, End, Expelled, Move, Offer, Ready
 from referee import chance
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
@@ -239,15 +239,6 @@ def test_a_silent_seat_refuses_to_start(open_match: OpenMatch) -> None:
     assert running.fouls() == [(1, Cause.REFUSED_TO_START)]
     running.answer(0)
     assert running.end().ranking == ((0,), (1,))
-
-
-def test_a_referee_that_stops_voids_the_match(running: InMemoryMatch) -> None:
-    """A fault of the referee blames nobody, and everybody is told."""
-    running.runner.abort("the organiser stopped the referee")
-    ends: list[Message] = [peer.heard()[-1] for peer in running.peers]
-    assert [getattr(end, "void", None) for end in ends] == ["the organiser stopped the referee"] * 2
-    assert running.result[0].fouls == ()
-    assert audit(running.path, lambda _name: QGame()).result is not None
 
 
 def test_a_record_that_cannot_be_written_ends_the_match(

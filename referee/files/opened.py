@@ -1,0 +1,28 @@
+"""Opens files and folders by their descriptors, for as long as they are needed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY
+"""How a folder is opened; with O_NOFOLLOW it is no link to one."""
+
+
+@contextmanager
+def opened(path: Path | str, flags: int = FOLDER, *, within: int | None = None) -> Iterator[int]:
+    """Open a file or folder, and close it at the end.
+
+    Args:
+        path: of it.
+        flags: how it is opened, as for os.open.
+        within: descriptor of the folder that a relative path begins at.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+    descriptor = os.open(path, flags, dir_fd=within)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
