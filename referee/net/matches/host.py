@@ -18,7 +18,6 @@ from ...match.machine import Match
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
-from ...tournament.match_context import MatchContext
 from ..links.addresses import Ports, endpoint_of
 from ..links.lobby import Door, SignUp, SignUpPolicy
 from ..links.patience import Patience
