@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
+from ..text import counted
 
 S = TypeVar("S")
 
@@ -188,7 +189,8 @@ class PairingFormat(ABC, Generic[S]):
         if field.seats not in self.seats:
             raise BadFormat(f"{self.name} is for matches of {seats_text(self.seats)}, not of {field.seats}")
         if len(field.entrants) < field.seats:
-            raise BadFormat(f"{len(field.entrants)} entrants are too few for matches of {field.seats}")
+            few = counted(len(field.entrants), "entrant is", "entrants are")
+            raise BadFormat(f"{few} too few for matches of {field.seats}")
 
 
 def bye(pairing: Pairing) -> PlayedPairing:
