@@ -32,13 +32,16 @@ class Entrant(Struct, frozen=True, kw_only=True):
     """Unique among the entrants."""
     rating: float | None = None
     """What is known of its strength beforehand, on any scale; None: nothing."""
+    has_copies: bool = False
+    """Whether it may play several matches at a time, its program being started for each."""
 
 
 class Pairing(Struct, frozen=True, kw_only=True):
     """One match that is to be played, or a bye."""
 
     number: int
-    """From 1, no two alike in a tournament; an entrant's later pairing has a greater one. Some may be left out."""
+    """From 1, no two alike in a tournament; a later pairing of an entrant without copies has a greater one. Some may
+    be left out."""
     round: int
     """From 1; a format without rounds counts what it thinks fit."""
     seats: tuple[int, ...]
@@ -146,7 +149,7 @@ class PairingFormat(ABC, Generic[S]):
     def due(self, state: S) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now and has no result yet, byes included, by their numbers.
 
-        No entrant is in two of them, so all can be played at the same time.
+        All can be played at the same time: no entrant is in two of them, unless it has copies.
         """
 
     @abstractmethod
