@@ -129,4 +129,4 @@ def test_two_that_both_fouled_share_the_last_place(tmp_path: Path) -> None:
     """Nobody was first in a match that nobody started."""
     stage = Stage(spec(2, "roundrobin"), tmp_path, Cast(dead=frozenset({0, 1}))).play()
     report(stage)
-    assert [(row["place"], row["foul"]) for row in rows(stage, "matches")] == [("2", "refused-to-start")] * 2
+    assert [(row["place"], row["foul"]) for row in rows(stage, "matches")] == [("2", "crashed")] * 2
