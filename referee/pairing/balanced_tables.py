@@ -1,55 +1,16 @@
 """Balanced tables of several seats: who sits together, and where.
 
-Who sits together is found greedily; `table_search` makes it better. `spread` says how good it is. Seats are exact: see
-`seat_all`.
+Who sits together is found greedily; `table_search` makes it better. Seats are exact: see `seat_all`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from msgspec import Struct
-
-from .table_search import Search, count_meetings
+from .table_search import Search
 
 Table = tuple[int, ...]
 """Entrants by seat."""
 Counts = Sequence[Sequence[int]]
 """Entrant -> entrant (or seat) -> how often."""
-
-
-class Evenness(Struct, frozen=True, kw_only=True):
-    """How uneven a schedule is: the least and the most of each, which are equal where it is perfect."""
-
-    meetings: tuple[int, int]
-    """Of any two entrants."""
-    seats: tuple[int, int]
-    """Matches of any entrant in any seat."""
-    matches: tuple[int, int]
-    """Of any entrant."""
-
-
-def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Evenness:
-    """Count how unevenly entrants meet and sit.
-
-    Args:
-        tables: all with as many seats; at least one.
-        entrants: who counts; at least two.
-    """
-    tables = list(tables)
-    size = max(entrants) + 1
-    met, used = [[0] * size for _ in range(size)], [[0] * len(tables[0]) for _ in range(size)]
-    for table in tables:
-        for seat, entrant in enumerate(table):
-            if entrant < size:
-                used[entrant][seat] += 1
-        count_meetings(met, [entrant for entrant in table if entrant < size])
-    meetings = [met[entrant][other] for entrant in entrants for other in entrants if entrant < other]
-    by_seat = [count for entrant in entrants for count in used[entrant]]
-    matches = [sum(used[entrant]) for entrant in entrants]
-    return Evenness(
-        meetings=(min(meetings), max(meetings)),
-        seats=(min(by_seat), max(by_seat)),
-        matches=(min(matches), max(matches)),
-    )
 
 
 def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:

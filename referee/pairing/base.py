@@ -5,10 +5,12 @@ results in the same order give the same pairings, so a tournament can be taken u
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
@@ -199,6 +201,15 @@ class PairingFormat(ABC, Generic[S]):
 def bye(pairing: Pairing) -> PlayedPairing:
     """Return the result of a bye."""
     return PlayedPairing(pairing=pairing, ranking=((0,),), scores=(0,))
+
+
+def what_is_left(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
+    """Return what withdrawals have left of a pairing of two: a walkover for whoever stays; None if nobody does."""
+    staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
+    if len(staying) == len(pairing.seats):
+        return pairing
+    gone = next(entrant for entrant in pairing.seats if entrant in withdrawn)
+    return replace(pairing, seats=staying, table="walkover", against=gone) if staying else None
 
 
 def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, ...]:

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, without
+from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, what_is_left, without
 
 _WINDOW = 256
 """So many pairings are looked at together at least: more than there are ever tables, and few enough to be quick."""
@@ -124,31 +124,16 @@ class Gauntlet(PairingFormat[State]):
         """Return the state without an entrant; those that it was to meet have walkovers."""
         if entrant in state.withdrawn:
             return state
-        gone = [pairing.number for pairing in state.due if entrant in pairing.seats]
-        waiting = [number for number in state.held if entrant in _seats(state, number)]
-        numbers = [*gone, *waiting, *state.rota.numbers(entrant, state.next)]
-        lost = sum(state.withdrawn.isdisjoint(_seats(state, number)) for number in numbers)
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
-        left = replace(state, due=due, held=tuple(sorted((*state.held, *gone))), given_up=state.given_up + lost)
+        held = {*state.held, *(pairing.number for pairing in state.due if entrant in pairing.seats)}
+        coming = map(state.rota.pairing, (*held, *state.rota.numbers(entrant, state.next)))
+        lost = sum(
+            entrant in pairing.seats and state.withdrawn.isdisjoint(pairing.seats)
+            for pairing in coming
+            if pairing is not None
+        )
+        left = replace(state, due=due, held=tuple(sorted(held)), given_up=state.given_up + lost)
         return _filled(replace(left, withdrawn=state.withdrawn | {entrant}))
-
-
-def _seats(state: State, number: int) -> tuple[int, ...]:
-    """Return who was to meet in a pairing."""
-    pairing = state.rota.pairing(number)
-    return () if pairing is None else pairing.seats
-
-
-def _left(state: State, number: int) -> Pairing | None:
-    """Return what withdrawals have left of a pairing; None if nothing."""
-    pairing = state.rota.pairing(number)
-    staying = tuple(seat for seat in _seats(state, number) if seat not in state.withdrawn)
-    if pairing is None or len(staying) == 2:
-        return pairing
-    if not staying:
-        return None
-    (other,) = set(pairing.seats).difference(staying)
-    return replace(pairing, seats=staying, table="walkover", against=other)
 
 
 def _filled(state: State) -> State:
@@ -162,7 +147,8 @@ def _filled(state: State) -> State:
             looked_at = waiting.pop()
         else:
             looked_at, number = number, number + 1
-        pairing = _left(state, looked_at)
+        planned = state.rota.pairing(looked_at)
+        pairing = None if planned is None else what_is_left(planned, state.withdrawn)
         if pairing is None:
             continue
         if busy.isdisjoint(pairing.seats):

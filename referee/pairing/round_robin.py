@@ -109,7 +109,7 @@ class RoundRobin(TimetableFormat):
             return timetable.withdraw(state, entrant)
         gone = state.withdrawn | {entrant}
         staying = [other for other in range(len(state.progress)) if other not in gone]
-        new = replanned(plan, staying, entrant, timetable.begun(state, gone), state.progress[entrant])
+        new = replanned(plan, staying, entrant, timetable.begun(state), state.progress[entrant])
         state = replace(state, given_up=state.given_up + plan.matches - new.matches)
         return timetable.withdraw(state, entrant, new)
 

@@ -148,14 +148,14 @@ def even_out(rounds: Rounds, met: Met, work: int) -> None:
         work: try so many exchanges at most.
     """
     search = Search(rounds, met, sum(map(len, rounds)))
-    start = best = excess(met)
+    goal, best = -excess(met), 0
     kept = [list(table) for table in search.tables]
     index = quiet = 0
-    while best and search.tried < work and quiet <= 2 * len(kept):
+    while best > goal and search.tried < work and quiet <= 2 * len(kept):
         quiet = 0 if search.step(index, is_forced=quiet >= len(kept)) else quiet + 1
         index = (index + 1) % len(kept)
-        if start + search.worth < best:
-            best, kept = start + search.worth, [list(table) for table in search.tables]
+        if search.worth < best:
+            best, kept = search.worth, [list(table) for table in search.tables]
     search.restore(kept)
 
 

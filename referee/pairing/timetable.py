@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, PairingFormat, PlayedPairing, without
+from .base import Pairing, PairingFormat, PlayedPairing, what_is_left, without
 
 
 class Timetable(Protocol):
@@ -81,19 +81,16 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     return _arrived(left, {other: at for other, at in enumerate(progress) if other not in bound})
 
 
-def begun(state: State, withdrawn: frozenset[int]) -> int:
-    """Return how many rounds somebody has begun, those who withdraw aside."""
-    reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in withdrawn)
+def begun(state: State) -> int:
+    """Return how many rounds somebody who still plays has begun."""
+    reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in state.withdrawn)
     return min(max(reached, default=0), state.timetable.rounds)
 
 
 def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
     """Return what withdrawals have left of an entrant's pairing of a round; None if it rests."""
     pairing = state.timetable.pairing(entrant, index)
-    if pairing is None or state.withdrawn.isdisjoint(pairing.seats):
-        return pairing
-    (other,) = set(pairing.seats) - {entrant}
-    return replace(pairing, seats=(entrant,), table="walkover", against=other)
+    return None if pairing is None else what_is_left(pairing, state.withdrawn)
 
 
 def _moved_on(state: State, entrants: Iterable[int]) -> State:
