@@ -282,6 +282,10 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
     [
         (MINIMAL.replace("roundrobin", "knockout"), "matches     1 to 2 in 1 round"),
         (MINIMAL.replace("roundrobin", "ladder"), "matches     1000"),
+        (
+            MINIMAL.replace('"roundrobin"', '{ name = "ladder", matches = "endless" }'),
+            "matches     as many as the format needs",
+        ),
         ("duplicate = true\n" + MINIMAL, "matches     2 in 1 round"),
         ("duplicate = true\n" + MINIMAL, "deals       secret; each is played from all 2 seats"),
         ("tie_breaks = []\n" + MINIMAL, "tie-breaks  none"),
