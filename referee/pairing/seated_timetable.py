@@ -18,11 +18,11 @@ from .table_search import Met, count_meetings, even_out, excess
 
 _CHUNK = 64
 """So many tables are evened out together; those of a longer plan one after the other."""
-_WORK = 100_000
+_WORK = 500_000
 """Exchanges that are tried for a plan: a few tenths of a second."""
-_WORK_AGAIN = 20_000
+_WORK_AGAIN = 50_000
 """The same for what is left of one after a withdrawal."""
-_LEAST_WORK = 8000
+_LEAST_WORK = 15_000
 """The same for each chunk of a long plan."""
 
 
@@ -166,7 +166,7 @@ def _together(attendance: Sequence[list[int]], seats: int, met: Met, work: int) 
             chunk.append(gather(playing, seats, counted))
             for table in chunk[-1]:
                 count_meetings(counted, table)
-        even_out(chunk, met, max(work * per_chunk // len(attendance), _LEAST_WORK))
+        even_out(chunk, met, max(work * len(chunk) // len(attendance), _LEAST_WORK))
         rounds += chunk
     return rounds
 
