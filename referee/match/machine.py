@@ -263,7 +263,7 @@ class Match:
         request = self._time.requests[event.seat]
         frame = event.frame if isinstance(event, e.MoveReceived) else ""
         if self._time.book(event) is Lateness.LATE:
-            detail = f"{e.used_ms(event):.1f} ms used of {request.limit_ms:.1f} ms"
+            detail = f"{e.used_ms(event) / 1000:.7g} s used of {request.limit_ms / 1000:g} s"
             self._foul(event, self._lateness(), detail=detail, evidence=frame)
             return False
         number = event.turn if isinstance(event, e.MoveReceived) else getattr(event, "ack", 0)
@@ -280,7 +280,7 @@ class Match:
             self._time.extend(event.seat, event.at_ms)
             self._commands.append(c.ExtendLimit(seat=event.seat, limit_ms=request.limit_ms))
             return
-        detail = f"{UNREADY} within {request.limit_ms:.1f} ms"
+        detail = f"{UNREADY} within {request.limit_ms / 1000:g} s"
         self._foul(event, self._lateness(), detail=detail, evidence=event.pending)
 
     def _lateness(self) -> Cause:

@@ -117,10 +117,11 @@ def _foul(foul: FoulEntry) -> str:
 
 
 def places_of(entry: MatchEntry) -> list[int]:
-    """Return the place of each seat, from 1; equal seats share one. Zeros for a void match."""
+    """Return the place of each seat, from 1; equal seats share one, and fouls the last. Zeros for a void match."""
     places, place = [0] * len(entry.names), 1
+    fouls = {foul.seat for foul in entry.fouls}
     for group in entry.ranking if entry.void is None else ():
         for seat in group:
-            places[seat] = place
+            places[seat] = len(places) if seat in fouls else place
         place += len(group)
     return places

@@ -1,70 +1,16 @@
 """Balanced tables of several seats: who sits together, and where.
 
-Who sits together is found greedily and bettered by exchanges, so it is good, not always the best there is: `spread`
-says how good. Seats are exact: see `seat_all`.
+Who sits together is found greedily; `table_search` makes it better. Seats are exact: see `seat_all`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from msgspec import Struct
+from .table_search import Search
 
 Table = tuple[int, ...]
 """Entrants by seat."""
 Counts = Sequence[Sequence[int]]
 """Entrant -> entrant (or seat) -> how often."""
-_PASSES = 4
-"""Passes over a round in search of exchanges; later ones find next to nothing (a guess that was tried)."""
-_PAIRS = 400
-"""So many pairs of tables are tried in a pass, about: all of a small round, of a large one those in which the tables
-with the most repeated meetings are. All of them would take 200 entrants at tables of 4 a quarter of a minute."""
-_SWEEPS = 12
-_SWEPT = 400
-"""A schedule of so many tables at most is swept over once it is whole, as often as that helps: `_SWEEPS` times."""
-
-
-class Evenness(Struct, frozen=True, kw_only=True):
-    """How uneven a schedule is: the least and the most of each, which are equal where it is perfect."""
-
-    meetings: tuple[int, int]
-    """Of any two entrants."""
-    seats: tuple[int, int]
-    """Matches of any entrant in any seat."""
-    matches: tuple[int, int]
-    """Of any entrant."""
-
-
-def spread(tables: Iterable[Table], entrants: Sequence[int]) -> Evenness:
-    """Count how unevenly entrants meet and sit.
-
-    Args:
-        tables: all with as many seats; at least one.
-        entrants: who counts; at least two.
-    """
-    tables = list(tables)
-    size = max(entrants) + 1
-    met, used = [[0] * size for _ in range(size)], [[0] * len(tables[0]) for _ in range(size)]
-    for table in tables:
-        for seat, entrant in enumerate(table):
-            if entrant < size:
-                used[entrant][seat] += 1
-        count_meetings(met, [entrant for entrant in table if entrant < size])
-    meetings = [met[entrant][other] for entrant in entrants for other in entrants if entrant < other]
-    by_seat = [count for entrant in entrants for count in used[entrant]]
-    matches = [sum(used[entrant]) for entrant in entrants]
-    return Evenness(
-        meetings=(min(meetings), max(meetings)),
-        seats=(min(by_seat), max(by_seat)),
-        matches=(min(matches), max(matches)),
-    )
-
-
-def count_meetings(met: list[list[int]], table: Sequence[int], times: int = 1) -> None:
-    """Add the meetings of one table, or take them back with -1 times."""
-    for entrant in table:
-        row = met[entrant]
-        for other in table:
-            if entrant != other:
-                row[other] += times
 
 
 def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, ...]:
@@ -74,7 +20,7 @@ def fewest(order: Sequence[int], byes: Sequence[int], count: int) -> tuple[int, 
 
 
 def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
-    """Put entrants together who have met as little as possible.
+    """Put entrants together who have met as little as possible, one after the other.
 
     Args:
         order: whose turn it is to be served first; a multiple of the seats.
@@ -92,77 +38,20 @@ def gather(order: Sequence[int], seats: int, met: Counts) -> list[list[int]]:
             table.append(chosen)
             strain = [count + met[chosen][other] for count, other in zip(strain, free, strict=True)]
         tables.append(table)
-    better(tables, met, len(tables))
     return tables
 
 
-def better(tables: list[list[int]], met: Counts, reach: int) -> bool:
-    """Exchange entrants between tables as long as that makes fewer repeated meetings.
+def better(tables: list[list[int]], met: Counts, reach: int) -> None:
+    """Exchange entrants between near tables of a round as long as that makes fewer repeated meetings.
 
     Args:
         tables: in their order; they are changed.
         met: meetings so far.
         reach: exchange only between tables that are so near in the order.
-
-    Returns:
-        Whether there was anything to better.
     """
-    focus = max(2, _PAIRS // len(tables))
-    for done in range(_PASSES):
-        changed = False
-        strained = sorted(range(len(tables)), key=lambda index: -_strain(tables[index], met))
-        for first in strained[:focus]:
-            for second in range(max(0, first - reach), min(len(tables), first + reach + 1)):
-                changed |= first != second and _exchange(tables[first], tables[second], met)
-        if not changed:
-            return done > 0
-    return True
-
-
-def sweep(rounds: list[list[list[int]]], met: list[list[int]]) -> None:
-    """Better each round of a schedule, now that all others are known; a large schedule is left as it is.
-
-    Args:
-        rounds: of tables; they are changed.
-        met: all meetings, those of the schedule included; they are kept up to date.
-    """
-    if sum(map(len, rounds)) > _SWEPT:
-        return
-    for _ in range(_SWEEPS):
-        changed = False
-        for tables in rounds:
-            for table in tables:
-                count_meetings(met, table, -1)
-            changed |= better(tables, met, len(tables))
-            for table in tables:
-                count_meetings(met, table)
-        if not changed:
-            return
-
-
-def _exchange(first: list[int], second: list[int], met: Counts) -> bool:
-    """Make the best exchange between two tables; tell whether there was any that helps."""
-    loads = [_loads(member, first, second, met) for member in first]
-    others = [_loads(member, second, first, met) for member in second]
-    best, at = 0, (-1, -1)
-    for here, (own, away) in enumerate(loads):
-        for there, (other_own, other_away) in enumerate(others):
-            gain = own + other_own - away - other_away + 2 * met[first[here]][second[there]]
-            if gain > best:
-                best, at = gain, (here, there)
-    if not best:
-        return False
-    first[at[0]], second[at[1]] = second[at[1]], first[at[0]]
-    return True
-
-
-def _strain(table: list[int], met: Counts) -> int:
-    return sum([met[entrant][other] for entrant in table for other in table])
-
-
-def _loads(member: int, own: list[int], away: list[int], met: Counts) -> tuple[int, int]:
-    row = met[member]
-    return sum([row[other] for other in own]), sum([row[other] for other in away])
+    search = Search([tables], [list(row) for row in met], reach)
+    while [index for index in range(len(tables)) if search.step(index)]:
+        pass
 
 
 def seat_one(members: Sequence[int], used: Counts) -> Table:

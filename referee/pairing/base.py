@@ -6,13 +6,16 @@ another program pairs a round, its pairing goes in like a result.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
+from ..text import counted
 from .balanced_tables import Table
 from .trf import Course
 
@@ -44,13 +47,16 @@ class Entrant(Struct, frozen=True, kw_only=True):
     """Unique among the entrants."""
     rating: float | None = None
     """What is known of its strength beforehand, on any scale; None: nothing."""
+    has_copies: bool = False
+    """Whether it may play several matches at a time, its program being started for each."""
 
 
 class Pairing(Struct, frozen=True, kw_only=True):
     """One match that is to be played, or a bye."""
 
     number: int
-    """From 1, no two alike in a tournament; an entrant's later pairing has a greater one. Some may be left out."""
+    """From 1, no two alike in a tournament; a later pairing of an entrant without copies has a greater one. Some may
+    be left out."""
     round: int
     """From 1; a format without rounds counts what it thinks fit."""
     seats: tuple[int, ...]
@@ -166,7 +172,7 @@ class PairingFormat(ABC, Generic[S]):
     def due(self, state: S) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now and has no result yet, byes included, by their numbers.
 
-        No entrant is in two of them, so all can be played at the same time.
+        All can be played at the same time: no entrant is in two of them, unless it has copies.
         """
 
     @abstractmethod
@@ -261,12 +267,22 @@ class PairingFormat(ABC, Generic[S]):
         if field.seats not in self.seats:
             raise BadFormat(f"{self.name} is for matches of {seats_text(self.seats)}, not of {field.seats}")
         if len(field.entrants) < field.seats:
-            raise BadFormat(f"{len(field.entrants)} entrants are too few for matches of {field.seats}")
+            few = counted(len(field.entrants), "entrant is", "entrants are")
+            raise BadFormat(f"{few} too few for matches of {field.seats}")
 
 
 def bye(pairing: Pairing) -> PlayedPairing:
     """Return the result of a bye."""
     return PlayedPairing(pairing=pairing, ranking=((0,),), scores=(0,))
+
+
+def what_is_left(pairing: Pairing, withdrawn: AbstractSet[int]) -> Pairing | None:
+    """Return what withdrawals have left of a pairing of two: a walkover for whoever stays; None if nobody does."""
+    staying = tuple(entrant for entrant in pairing.seats if entrant not in withdrawn)
+    if len(staying) == len(pairing.seats):
+        return pairing
+    gone = next(entrant for entrant in pairing.seats if entrant in withdrawn)
+    return replace(pairing, seats=staying, table="walkover", against=gone) if staying else None
 
 
 def without(due: tuple[Pairing, ...], played: PlayedPairing) -> tuple[Pairing, ...]:

@@ -1,13 +1,16 @@
 """Gauntlet: the first entrants against all others, and nobody else against anybody."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from . import timetable
-from .base import BadFormat, EntrantField, Extent, Pairing
-from .timetable import State, TimetableFormat
+from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, what_is_left, without
+
+_WINDOW = 256
+"""So many pairings are looked at together at least: more than there are ever tables, and few enough to be quick."""
 
 
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,7 +23,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Rota(Struct, frozen=True):
-    """The timetable of a gauntlet.
+    """Who meets whom in which of the gauntlet's pairings.
 
     In step s the challenger c meets opponent (s // 2 + c) modulo their number: two matches with seats exchanged, and
     no opponent is asked for by two challengers at once.
@@ -40,20 +43,42 @@ class Rota(Struct, frozen=True):
         """How many rounds there are."""
         return 2 * self.cycles * self.columns
 
-    def pairing(self, entrant: int, index: int) -> Pairing | None:
-        """Return an entrant's pairing of a round, counted from 0; None if it rests."""
-        step = index // 2
-        if entrant < self.challengers:
-            challenger, opponent = entrant, self.challengers + (step + entrant) % self.columns
-        else:
-            challenger, opponent = (entrant - self.challengers - step) % self.columns, entrant
-        if challenger >= self.challengers or opponent >= self.entrants:
+    def pairing(self, number: int) -> Pairing | None:
+        """Return a pairing, counted from 1; None if the challenger whose turn it is rests, or behind the last one."""
+        index, challenger = divmod(number - 1, self.challengers)
+        opponent = self.challengers + (index // 2 + challenger) % self.columns
+        if opponent >= self.entrants or index >= self.rounds:
             return None
         seats = (challenger, opponent) if index % 2 == 0 else (opponent, challenger)
-        return Pairing(number=index * self.challengers + challenger + 1, round=index + 1, seats=seats)
+        return Pairing(number=number, round=index + 1, seats=seats)
+
+    def numbers(self, entrant: int, start: int) -> Iterator[int]:
+        """Yield the numbers of an entrant's pairings, from one on."""
+        for index in range((start - 1) // self.challengers, self.rounds):
+            challenger = entrant
+            if entrant >= self.challengers:
+                challenger = (entrant - self.challengers - index // 2) % self.columns
+            number = index * self.challengers + challenger + 1
+            if challenger < self.challengers and number >= start and self.pairing(number) is not None:
+                yield number
 
 
-class Gauntlet(TimetableFormat):
+class State(Struct, frozen=True, kw_only=True):
+    """A gauntlet after some results."""
+
+    rota: Rota
+    single: frozenset[int]
+    """Entrants that play one match at a time."""
+    withdrawn: frozenset[int] = frozenset()
+    due: tuple[Pairing, ...] = ()
+    held: tuple[int, ...] = ()
+    """Numbers of pairings that wait for somebody who plays one match at a time."""
+    next: int = 1
+    """The first pairing that was not looked at."""
+    given_up: int = 0
+
+
+class Gauntlet(PairingFormat[State]):
     """One or few entrants against all others, in every seat equally often."""
 
     name = "gauntlet"
@@ -70,10 +95,66 @@ class Gauntlet(TimetableFormat):
         self.check_field(field)
         if options.challengers >= len(field.entrants):
             raise BadFormat(f"{options.challengers} challengers of {len(field.entrants)} entrants leave no opponents")
-        return timetable.start(Rota(len(field.entrants), options.challengers, options.cycles), len(field.entrants))
+        single = frozenset(index for index, entrant in enumerate(field.entrants) if not entrant.has_copies)
+        return _filled(State(rota=Rota(len(field.entrants), options.challengers, options.cycles), single=single))
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: each challenger meets all others in both seats."""
         rota = Rota(len(field.entrants), options.challengers, options.cycles)
         matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
         return Extent(fewest=matches, most=matches, rounds=rota.rounds)
+
+    def given_up(self, state: State) -> int:
+        """Return how many pairings are walkovers, or of nobody any more."""
+        return state.given_up
+
+    def due(self, state: State) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now; whoever is not single may be in many of them."""
+        return state.due
+
+    def record(self, state: State, played: PlayedPairing) -> State:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _filled(replace(state, due=without(state.due, played)))
+
+    def withdraw(self, state: State, entrant: int) -> State:
+        """Return the state without an entrant; those that it was to meet have walkovers."""
+        if entrant in state.withdrawn:
+            return state
+        due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
+        held = {*state.held, *(pairing.number for pairing in state.due if entrant in pairing.seats)}
+        coming = map(state.rota.pairing, (*held, *state.rota.numbers(entrant, state.next)))
+        lost = sum(
+            entrant in pairing.seats and state.withdrawn.isdisjoint(pairing.seats)
+            for pairing in coming
+            if pairing is not None
+        )
+        left = replace(state, due=due, held=tuple(sorted(held)), given_up=state.given_up + lost)
+        return _filled(replace(left, withdrawn=state.withdrawn | {entrant}))
+
+
+def _filled(state: State) -> State:
+    """Return the state with as many pairings due as may be; those of an entrant that is single come in their order."""
+    due, held, number = list(state.due), list[int](), state.next
+    last = state.rota.rounds * state.rota.challengers
+    busy = {seat for pairing in due for seat in pairing.seats} & state.single
+    waiting = list(reversed(state.held))
+    while waiting or (number <= last and len(due) + len(held) < max(_WINDOW, state.rota.entrants)):
+        if waiting:
+            looked_at = waiting.pop()
+        else:
+            looked_at, number = number, number + 1
+        planned = state.rota.pairing(looked_at)
+        pairing = None if planned is None else what_is_left(planned, state.withdrawn)
+        if pairing is None:
+            continue
+        if busy.isdisjoint(pairing.seats):
+            due.append(pairing)
+        else:
+            held.append(looked_at)
+        busy.update(state.single.intersection(pairing.seats))
+    due.sort(key=lambda pairing: pairing.number)
+    return replace(state, due=tuple(due), held=tuple(held), next=number)

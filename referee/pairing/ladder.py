@@ -4,12 +4,16 @@ Ratings are those of R. C. Weng and C.-J. Lin, A Bayesian Approximation Method f
 algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a mean and a variance, and a result moves
 both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
 what is published about strength is computed from all results by others.
+
+Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
+the results of all but the few before it that may be going on, and the course does not depend on how many tables there
+are, nor on which match takes longer.
 """
 
 from collections.abc import Sequence
 from itertools import pairwise
 from math import erf, exp, sqrt
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -32,14 +36,14 @@ _DIGITS = 9
 class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
-    matches: Annotated[int, Meta(ge=1, le=10_000_000)] = 1000
-    """Stop after so many."""
+    matches: Annotated[int, Meta(ge=1, le=10_000_000)] | Literal["endless"] = 1000
+    """Stop after so many; `endless`: never, as long as there are entrants for a match."""
     certainty: Annotated[float, Meta(gt=0.5, lt=1)] | None = None
     """Stop earlier, once each neighbour in the ranking is better than the next one with this probability."""
     at_once: Annotated[int, Meta(ge=1, le=1000)] = 4
-    """So many matches are due at the same time, or as many as half of the entrants fill: were all of them busy, those
-    who are through could only play each other again. Each match is chosen without the results of the others, so fewer
-    at once tell more, and more are sooner done."""
+    """A match is chosen without the results of so many before it, less one, so that so many can be played at the same
+    time; or of as many as half of the entrants fill: were all of them busy, those who are through could only play each
+    other again. Fewer tell more, and more are sooner done. How many tables there are makes no difference to it."""
 
 
 class Strength(Struct, frozen=True):
@@ -61,12 +65,16 @@ class State(Struct, frozen=True, kw_only=True):
     """Entrant -> entrant -> matches together."""
     used: tuple[tuple[int, ...], ...]
     """Entrant -> seat -> matches in it."""
+    clean: frozenset[int] = frozenset()
+    """Entrants that have been through a match without a foul."""
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
+    early: tuple[PlayedPairing, ...] = ()
+    """Results that wait for those of the pairings before them."""
     number: int = 0
     """Of the last pairing."""
     done: int = 0
-    """Matches with a result."""
+    """Matches whose result counts."""
 
 
 class Ladder(PairingFormat[State]):
@@ -94,8 +102,10 @@ class Ladder(PairingFormat[State]):
         )
         return _filled(state)
 
-    def extent(self, options: Any, field: EntrantField) -> Extent:
+    def extent(self, options: Any, field: EntrantField) -> Extent | None:
         """Return how long it takes: as long as was said, or until the ranking is certain enough."""
+        if options.matches == "endless":
+            return None
         return Extent(fewest=options.matches if options.certainty is None else 1, most=options.matches)
 
     def due(self, state: State) -> tuple[Pairing, ...]:
@@ -103,53 +113,79 @@ class Ladder(PairingFormat[State]):
         return state.due
 
     def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result, and with another match in its place.
+        """Return the state after a result, which counts as soon as those of all pairings before it are there.
 
         Raises:
             NotDue: the pairing is not due.
         """
         due = without(state.due, played)
-        table = played.pairing.seats
-        ratings, met, used = list(state.ratings), list(state.met), list(state.used)
-        for seat, (entrant, rating) in enumerate(zip(table, _rated(state, played), strict=True)):
-            ratings[entrant] = rating
-            row, seats = list(met[entrant]), list(used[entrant])
-            for other in table:
-                row[other] += other != entrant
-            seats[seat] += 1
-            met[entrant], used[entrant] = tuple(row), tuple(seats)
-        return _filled(
-            replace(state, due=due, ratings=tuple(ratings), met=tuple(met), used=tuple(used), done=state.done + 1)
-        )
+        early = sorted((*state.early, played), key=lambda result: result.pairing.number)
+        return _counted(replace(state, due=due, early=tuple(early)))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; other matches take the place of its own."""
         if entrant in state.withdrawn:
             return state
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
-        return _filled(replace(state, due=due, withdrawn=state.withdrawn | {entrant}))
+        return _filled(_counted(replace(state, due=due, withdrawn=state.withdrawn | {entrant})))
 
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst: by mean, equal ones together."""
-        groups: dict[float, list[int]] = {}
-        for entrant in sorted(state.order, key=lambda other: -state.ratings[other].mean):
-            groups.setdefault(state.ratings[entrant].mean, []).append(entrant)
-        return tuple(tuple(group) for group in groups.values())
+        """Return groups of entrants from best to worst: by mean, equal ones together.
+
+        Whoever has never been through a match without a foul comes last: it has shown nothing.
+        """
+        groups: dict[tuple[bool, float], list[int]] = {}
+        for entrant in state.order:
+            groups.setdefault((entrant not in state.clean, -state.ratings[entrant].mean), []).append(entrant)
+        return tuple(tuple(groups[key]) for key in sorted(groups))
+
+
+def _counted(state: State) -> State:
+    """Return the state with all results counted before which none is missing, and with matches in their place."""
+    while state.early and (not state.due or state.early[0].pairing.number < state.due[0].number):
+        first, *others = state.early
+        state = _filled(_noted(replace(state, early=tuple(others)), first))
+    return state
+
+
+def _noted(state: State, played: PlayedPairing) -> State:
+    """Return the state with what a result tells."""
+    table = played.pairing.seats
+    ratings, met, used = list(state.ratings), list(state.met), list(state.used)
+    for seat, (entrant, rating) in enumerate(zip(table, _rated(state, played), strict=True)):
+        ratings[entrant] = rating
+        row, seats = list(met[entrant]), list(used[entrant])
+        for other in table:
+            row[other] += other != entrant
+        seats[seat] += 1
+        met[entrant], used[entrant] = tuple(row), tuple(seats)
+    clean = {table[seat] for group in played.ranking for seat in group if seat not in played.fouls}
+    return replace(
+        state,
+        ratings=tuple(ratings),
+        met=tuple(met),
+        used=tuple(used),
+        clean=state.clean | clean,
+        done=state.done + 1,
+    )
 
 
 def _rated(state: State, played: PlayedPairing) -> list[Strength]:
     """Return the ratings of a match's seats after it; as they were if nobody is to be credited."""
     own = [state.ratings[entrant] for entrant in played.pairing.seats]
     ranks = {seat: rank for rank, group in enumerate(played.ranking) for seat in group}
-    return [_updated(seat, own, ranks) if seat in ranks else rating for seat, rating in enumerate(own)]
+    return [_updated(seat, own, ranks, played.fouls) if ranks else rating for seat, rating in enumerate(own)]
 
 
-def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int]) -> Strength:
-    """Return one seat's rating after a match. Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c."""
+def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int], fouls: Sequence[int]) -> Strength:
+    """Return one seat's rating after a match; of two that both fouled, nobody has shown which is the better.
+
+    Source: Weng and Lin (2011), algorithm 1, with gamma = sigma / c.
+    """
     mine = ratings[seat]
     shift = shrink = 0.0
     for other, rank in ranks.items():
-        if other == seat:
+        if other == seat or (seat in fouls and other in fouls):
             continue
         scale = sqrt(mine.variance + ratings[other].variance + _CHANCE)
         chance = 1 / (1 + exp((ratings[other].mean - mine.mean) / scale))
@@ -161,13 +197,16 @@ def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int]) -> S
 
 
 def _filled(state: State) -> State:
-    """Return the state with as many matches due as may be."""
-    busy = {entrant for pairing in state.due for entrant in pairing.seats} | state.withdrawn
+    """Return the state with as many matches begun or waiting as may be."""
+    begun = [*state.due, *(played.pairing for played in state.early)]
+    busy = {entrant for pairing in begun for entrant in pairing.seats} | state.withdrawn
     free = [entrant for entrant in state.order if entrant not in busy]
-    seats = len(state.used[0])
-    left = state.options.matches - state.done - len(state.due)
+    seats, options = len(state.used[0]), state.options
     most = max(1, (len(state.order) - len(state.withdrawn)) // (2 * seats))
-    room = min(min(state.options.at_once, most) - len(state.due), left, len(free) // seats)
+    room = min(options.at_once, most) - len(begun)
+    if options.matches != "endless":
+        room = min(room, options.matches - state.done - len(begun))
+    room = min(room, len(free) // seats)
     if room <= 0 or _is_certain(state):
         return state
     due, number = list(state.due), state.number

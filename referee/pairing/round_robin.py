@@ -5,18 +5,20 @@ opponents and seats in the same rounds, the players' numbers drawn by lot. In cy
 exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so that nobody has a colour three times
 running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
 
-More seats: a plan of rounds in which everybody plays or rests evenly. A withdrawal makes a new plan of the rounds that
-nobody has begun.
+More seats: a plan by which everybody plays equally often, see seated_timetable; to rest is worth nothing. A withdrawal
+makes a new plan of the rounds that nobody has begun.
 """
 
-from collections.abc import Sequence
+from math import gcd
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from . import balanced_tables, timetable
+from . import timetable
 from .base import EntrantField, Extent, Pairing
+from .seated_timetable import SeatedTimetable, planned, replanned
 from .timetable import State, TimetableFormat
 
 
@@ -24,9 +26,11 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an organiser may set."""
 
     cycles: Annotated[int, Meta(ge=1, le=1000)] = 1
-    """How often everybody meets everybody; with more than two seats, how often on average at least."""
+    """How often everybody meets everybody; with more than two seats, how often on average at least: as many matches
+    are added as it takes until everybody has played equally often."""
     rounds: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
-    """Stop after so many rounds, or with more than two seats go on for so many, whatever the cycles."""
+    """Stop after so many rounds; with more than two seats go on for so many, whatever the cycles. If the numbers do not
+    divide, some play once less there, and have a bye for it."""
 
 
 class Berger(Struct, frozen=True):
@@ -69,85 +73,6 @@ class Berger(Struct, frozen=True):
         return Pairing(number=index * (size // 2) + board + 1, round=index + 1, seats=seats)
 
 
-class SeatedTimetable(Struct, frozen=True):
-    """The timetable of more seats, written out."""
-
-    pairings: tuple[tuple[Pairing, ...], ...]
-    """By round, counted from 0."""
-    places: tuple[dict[int, int], ...]
-    """By round: entrant -> place among the round's pairings."""
-
-    @property
-    def rounds(self) -> int:
-        """How many rounds there are."""
-        return len(self.pairings)
-
-    def pairing(self, entrant: int, index: int) -> Pairing | None:
-        """Return an entrant's pairing of a round, counted from 0; None if it is in none."""
-        place = self.places[index].get(entrant)
-        return None if place is None else self.pairings[index][place]
-
-
-def planned(entrants: Sequence[int], seats: int, rounds: int, kept: SeatedTimetable | None = None) -> SeatedTimetable:
-    """Make a plan of a round robin.
-
-    Args:
-        entrants: who plays, in the order in which they are served.
-        seats: of one match.
-        rounds: how many, those kept included.
-        kept: rounds that stay as they are; what was played in them is evened out by those that are added.
-    """
-    old = () if kept is None else kept.pairings
-    size = max((*entrants, *(entrant for done in old for pairing in done for entrant in pairing.seats))) + 1
-    met, byes = [[0] * size for _ in range(size)], [0] * size
-    for pairing in (pairing for done in old for pairing in done if set(pairing.seats) <= set(entrants)):
-        _count(met, byes, pairing.seats)
-    gathered: list[list[list[int]]] = []
-    resting: list[tuple[int, ...]] = []
-    for index in range(len(old), rounds if len(entrants) >= seats else len(old)):
-        turn = index % len(entrants)
-        order = [*entrants[turn:], *entrants[:turn]]
-        rest = balanced_tables.fewest(order, byes, len(order) % seats)
-        together = balanced_tables.gather([entrant for entrant in order if entrant not in rest], seats, met)
-        for table in (*together, *((entrant,) for entrant in rest)):
-            _count(met, byes, table)
-        gathered.append(together)
-        resting.append(rest)
-    balanced_tables.sweep(gathered, met)
-    return _written(old, _seated(gathered, resting, seats))
-
-
-def _count(met: list[list[int]], byes: list[int], seats: Sequence[int]) -> None:
-    if len(seats) == 1:
-        byes[seats[0]] += 1
-    else:
-        balanced_tables.count_meetings(met, seats)
-
-
-def _seated(
-    gathered: list[list[list[int]]], resting: list[tuple[int, ...]], seats: int
-) -> list[list[balanced_tables.Table]]:
-    """Seat all tables of all rounds at once, and put each round's byes behind its tables."""
-    whole = iter(balanced_tables.seat_all([table for together in gathered for table in together], seats))
-    return [
-        [*(next(whole) for _ in together), *((entrant,) for entrant in rest)]
-        for together, rest in zip(gathered, resting, strict=True)
-    ]
-
-
-def _written(old: tuple[tuple[Pairing, ...], ...], added: list[list[balanced_tables.Table]]) -> SeatedTimetable:
-    """Number the tables of new rounds behind the old ones."""
-    pairings, number = list(old), max((pairing.number for done in old for pairing in done), default=0)
-    for table in added:
-        numbered = enumerate(table, start=number + 1)
-        pairings.append(tuple(Pairing(number=at, round=len(pairings) + 1, seats=seats) for at, seats in numbered))
-        number += len(table)
-    places = tuple(
-        {entrant: place for place, pairing in enumerate(done) for entrant in pairing.seats} for done in pairings
-    )
-    return SeatedTimetable(tuple(pairings), places)
-
-
 class RoundRobin(TimetableFormat):
     """Everybody against everybody."""
 
@@ -164,41 +89,43 @@ class RoundRobin(TimetableFormat):
         """
         self.check_field(field)
         order, count = tuple(shuffle(range(len(field.entrants)))), len(field.entrants)
-        rounds = _rounds(options, field)
         if field.seats == 2:
             numbers = tuple(order.index(entrant) + 1 for entrant in range(count))
-            return timetable.start(Berger(numbers, order, rounds), count)
-        return timetable.start(planned(order, field.seats, rounds), count)
+            return timetable.start(Berger(numbers, order, _berger_rounds(options, count)), count)
+        plan = SeatedTimetable(seats=field.seats, each=_each(options, field), limit=options.rounds)
+        return timetable.start(planned(plan, order), count)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
-        """Return how long it takes: in every round, as many tables as the field fills."""
-        rounds = _rounds(options, field)
-        matches = rounds * (len(field.entrants) // field.seats)
+        """Return how long it takes; with more than two seats, rounds are known only if they are set."""
+        count, seats = len(field.entrants), field.seats
+        rounds = _berger_rounds(options, count) if seats == 2 else options.rounds
+        matches = _each(options, field) * count // seats if rounds is None else rounds * (count // seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers, or get other tables."""
-        if entrant in state.withdrawn or not isinstance(state.timetable, SeatedTimetable):
+        plan = state.timetable
+        if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
             return timetable.withdraw(state, entrant)
-        return timetable.withdraw(state, entrant, _replanned(state, state.timetable, entrant))
+        gone = state.withdrawn | {entrant}
+        staying = [other for other in range(len(state.progress)) if other not in gone]
+        new = replanned(plan, staying, entrant, timetable.begun(state), state.progress[entrant])
+        state = replace(state, given_up=state.given_up + plan.matches - new.matches)
+        return timetable.withdraw(state, entrant, new)
 
 
-def _rounds(options: Options, field: EntrantField) -> int:
-    """Return how many rounds are played."""
-    count = len(field.entrants)
-    if field.seats == 2:
-        rounds = options.cycles * (count - 1 + count % 2)
-        return min(rounds, options.rounds or rounds)
-    return options.rounds or options.cycles * -(-(count - 1) // (field.seats - 1))
+def _berger_rounds(options: Options, count: int) -> int:
+    rounds = options.cycles * (count - 1 + count % 2)
+    return min(rounds, options.rounds or rounds)
 
 
-def _replanned(state: State, plan: SeatedTimetable, entrant: int) -> SeatedTimetable:
-    """Return a plan that is the same up to the last round begun, and has the rest without an entrant."""
-    begun = timetable.begun(state)
-    if begun >= plan.rounds:
-        return plan
-    gone = state.withdrawn | {entrant}
-    staying = [entrant for entrant in range(len(state.progress)) if entrant not in gone]
-    seats = max(len(pairing.seats) for pairing in plan.pairings[0])
-    kept = SeatedTimetable(plan.pairings[:begun], plan.places[:begun])
-    return planned(staying, seats, plan.rounds, kept)
+def _each(options: Options, field: EntrantField) -> int:
+    """Return how often everybody plays at a table of more than two: as often as the cycles ask for, and all as often.
+
+    In a number of rounds that is set, some play once less if the numbers do not divide.
+    """
+    count, seats = len(field.entrants), field.seats
+    if options.rounds is not None:
+        return -(-options.rounds * (count // seats) * seats // count)
+    step = seats // gcd(count, seats)
+    return -(-options.cycles * (count - 1) // ((seats - 1) * step)) * step

@@ -138,7 +138,7 @@ class Swiss(PairingFormat[State]):
                 line = Line(played.pairing.round, (entrant,), state.seats - 1, "H")
             else:
                 unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", (entrant,))
-                line = Line(state.round, table, 2 * (state.seats - 1), unplayed)
+                line = Line(state.round, table, state.seats - 1, unplayed)
             return _gathered(replace(_noted(state, {entrant: line}), due=due))
         points = half_points(played)
         table = played.pairing.seats

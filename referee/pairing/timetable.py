@@ -13,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, PairingFormat, PlayedPairing, without
+from .base import Pairing, PairingFormat, PlayedPairing, what_is_left, without
 
 
 class Timetable(Protocol):
@@ -56,12 +56,13 @@ def record(state: State, played: PlayedPairing) -> State:
 
 
 def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> State:
-    """Return the state without an entrant: its opponents in matches of two have walkovers, all others rest.
+    """Return the state without an entrant: its opponents in matches of two have walkovers.
 
     Args:
         state: before.
         entrant: who withdraws.
-        timetable: another one from now on; it must agree with the old one up to the last round that anybody has begun.
+        timetable: another one from now on; it must agree with the old one up to the last round that anybody has begun,
+            but that it lacks the matches that the entrant has not played.
     """
     if entrant in state.withdrawn:
         return state
@@ -73,14 +74,11 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
         if (pairing := timetable.pairing(entrant, index)) is not None
     )
     progress[entrant] = timetable.rounds
-    left = State(
-        timetable,
-        tuple(progress),
-        state.withdrawn | {entrant},
-        tuple(pairing for pairing in state.due if entrant not in pairing.seats),
-        state.given_up + lost,
-    )
-    return _arrived(left, {entrant: at for entrant, at in enumerate(progress) if _is_left(left, entrant)})
+    due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
+    withdrawn = state.withdrawn | {entrant}
+    left = State(timetable, tuple(progress), withdrawn, due, state.given_up + lost)
+    bound = withdrawn.union(*(pairing.seats for pairing in due))
+    return _arrived(left, {other: at for other, at in enumerate(progress) if other not in bound})
 
 
 def reinstate(state: State, entrant: int) -> State:
@@ -101,24 +99,10 @@ def begun(state: State) -> int:
     return min(max(reached, default=0), state.timetable.rounds)
 
 
-def _is_left(state: State, entrant: int) -> bool:
-    """Tell whether an entrant waits for, or plays in, a pairing of which somebody has withdrawn."""
-    index = state.progress[entrant]
-    if entrant in state.withdrawn or index >= state.timetable.rounds:
-        return False
-    pairing = state.timetable.pairing(entrant, index)
-    return pairing is None or not state.withdrawn.isdisjoint(pairing.seats)
-
-
 def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
     """Return what withdrawals have left of an entrant's pairing of a round; None if it rests."""
     pairing = state.timetable.pairing(entrant, index)
-    if pairing is None or state.withdrawn.isdisjoint(pairing.seats):
-        return pairing
-    if len(pairing.seats) > 2:
-        return None
-    (other,) = set(pairing.seats) - {entrant}
-    return replace(pairing, seats=(entrant,), table="walkover", against=other)
+    return None if pairing is None else what_is_left(pairing, state.withdrawn)
 
 
 def _moved_on(state: State, entrants: Iterable[int]) -> State:

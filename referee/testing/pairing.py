@@ -167,9 +167,10 @@ class _PairingCheck(msgspec.Struct):
         due = self.form.due(self.state)
         numbers = [pairing.number for pairing in due]
         assert sorted(set(numbers)) == numbers, f"not by their numbers: {numbers}"
-        busy = [entrant for pairing in due for entrant in pairing.seats]
-        assert len(set(busy)) == len(busy), f"somebody is to play two matches at once, or itself: {due}"
-        assert self.withdrawn.isdisjoint(busy), f"somebody who has withdrawn is to play: {due}"
+        playing = [entrant for pairing in due for entrant in pairing.seats]
+        single = [entrant for entrant in playing if not self.field.entrants[entrant].has_copies]
+        assert len(set(single)) == len(single), f"somebody is to play two matches at once, or itself: {due}"
+        assert self.withdrawn.isdisjoint(playing), f"somebody who has withdrawn is to play: {due}"
         now = dict(zip(numbers, due, strict=True))
         kept = [pairing for pairing in self.due.values() if gone not in pairing.seats]
         assert all(pairing == now.get(pairing.number) for pairing in kept), f"due no longer: {kept}, {due}"
@@ -204,9 +205,11 @@ class _PairingCheck(msgspec.Struct):
         assert len(pairing.seats) in (1, self.field.seats), (
             f"a match of {self.field.seats} has {len(pairing.seats)} seats"
         )
+        assert len(set(pairing.seats)) == len(pairing.seats), f"somebody is to play itself: {pairing}"
         self.numbers.add(pairing.number)
         for entrant in pairing.seats:
-            assert pairing.number > self.latest.get(entrant, 0), f"the numbers of entrant {entrant} do not count up"
+            counts_up = pairing.number > self.latest.get(entrant, 0) or self.field.entrants[entrant].has_copies
+            assert counts_up, f"the numbers of entrant {entrant} do not count up"
             self.latest[entrant] = pairing.number
 
     def _check_places(self) -> None:

@@ -2,8 +2,8 @@
 
 What it keeps grows with the entrants and the pairs that met, never with the matches: sums for each entrant, and wins,
 draws and losses for each pair. In a match of more than two, each pair of seats is an encounter of its own: the better
-placed has won it, and those who share a place have drawn. Two that both fouled have both lost. A void match leaves no
-trace.
+placed has won it, and those who share a place have drawn. Two that both fouled have both lost. Partners do not meet. A
+void match leaves no trace.
 """
 
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..pairing.base import EntrantField, PlayedPairing
-from .points import HALF, ZERO, Scoring, exact, first_place, groups_of, match_points
+from .points import HALF, ZERO, Scoring, bye_points, first_place, groups_of, match_points
 
 
 class HeadToHead(Struct, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ class Sums:
     """Matches with an opponent."""
     byes: int = 0
     wins: int = 0
-    """Matches in which it was first alone."""
+    """Matches in which it was first alone, or with its partners."""
     last_round: int = 0
     has_withdrawn: bool = False
 
@@ -119,7 +119,8 @@ class Crosstable:
         self._scale = None
         round_ = played.pairing.round
         self.rounds = max(self.rounds, round_)
-        for entrant, points in zip(played.pairing.seats, match_points(played, self.scoring), strict=True):
+        worth = match_points(played, self.scoring, self.field.seats)
+        for entrant, points in zip(played.pairing.seats, worth, strict=True):
             sums = self._sums[entrant]
             sums.points_by[points.denominator] += points.numerator
             sums.weighted_by[points.denominator] += points.numerator * round_
@@ -160,7 +161,13 @@ class Crosstable:
         """Return how an entrant fared against everyone whom it met."""
         return self._met[entrant]
 
-    def walkovers(self, entrant: int) -> Mapping[int, int]:
+    @property
+    def opponents_each(self) -> int:
+        """How many opponents everybody has in a match."""
+        seats = self.field.seats
+        return seats - seats // (len(self.scoring.teams) or seats)
+
+    def walkovers(self, entrant: int) -> Counter[int]:
         """Return which entrants it was to meet that withdrew, and how often; of all others a bye is just a bye."""
         return self._walkovers[entrant]
 
@@ -195,21 +202,24 @@ class Crosstable:
 
     def bye_share(self) -> Fraction:
         """Return which part of a win a bye is worth."""
-        return exact(self.scoring.bye)
+        return bye_points(self.scoring, self.field.seats) / first_place(self.scoring)
 
     def _add_match(self, played: PlayedPairing) -> None:
         """Count what takes opponents: encounters, wins, and the game's own points."""
         seats, groups = played.pairing.seats, groups_of(played)
-        fouls = set(played.fouls)
-        if len(groups[0]) == 1 and groups[0][0] not in fouls:
-            self._sums[seats[groups[0][0]]].wins += 1
+        fouls, sides = set(played.fouls), self.scoring.sides(len(seats))
+        if len({sides[seat] for seat in groups[0]}) == 1 and fouls.isdisjoint(groups[0]):
+            for seat in groups[0]:
+                self._sums[seats[seat]].wins += 1
         place = {seat: index for index, group in enumerate(groups) for seat in group}
         for one, other in combinations(range(len(seats)), 2):
+            if sides[one] == sides[other]:
+                continue
             level = place[one] - place[other]
             lost = level == 0 and one in fouls
             self._meet(seats[one], seats[other], level, is_lost=lost)
             self._meet(seats[other], seats[one], -level, is_lost=lost)
-        self._add_scores(seats, played.scores)
+        self._add_scores(seats, played.scores, sides)
 
     def _meet(self, entrant: int, opponent: int, level: int, *, is_lost: bool) -> None:
         """Count an encounter from one side; a negative level is a better place."""
@@ -221,13 +231,13 @@ class Crosstable:
             losses=met.losses + (level > 0 or is_lost),
         )
 
-    def _add_scores(self, seats: Sequence[int], scores: Sequence[int]) -> None:
+    def _add_scores(self, seats: Sequence[int], scores: Sequence[int], sides: Sequence[int]) -> None:
         """Add the game's points of each seat less those of each opponent."""
-        total, others = sum(scores), len(seats) - 1
-        for entrant, score in zip(seats, scores, strict=True):
+        for entrant, score, side in zip(seats, scores, sides, strict=True):
+            others = [other for other, against in zip(scores, sides, strict=True) if against != side]
             sums = self._sums[entrant]
             sums.played += 1
-            sums.differences_by[others] += others * score - (total - score)
+            sums.differences_by[len(others)] += len(others) * score - sum(others)
 
 
 def _total(numerators: Mapping[int, int]) -> Fraction:

@@ -90,7 +90,7 @@ class History:
         found: dict[int, dict[int, Fraction]] = {}
         for played in self.played:
             worth = found.setdefault(played.pairing.round, {})
-            points = match_points(played, self.tournament.spec.scoring)
+            points = match_points(played, self.tournament.spec.scoring, self.tournament.spec.seats)
             for entrant, each in zip(played.pairing.seats, points, strict=True):
                 worth[entrant] = worth.get(entrant, Fraction(0)) + each
         return dict(sorted(found.items()))

@@ -4,6 +4,7 @@ Points are exact fractions, so that sums do not depend on the order of the match
 """
 
 import math
+from collections import Counter
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -32,8 +33,12 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Seats that share a place share the points of the places that they take up. Matches of a size without a row are
     worth the share of opponents beaten, times the most that any first place is worth.
     """
-    bye: float = 1.0
-    """What a bye is worth, as a share of a first place: 1 all of it, 0.5 half."""
+    bye: float | None = None
+    """What a bye is worth, as a share of a first place: 1 all of it, 0.5 half. None: a win in matches of two, and in
+    larger ones what a table gives on average."""
+    teams: tuple[tuple[int, ...], ...] = ()
+    """Seats that win and lose together, all seats, as the game has them; none: everyone plays for itself. A team takes
+    up one place, so its win is worth as much as that of one seat against another."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be scored with."""
@@ -42,8 +47,14 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise BadScoring("by_rank: two rows for the same number of seats")
         for row in self.by_rank:
             _check_row(row)
-        if not 0 <= self.bye <= 1:
+        if self.bye is not None and not 0 <= self.bye <= 1:
             raise BadScoring(f"bye: {self.bye} is not between 0 and 1")
+
+    def sides(self, seats: int) -> tuple[int, ...]:
+        """Return by seat on whose side it is: a number that it shares with its partners alone."""
+        if not self.teams:
+            return tuple(range(seats))
+        return tuple(next(index for index, team in enumerate(self.teams) if seat in team) for seat in range(seats))
 
 
 def first_place(scoring: Scoring) -> Fraction:
@@ -68,37 +79,55 @@ def groups_of(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
     return tuple(group for group in (*clean, fouled) if group)
 
 
-def match_points(played: PlayedPairing, scoring: Scoring) -> tuple[Fraction, ...]:
+def bye_points(scoring: Scoring, seats: int) -> Fraction:
+    """Return what a bye is worth where matches have so many seats."""
+    if scoring.bye is None and seats > 2:
+        places = _places(len(scoring.teams) or seats, scoring)
+        return sum(places, ZERO) / len(places)
+    return exact(1 if scoring.bye is None else scoring.bye) * first_place(scoring)
+
+
+def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tuple[Fraction, ...]:
     """Return what a match is worth to each seat.
 
-    By default that is the share of opponents beaten, an equal one counting half: 1, 1/2 and 0 for two seats; 1, 2/3,
-    1/3 and 0 for four. Who fouled gets nothing, whoever else did; a void match gives nothing to anybody.
+    By default that is the share of opponents beaten, an equal one counting half: 1, 1/2 and 0 for two seats or teams;
+    1, 2/3, 1/3 and 0 for four. Partners are where the best of them is. Who fouled gets nothing, whoever else did; a
+    void match gives nothing to anybody.
+
+    Args:
+        played: what came of it.
+        scoring: what places are worth.
+        seats: of a match; asked if this is a bye.
 
     Returns:
         Points by seat, exact.
     """
-    points = [ZERO] * len(played.pairing.seats)
     if not played.ranking:
-        return tuple(points)
+        return (ZERO,) * len(played.pairing.seats)
     if played.pairing.is_bye:
-        return (exact(scoring.bye) * first_place(scoring),)
-    groups = groups_of(played)
-    worth = _worth(tuple(len(group) for group in groups), scoring)
-    for group, each in zip(groups, worth, strict=True):
+        return (bye_points(scoring, seats),)
+    sides = scoring.sides(len(played.pairing.seats))
+    best: dict[int, int] = {}
+    for place, group in enumerate(groups_of(played)):
         for seat in group:
-            points[seat] = ZERO if seat in played.fouls else each
-    return tuple(points)
+            best.setdefault(sides[seat], place)
+    sizes = Counter(best.values())
+    worth = dict(zip(sizes, _worth(tuple(sizes.values()), scoring), strict=True))
+    return tuple(ZERO if seat in played.fouls else worth[best[side]] for seat, side in enumerate(sides))
+
+
+def _places(sides: int, scoring: Scoring) -> list[Fraction]:
+    """Return the points from first place to last of a match of so many seats or teams."""
+    row = next((row for row in scoring.by_rank if len(row) == sides), None)
+    if row:
+        return [exact(number) for number in row]
+    return [first_place(scoring) * Fraction(sides - 1 - place, sides - 1) for place in range(sides)]
 
 
 @lru_cache(_CACHED)
 def _worth(sizes: tuple[int, ...], scoring: Scoring) -> tuple[Fraction, ...]:
-    """Return the points of each seat of a group, from the sizes of the groups."""
-    seats = sum(sizes)
-    row = next((row for row in scoring.by_rank if len(row) == seats), None)
-    top = first_place(scoring)
-    places = (
-        [exact(number) for number in row] if row else [top * Fraction(seats - 1 - i, seats - 1) for i in range(seats)]
-    )
+    """Return the points of each side of a group, from the sizes of the groups."""
+    places = _places(sum(sizes), scoring)
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
     return tuple(sum(places[start : start + size], ZERO) / size for start, size in zip(starts, sizes, strict=True))
 

@@ -66,7 +66,10 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def field(self) -> EntrantField:
         """Return who takes part, as formats and standings see it."""
-        entrants = tuple(Entrant(name=participant.name, rating=participant.rating) for participant in self.entrants)
+        entrants = tuple(
+            Entrant(name=entrant.name, rating=entrant.rating, has_copies=entrant.player != REMOTE)
+            for entrant in self.entrants
+        )
         return EntrantField(entrants=entrants, seats=self.seats)
 
     def digest(self) -> str:

@@ -7,9 +7,10 @@ Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), art
 - `buchholz.foul` A foul is a match lost at the table, not an unplayed round (16.2.2, 16.2.4): the programs did meet.
 - `buchholz.bye` A bye counts as a match against a virtual opponent with the entrant's own points, though at most half a
   first place for each round (16.4); in a format of more seats, as many virtual opponents as a match has real ones.
-- `sonneborn-berger.walkover` Where everybody's opponents are settled from the start, in round robins and gauntlets, a
-  walkover counts as much as the same win over the one who withdrew, not as one over a virtual opponent: who had met it
-  before is not to be worse off.
+  Sonneborn-Berger takes as much of them as a bye is worth of a first place.
+- `walkover` Where everybody's opponents are settled from the start, in round robins and gauntlets of two seats, a
+  walkover counts as the same result against the one who withdrew, in every tie-break, not as one against a virtual
+  opponent: who had met it before is not to be worse off.
 - `buchholz.withdrawn` Rounds after a withdrawal count half a first place each where the opponents' tie-breaks ask for
   the points (16.3.2), are lost against the virtual opponent, and are the first to be cut (16.5). There are no other
   rounds that one may sit out. The rule is for Swiss tournaments; here it holds for every format.
@@ -55,9 +56,7 @@ def sonneborn_berger(table: Crosstable, entrant: int) -> Fraction:
     adjusted = table.scale().adjusted
     met = table.opponents(entrant).items()
     doubled = sum((2 * versus.wins + versus.draws) * adjusted[opponent] for opponent, versus in met)
-    walkovers = table.walkovers(entrant)
-    byes = (table.sums(entrant).byes - sum(walkovers.values())) * (table.field.seats - 1) * _virtual(table, entrant)
-    byes += sum(times * adjusted[opponent] for opponent, times in walkovers.items())
+    byes = sum(points * times for points, times in _byes(table, entrant).items())
     return (Fraction(doubled, 2) + table.bye_share() * byes) / table.scale().unit
 
 
@@ -110,12 +109,21 @@ def direct_encounter(table: Crosstable, tied: Sequence[int]) -> Values:
 def _contributions(table: Crosstable, entrant: int) -> Contributions:
     """Return the points of all opponents, real and virtual."""
     adjusted = table.scale().adjusted
-    contributions: Contributions = Counter()
+    contributions = _byes(table, entrant)
     for opponent, versus in table.opponents(entrant).items():
         contributions[adjusted[opponent]] += versus.played
-    unplayed = table.sums(entrant).byes + table.missed(entrant)
-    contributions[_virtual(table, entrant)] += unplayed * (table.field.seats - 1)
+    contributions[_virtual(table, entrant)] += table.missed(entrant) * table.opponents_each
     return +contributions
+
+
+def _byes(table: Crosstable, entrant: int) -> Contributions:
+    """Return the points of the opponents that an entrant would have met but for its byes."""
+    walkovers = table.walkovers(entrant)
+    contributions: Contributions = Counter()
+    for opponent, times in walkovers.items():
+        contributions[table.scale().adjusted[opponent]] += times
+    contributions[_virtual(table, entrant)] += (table.sums(entrant).byes - walkovers.total()) * table.opponents_each
+    return contributions
 
 
 def _cut_1(table: Crosstable, entrant: int) -> Contributions:

@@ -16,7 +16,7 @@ from referee.tournament.points import Scoring
 from referee.tournament.spec import Participant, TournamentSpec
 from referee.tournament.standings import DEFAULT, DEFAULT_SWISS
 
-from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, player, read
+from .tournament_files import HASH, MINIMAL, REGISTRY, ROOT, WHOLE, furnished, mistakes, player, read
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +82,27 @@ def test_a_spec_survives_being_written_down(hall: Path) -> None:
 def test_tie_breaks_suit_the_format(hall: Path, form: str, expected: tuple[str, ...]) -> None:
     """Where the file names none, they are those for fields in which everybody meets a few, or everybody."""
     assert read(hall, MINIMAL.replace("roundrobin", form)).spec.tie_breaks == expected
+
+
+FOUR = 'game = "quincy"\nseats = 4\nentrants = ["house:greedy", "house:greedy", "house:random", "house:random"]\n'
+
+
+def test_partners_win_together(hall: Path) -> None:
+    """The points of a game in teams are those of two sides, whose rows have two numbers."""
+    text = FOUR + 'format = "roundrobin"\nduplicate = true\n'
+    plan = read(hall, text + "[scoring]\nby_rank = [[3, 1]]\n")
+    assert plan.spec.scoring == Scoring(by_rank=((3, 1),), teams=((0, 2), (1, 3)))
+    assert plan.warnings == ()
+    plan = read(hall, text + "[scoring]\nby_rank = [[3, 2, 1, 0]]\n")
+    rest = "a match of 2 teams is worth the share of opponents beaten"
+    assert plan.warnings == (f"scoring.by_rank has no row of 2 numbers, so {rest}",)
+
+
+def test_partners_that_would_change_are_no_partners(hall: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deal is not played from all seats where that would part those who win together."""
+    text = FOUR + 'format = "roundrobin"\nduplicate = true\n'
+    monkeypatch.setattr(type(REGISTRY.games["quincy"]), "teams", lambda *_: ((0, 1), (2, 3)))
+    assert mistakes(hall, text) == [(5, "duplicate: partners would change from leg to leg; take duplicate = false")]
 
 
 @pytest.mark.parametrize("text", [b"\xef\xbb\xbf" + MINIMAL.encode(), MINIMAL.replace("\n", "\r\n").encode()])
@@ -261,6 +282,10 @@ def test_a_plan_is_told_in_words(hall: Path) -> None:
     [
         (MINIMAL.replace("roundrobin", "knockout"), "matches     1 to 2 in 1 round"),
         (MINIMAL.replace("roundrobin", "ladder"), "matches     1000"),
+        (
+            MINIMAL.replace('"roundrobin"', '{ name = "ladder", matches = "endless" }'),
+            "matches     as many as the format needs",
+        ),
         ("duplicate = true\n" + MINIMAL, "matches     2 in 1 round"),
         ("duplicate = true\n" + MINIMAL, "deals       secret; each is played from all 2 seats"),
         ("tie_breaks = []\n" + MINIMAL, "tie-breaks  none"),

@@ -23,6 +23,9 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return furnished(tmp_path_factory.mktemp("hall"))
 
 
+URLS = 'takes the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"'
+NOBODY = 'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
+TOO_FEW = "too few: a match has 2 seats"
 TOML = "; texts stand in quotation marks, tables in brackets"
 HOUSES = ", ".join(sorted(REGISTRY.players))
 OTHERS = "cmd:COMMAND or a folder with player.toml"
@@ -34,14 +37,13 @@ WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
     ("latin", b'game = "q"\nname = "\xe4"\n', [(2, "this is no UTF-8 text; save it as UTF-8 in your editor")]),
     ("deep", "a = " + "[" * 5000, [(0, "arrays or tables are nested too deeply")]),
     ("huge", MINIMAL + "seed = 0x1" + "0" * 5000, [(4, "seed: whole numbers have 64 bits at most")]),
+    ("nobody", 'game = "q"\nentrants = []\nformat = "swiss"\n', [(2, NOBODY)]),
+    ("alone", 'game = "q"\nentrants = ["mine"]\nformat = "swiss"\n', [(2, f"entrants: 1 is {TOO_FEW}")]),
     (
         "empty",
         "",
         [
-            (
-                1,
-                'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or entrants_from = "submissions"',
-            ),
+            (1, NOBODY),
             (
                 1,
                 (
@@ -89,11 +91,9 @@ ADDED: list[tuple[str, str, Expected]] = [
     ("sandbox", 'sandbox = "of"', [(4, 'sandbox: there is no way to confine programs "of"; did you mean "off"?')]),
     ("logs", 'logs = "players.toml"', [(4, "logs: HALL/players.toml is no folder; records go into one")]),
     ("logs-null", 'logs = "a\\u0000"', [(4, 'logs: takes a text of one line, not "a\\u0000"')]),
-    (
-        "ledger",
-        'ledger = "kept.db"',
-        [(4, 'ledger: takes the URL of a database: "postgresql+psycopg://user@host/name", not "kept.db"')],
-    ),
+    ("ledger", 'ledger = "kept.db"', [(4, f'ledger: {URLS}, not "kept.db"')]),
+    ("ledger-kind", 'ledger = "mysql://user@host/name"', [(4, f'ledger: {URLS}, not "mysql://user@host/name"')]),
+    ("ledger-memory", 'ledger = "sqlite:///:memory:"', [(4, f'ledger: {URLS}, not "sqlite:///:memory:"')]),
     ("table", "time = 2", [(4, "time: takes a table: [time], not 2")]),
     ("time", '[time]\nper_move = "6 s"', [(5, 'time.per_move: takes seconds, from 0.001 to 86400, not "6 s"')]),
     ("time-range", "[time]\nstart = 0", [(5, "time.start: takes seconds, from 0.001 to 86400, not 0")]),

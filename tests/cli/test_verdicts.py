@@ -80,8 +80,8 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
             "its program ended: exit status 1: SyntaxError: '(' was never closed; its last words are in x, beside it",
             "Mend the error that it printed last. All that it printed is in out.stderr",
         ),
-        (Cause.REFUSED_TO_START, "no complete answer within 5000.0 ms", "Its hello was read. Answer `offer` with"),
-        (Cause.TIMEOUT, "no complete answer within 5000.0 ms", "No byte of an answer came in time"),
+        (Cause.REFUSED_TO_START, "no complete answer within 5 s", "Its hello was read. Answer `offer` with"),
+        (Cause.TIMEOUT, "no complete answer within 5 s", "No byte of an answer came in time"),
         (Cause.REFUSED_TO_START, "not connected within 30 s", "Connect to the address in REFEREE_ADDRESS"),
     ],
 )

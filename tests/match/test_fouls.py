@@ -49,14 +49,14 @@ def foul(cause: Cause, at: float = 9.0, **evidence: Any) -> Foul:
     return Foul(seat=0, cause=cause, at_ms=at, turn=1, **evidence)
 
 
-LATE = "no complete answer within 1000.0 ms"
+LATE = "no complete answer within 1 s"
 BY_WIRE: Any = {"code": "bad-frame", "detail": "so", "evidence": "c1"}
 CAUSES: tuple[tuple[str, e.Event, Foul], ...] = (
     ("deadline", overdue(0, 1002.0, sent=1.0, pending="00"), foul(Cause.TIMEOUT, 1002.0, detail=LATE, evidence="00")),
     (
         "late",
         moved(0, 1, PASS, 1002.5, sent=2.0, frame="0c"),
-        foul(Cause.TIMEOUT, 1002.5, detail="1000.5 ms used of 1000.0 ms", evidence="0c"),
+        foul(Cause.TIMEOUT, 1002.5, detail="1.0005 s used of 1 s", evidence="0c"),
     ),
     (
         "illegal move",
@@ -115,7 +115,7 @@ OFFERED: tuple[tuple[str, e.Event, Foul], ...] = (
             cause=Cause.REFUSED_TO_START,
             at_ms=START + 1.0,
             turn=0,
-            detail="no complete answer within 5000.0 ms",
+            detail="no complete answer within 5 s",
         ),
     ),
     (
@@ -126,7 +126,7 @@ OFFERED: tuple[tuple[str, e.Event, Foul], ...] = (
             cause=Cause.REFUSED_TO_START,
             at_ms=START + 1.0,
             turn=0,
-            detail="5001.0 ms used of 5000.0 ms",
+            detail="5.001 s used of 5 s",
         ),
     ),
     (

@@ -65,7 +65,7 @@ def test_a_bank_that_is_used_up_is_a_timeout() -> None:
     assert isinstance(commands[0], c.ExpelSeat)
     assert (commands[0].foul.cause, commands[0].foul.detail) == (
         Cause.TIMEOUT,
-        "no complete answer within 500.0 ms",
+        "no complete answer within 0.5 s",
     )
 
 

@@ -123,3 +123,10 @@ def test_records_that_are_gone_leave_the_rest(tmp_path: Path) -> None:
     assert report(stage).replays == 0
     assert 'id="time"' not in page(stage)
     assert everything(report(stage).summary)["played"] == 6
+
+
+def test_two_that_both_fouled_share_the_last_place(tmp_path: Path) -> None:
+    """Nobody was first in a match that nobody started."""
+    stage = Stage(spec(2, "roundrobin"), tmp_path, Cast(dead=frozenset({0, 1}))).play()
+    report(stage)
+    assert [(row["place"], row["foul"]) for row in rows(stage, "matches")] == [("2", "crashed")] * 2

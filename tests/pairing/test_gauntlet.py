@@ -1,11 +1,15 @@
 """Gauntlet: who meets whom, how often, in which seats."""
 
 from collections import Counter
+from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from referee.pairing.base import BadFormat
 from referee.pairing.gauntlet import Gauntlet
+from referee.testing import check_pairing
 
 from .tournaments import field, first_wins, played_out, started
 
@@ -33,6 +37,44 @@ def test_challengers_play_at_the_same_time() -> None:
     """No challenger waits for another as long as there are opponents enough."""
     due = FORM.due(started(FORM, field(8), challengers=3))
     assert {0, 1, 2} == {pairing.seats[0] for pairing in due}
+
+
+@pytest.mark.parametrize(
+    ("count", "single", "expected"),
+    [(4, (), 60), (4, (0,), 1), (4, (1, 2, 3), 3), (4, (1,), 41), (2, (0, 1), 1), (130, (), 256)],
+)
+def test_a_program_with_copies_plays_at_all_tables(count: int, single: tuple[int, ...], expected: int) -> None:
+    """One challenger is busy in as many matches as there are tables, unless somebody in them is single."""
+    of = field(count, single=single)
+    due = FORM.due(started(FORM, of, cycles=10))
+    assert len(due) == expected
+    matches = check_pairing(FORM, Random(1), field=of, options={"cycles": 2}, withdrawals=0)
+    assert len(matches) == 4 * (count - 1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    count=st.integers(2, 12),
+    challengers=st.integers(1, 4),
+    cycles=st.integers(1, 6),
+    single=st.sets(st.integers(0, 11)),
+    seed=st.integers(0, 2**32),
+)
+def test_whoever_is_single_gauntlets_conform(
+    *, count: int, challengers: int, cycles: int, single: set[int], seed: int
+) -> None:
+    """Nobody single plays two matches at once, and everybody that stays has all its results."""
+    challengers, source = min(challengers, count - 1), Random(seed)
+    options = {"challengers": challengers, "cycles": cycles}
+    of = field(count, single=sorted(single))
+    results = Counter(
+        entrant
+        for step in check_pairing(FORM, source, field=of, options=options, withdrawals=0.003)
+        for entrant in step.pairing.seats
+    )
+    most = [2 * cycles * (count - challengers if entrant < challengers else challengers) for entrant in range(count)]
+    assert all(results[entrant] <= most[entrant] for entrant in range(count))
+    assert any(results[entrant] == most[entrant] for entrant in range(count)) or not results
 
 
 def test_without_its_challenger_a_gauntlet_has_walkovers_alone() -> None:

@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from math import exp, sqrt
 from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from referee.pairing.base import Pairing, PlayedPairing
-from referee.pairing.ladder import Ladder, Strength
+from referee.pairing.base import BadFormat, Pairing, PlayedPairing
+from referee.pairing.ladder import Ladder, State, Strength
 
 from .tournaments import drawn, field, first_wins, played_out, started, won_by
 
@@ -105,10 +108,98 @@ def test_nothing_is_learnt_from_a_match_without_credit() -> None:
     assert after.done == 1
 
 
-def test_its_state_does_not_grow() -> None:
-    """After a thousand matches it is as large as after a hundred, but for the digits."""
-    sizes = []
-    for matches in (100, 1000):
-        state, _ = played_out(FORM, started(FORM, field(12), matches=matches), first_wins)
-        sizes.append(len(repr(state)))
-    assert sizes[1] < 1.1 * sizes[0]
+def course(start: State, tables: int, seed: int) -> tuple[dict[int, tuple[int, ...]], Any]:
+    """Play at some tables, where any match ends next.
+
+    Args:
+        start: before the first match.
+        tables: so many of the first matches that are due are going on.
+        seed: decides which one ends.
+
+    Returns:
+        Who met in which pairing, and the places in the end.
+    """
+    source, state, met = Random(seed), start, {}
+    while due := FORM.due(state):
+        pairing = source.choice(due[:tables])
+        met[pairing.number] = pairing.seats
+        strong_first = sorted(range(len(pairing.seats)), key=lambda seat: (pairing.seats[seat] * pairing.number) % 7)
+        ranking = tuple((seat,) for seat in strong_first)
+        state = FORM.record(state, PlayedPairing(pairing=pairing, ranking=ranking, scores=(0,) * len(ranking)))
+    return met, FORM.places(state)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    count=st.integers(4, 30), seats=st.sampled_from([2, 3, 4]), at_once=st.integers(1, 6), seed=st.integers(0, 2**32)
+)
+@pytest.mark.parametrize("options", [{"matches": 40}, {"matches": 60, "certainty": 0.6}])
+def test_the_course_does_not_depend_on_the_tables(
+    *, count: int, seats: int, at_once: int, seed: int, options: dict[str, Any]
+) -> None:
+    """One table or many, and whichever match ends first: the same pairings, the same places."""
+    start = started(FORM, field(count, seats), at_once=at_once, **options)
+    alone = course(start, 1, seed)
+    for tables in (2, 3, 6):
+        assert course(start, tables, seed) == alone
+
+
+def test_an_early_result_waits_for_those_before_it() -> None:
+    """It moves no rating, and its entrants play no other match, until the first one is through."""
+    state = started(FORM, field(12), at_once=3)
+    first, second, third = FORM.due(state)
+    waiting = FORM.record(FORM.record(state, first_wins(third)), first_wins(second))
+    assert FORM.due(waiting) == (first,)
+    assert waiting.ratings == state.ratings
+    after = FORM.record(waiting, first_wins(first))
+    assert (after.done, [pairing.number for pairing in FORM.due(after)]) == (3, [4, 5, 6])
+
+
+def test_who_withdraws_holds_up_no_result() -> None:
+    """Results that waited for a match which is given up count at once."""
+    state = started(FORM, field(14), at_once=3)
+    first, second, _ = FORM.due(state)
+    state = FORM.withdraw(FORM.record(state, first_wins(second)), first.seats[0])
+    assert state.done == 1
+    assert state.early == ()
+    assert [pairing.number for pairing in FORM.due(state)] == [3, 4, 5]
+
+
+def test_a_program_that_never_starts_comes_behind_all_that_have_played() -> None:
+    """Two that foul against each other have not drawn, and who comes from a hard match with a point is before them."""
+    state = started(FORM, field(4), at_once=1, matches=60)
+
+    def result(pairing: Pairing) -> PlayedPairing:
+        fouls = tuple(seat for seat, entrant in enumerate(pairing.seats) if entrant in {0, 1})
+        order = sorted(range(2), key=lambda seat: (seat in fouls, -pairing.seats[seat]))
+        ranking = ((0, 1),) if len(fouls) == 2 else tuple((seat,) for seat in order)
+        return PlayedPairing(pairing=pairing, ranking=ranking, scores=(0, 0), fouls=fouls)
+
+    while set(FORM.due(state)[0].seats) != {0, 1}:
+        state = FORM.record(state, result(FORM.due(state)[0]))
+    after = FORM.record(state, result(FORM.due(state)[0]))
+    assert after.ratings == state.ratings
+    low = replace(after, ratings=(Strength(25.0, 9.0), Strength(24.0, 9.0), Strength(20.0, 9.0), Strength(30.0, 9.0)))
+    assert FORM.places(low) == ((3,), (2,), (0,), (1,))
+
+
+def test_an_endless_ladder_is_never_over_and_does_not_grow() -> None:
+    """How long it takes nobody knows; after thousands of matches its state is as large as after a hundred."""
+    of = field(12)
+    assert FORM.extent(FORM.parse_options({"matches": "endless"}), of) is None
+    state, sizes = started(FORM, of, matches="endless"), []
+    for number in range(3000):
+        assert not FORM.is_over(state)
+        state = FORM.record(state, first_wins(FORM.due(state)[number % 2]))
+        if number in {101, 2999}:
+            sizes.append(len(repr(state)))
+    assert sizes[1] < 1.2 * sizes[0]
+    for entrant in range(11):
+        state = FORM.withdraw(state, entrant)
+    assert FORM.is_over(state)
+
+
+def test_a_number_of_matches_is_one_or_endless() -> None:
+    """Another word is refused."""
+    with pytest.raises(BadFormat, match="endles"):
+        FORM.parse_options({"matches": "endles"})

@@ -2,13 +2,14 @@
 
 from collections import Counter
 from itertools import combinations
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from referee.pairing.balanced_tables import spread
+from referee.pairing.base import Pairing
 from referee.pairing.round_robin import Berger, RoundRobin
 
 from .tournaments import field, first_wins, played_out, started
@@ -132,6 +133,15 @@ def test_a_match_of_two_who_withdrew_is_nobodys() -> None:
     assert form.given_up(state) == 9
 
 
+def spread(tables: list[tuple[int, ...]], count: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the least and the most meetings of any pair, and matches of any entrant in any seat."""
+    met = Counter(pair for table in tables for pair in combinations(sorted(table), 2))
+    used = Counter((entrant, seat) for table in tables for seat, entrant in enumerate(table))
+    meetings = [met[pair] for pair in combinations(range(count), 2)]
+    by_seat = [used[entrant, seat] for entrant in range(count) for seat in range(len(tables[0]))]
+    return (min(meetings), max(meetings)), (min(by_seat), max(by_seat))
+
+
 @pytest.mark.parametrize(
     ("count", "seats", "options", "meetings", "used"),
     [
@@ -141,6 +151,13 @@ def test_a_match_of_two_who_withdrew_is_nobodys() -> None:
         (12, 12, {"rounds": 24}, (24, 24), (2, 2)),
         (30, 3, {}, (0, 2), (5, 5)),
         (40, 12, {"rounds": 12}, (0, 6), (0, 1)),
+        (7, 4, {}, (2, 2), (1, 1)),
+        (7, 3, {}, (1, 1), (1, 1)),
+        (13, 4, {}, (1, 1), (1, 1)),
+        (16, 4, {}, (1, 1), (1, 2)),
+        (10, 4, {}, (1, 2), (1, 1)),
+        (13, 12, {}, (11, 11), (1, 1)),
+        (7, 4, {"cycles": 60}, (60, 60), (30, 30)),
     ],
 )
 def test_tables_of_many_seats_are_balanced(
@@ -149,34 +166,91 @@ def test_tables_of_many_seats_are_balanced(
     """Meetings are as even as the plan could make them, seats differ by one at most for everybody."""
     form = RoundRobin()
     _, pairings = played_out(form, started(form, field(count, seats), **options))
-    found = spread([pairing.seats for pairing in pairings if not pairing.is_bye], range(count))
-    assert (meetings, used) == (found.meetings, found.seats)
+    tables = [pairing.seats for pairing in pairings if not pairing.is_bye]
+    assert spread(tables, count) == (meetings, used)
 
 
 @pytest.mark.parametrize(("count", "seats"), [(13, 4), (7, 3), (23, 5), (50, 12)])
 def test_seats_and_byes_of_everybody_are_even(count: int, seats: int) -> None:
-    """For each entrant any two seats differ by one match at most; byes of any two differ by one at most."""
+    """Rounds that do not divide: any two seats differ by one match, and whoever has one match less has a bye."""
     form = RoundRobin()
     _, pairings = played_out(form, started(form, field(count, seats), rounds=25))
     used = Counter((one, seat) for pairing in pairings if not pairing.is_bye for seat, one in enumerate(pairing.seats))
     for entrant in range(count):
         own = [used[entrant, seat] for seat in range(seats)]
         assert max(own) - min(own) <= 1
+    assert len(set(results_of(pairings).values())) == 1
     byes = Counter(pairing.seats[0] for pairing in pairings if pairing.is_bye)
-    assert max(byes.values()) - min(byes[entrant] for entrant in range(count)) <= 1
+    assert set(byes.values()) <= {1}
+
+
+def results_of(pairings: list[Pairing]) -> Counter[int]:
+    """Return by entrant how many results it has, byes included."""
+    return Counter(entrant for pairing in pairings for entrant in pairing.seats)
+
+
+@settings(max_examples=25, deadline=None)
+@given(count=st.integers(3, 26), seats=st.integers(3, 12), cycles=st.integers(1, 3))
+def test_everybody_plays_equally_often_and_nobody_has_a_bye(count: int, seats: int, cycles: int) -> None:
+    """Each pair meets on average as often as there are cycles at least, with as few matches as that takes."""
+    form, seats = RoundRobin(), min(seats, count)
+    _, pairings = played_out(form, started(form, field(count, seats), cycles=cycles))
+    assert not any(pairing.is_bye for pairing in pairings)
+    (each,) = set(results_of(pairings).values())
+    assert each * (seats - 1) >= cycles * (count - 1)
+    fewer = [times for times in range(1, each) if times * count % seats == 0]
+    assert all(times * (seats - 1) < cycles * (count - 1) for times in fewer)
+
+
+def test_tables_are_laid_at_the_same_time_where_all_meet_equally_often_anyway() -> None:
+    """Sixteen at tables of four play in five rounds of four tables, no others."""
+    form = RoundRobin()
+    _, pairings = played_out(form, started(form, field(16, 4)))
+    assert dict.fromkeys(range(1, 6), 4) == Counter(pairing.round for pairing in pairings)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    count=st.integers(4, 16),
+    seats=st.integers(3, 5),
+    options=st.sampled_from([{}, {"cycles": 2}, {"rounds": 5}]),
+    seed=st.integers(0, 2**32),
+)
+def test_whoever_stays_has_as_many_results_as_others(
+    count: int, seats: int, options: dict[str, int], seed: int
+) -> None:
+    """Whoever withdraws when: what can't be played any more is given up, and a bye stands for what one has less."""
+    form, source, results = RoundRobin(), Random(seed), Counter[int]()
+    of = field(max(count, seats), seats)
+    told = form.extent(form.parse_options(options), of)
+    state, gone, matches = started(form, of, **options), set[int](), 0
+    while due := form.due(state):
+        if source.random() < 0.08:
+            gone.add(source.randrange(len(of.entrants)))
+            for entrant in gone:
+                state = form.withdraw(state, entrant)
+        else:
+            pairing = source.choice(due)
+            matches += not pairing.is_bye
+            results.update(pairing.seats)
+            state = form.record(state, first_wins(pairing))
+    assert len({results[entrant] for entrant in range(len(of.entrants)) if entrant not in gone}) <= 1
+    assert told.fewest == matches + form.given_up(state)
 
 
 def test_a_withdrawal_from_tables_makes_new_tables() -> None:
-    """Rounds that have not begun are full again without the one who left."""
+    """Rounds that have not begun are full again without the one who left, and all others play as often as before."""
     form = RoundRobin()
-    state = started(form, field(9, 4), rounds=10)
-    for _ in range(2):
-        for pairing in form.due(state):
-            state = form.record(state, first_wins(pairing))
+    state = started(form, field(9, 4), cycles=3)
+    played = []
+    for pairing in form.due(state):
+        state = form.record(state, first_wins(pairing))
+        played.append(pairing)
     state = form.withdraw(state, 0)
     _, pairings = played_out(form, state)
-    later = Counter(pairing.round for pairing in pairings if not pairing.is_bye and pairing.round > 3)
-    assert dict.fromkeys(range(4, 11), 2) == later
+    results = results_of([*played, *pairings])
+    assert dict.fromkeys(range(1, 9), 8) == {entrant: results[entrant] for entrant in range(1, 9)}
+    assert sum(pairing.is_bye for pairing in pairings) < 4
 
 
 def test_when_a_table_cannot_be_filled_any_more_it_is_over() -> None:

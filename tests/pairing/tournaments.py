@@ -10,11 +10,24 @@ from referee.testing import with_rounds
 SHUFFLE = Dealer(bytes(32))
 
 
-def field(count: int, seats: int = 2, ratings: Sequence[float] = ()) -> EntrantField:
-    """Return a field; the first entrants have ratings, if any are given."""
+def field(
+    count: int, seats: int = 2, ratings: Sequence[float] = (), single: Sequence[int] | None = None
+) -> EntrantField:
+    """Return a field.
+
+    Args:
+        count: how many entrants there are.
+        seats: of one match.
+        ratings: of the first entrants.
+        single: who plays one match at a time; by default everybody.
+    """
     rated = [*ratings, *(None for _ in range(count))]
+    single = range(count) if single is None else single
     return EntrantField(
-        entrants=tuple(Entrant(name=f"e{number}", rating=rated[number]) for number in range(count)), seats=seats
+        entrants=tuple(
+            Entrant(name=f"e{number}", rating=rated[number], has_copies=number not in single) for number in range(count)
+        ),
+        seats=seats,
     )
 
 

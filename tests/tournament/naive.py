@@ -24,6 +24,7 @@ class Naive:
     def __init__(self, size: int, seats: int, results: Sequence[PlayedPairing], gone: Sequence[int]) -> None:
         self.results = [played for played in results if played.ranking]
         self.size, self.seats, self.gone = size, seats, gone
+        self.bye = Fraction(1) if seats == 2 else HALF
         self.rounds = max((played.pairing.round for played in self.results), default=0)
 
     def of(self, entrant: int) -> list[PlayedPairing]:
@@ -48,7 +49,7 @@ class Naive:
     def points_of(self, entrant: int, played: PlayedPairing) -> Fraction:
         """Return what a match brought."""
         if len(played.pairing.seats) == 1:
-            return Fraction(1)
+            return self.bye
         if played.pairing.seats.index(entrant) in played.fouls:
             return Fraction(0)
         shares = [share for _, share in self.versus(entrant, played)]
@@ -103,7 +104,7 @@ class Naive:
         total = Fraction(0)
         for played in self.of(entrant):
             if len(played.pairing.seats) == 1:
-                total += self.virtual(entrant) * (self.seats - 1)
+                total += self.bye * self.virtual(entrant) * (self.seats - 1)
             total += sum(share * self.for_others(opponent) for opponent, share in self.versus(entrant, played))
         return total
 

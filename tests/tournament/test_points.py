@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from referee.tournament.crosstable import HeadToHead
 from referee.tournament.points import BadScoring, Scoring, match_points
 
-from .results import Groups, match, random_match, sat_out
+from .results import Groups, match, random_match, sat_out, table_of
 
 F = Fraction
 
@@ -56,17 +57,63 @@ def test_a_row_of_points_is_followed(ranking: Groups, expected: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scoring", "expected"),
+    ("scoring", "seats", "expected"),
     [
-        (Scoring(), 1),
-        (Scoring(bye=0.5), F(1, 2)),
-        (Scoring(bye=0), 0),
-        (Scoring(bye=0.1, by_rank=((3, 1, 0),)), F(3, 10)),
+        (Scoring(), 2, 1),
+        (Scoring(by_rank=((3, 1),)), 2, 3),
+        (Scoring(bye=0.5), 2, F(1, 2)),
+        (Scoring(bye=0), 4, 0),
+        (Scoring(bye=1), 4, 1),
+        (Scoring(bye=0.1, by_rank=((3, 1, 0),)), 3, F(3, 10)),
+        (Scoring(), 4, F(1, 2)),
+        (Scoring(by_rank=((3, 1, 0),)), 3, F(4, 3)),
+        (Scoring(by_rank=((10, 6, 3, 1), (3, 1, 0))), 12, 5),
+        (Scoring(by_rank=((4, 0),), teams=((0, 2), (1, 3))), 4, 2),
     ],
 )
-def test_a_bye_is_worth_a_share_of_a_first_place(scoring: Scoring, expected: Any) -> None:
-    """By default all of it."""
-    assert (expected,) == match_points(sat_out(1, 0), scoring)
+def test_a_bye_is_worth_a_win_of_two_or_what_a_table_gives_on_average(
+    scoring: Scoring, seats: int, expected: Any
+) -> None:
+    """Unless it is said which share of a first place it is."""
+    assert (expected,) == match_points(sat_out(1, 0), scoring, seats)
+
+
+PARTNERS = ((0, 2), (1, 3))
+
+
+@pytest.mark.parametrize(
+    ("ranking", "fouls", "expected", "wins"),
+    [
+        (((0, 2), (1, 3)), (), (1, 0, 1, 0), (1, 0, 1, 0)),
+        (((1, 3), (0, 2)), (), (0, 1, 0, 1), (0, 1, 0, 1)),
+        (((0, 1, 2, 3),), (), (F(1, 2),) * 4, (0, 0, 0, 0)),
+        (((0,), (1, 3), (2,)), (2,), (1, 0, 0, 0), (1, 0, 0, 0)),
+        (((1, 3), (0,), (2,)), (2,), (0, 1, 0, 1), (0, 1, 0, 1)),
+        (((1, 3), (0, 2)), (0, 2), (0, 1, 0, 1), (0, 1, 0, 1)),
+        (((0, 1, 2, 3),), (0, 1, 2, 3), (0, 0, 0, 0), (0, 0, 0, 0)),
+        ((), (), (0, 0, 0, 0), (0, 0, 0, 0)),
+    ],
+)
+def test_a_win_of_a_team_is_a_win(
+    ranking: Groups, fouls: tuple[int, ...], expected: tuple[Any, ...], wins: tuple[int, ...]
+) -> None:
+    """Two teams share out as much as two seats; whoever fouled gets nothing of its partner's win."""
+    scoring = Scoring(teams=PARTNERS)
+    played = match(1, range(4), ranking, fouls=fouls)
+    assert expected == match_points(played, scoring)
+    table = table_of(4, [played], seats=4, scoring=scoring)
+    assert wins == tuple(table.sums(entrant).wins for entrant in range(4))
+
+
+def test_partners_do_not_meet() -> None:
+    """Wins, draws and losses are those against opponents, and so are the game's points to compare with."""
+    played = match(1, range(4), ((0, 2), (1, 3)), scores=(10, 2, 8, 4))
+    table = table_of(4, [played], seats=4, scoring=Scoring(teams=PARTNERS))
+    assert table.head_to_head(0, 2).played == 0
+    assert {1: HeadToHead(wins=1), 3: HeadToHead(wins=1)} == dict(table.opponents(0))
+    assert {0: HeadToHead(losses=1), 2: HeadToHead(losses=1)} == dict(table.opponents(3))
+    assert [table.sums(entrant).score_difference for entrant in range(4)] == [7, -7, 5, -5]
+    assert table.opponents_each == 2
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4, 7, 12])

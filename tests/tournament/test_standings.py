@@ -63,6 +63,7 @@ def test_a_walkover_over_somebody_who_was_to_be_met_counts_like_the_win_over_it(
     walkover = bye(Pairing(number=9, round=3, seats=(3,), table="walkover", against=2))
     results = [duel(1, 0, 2, "1-0"), duel(2, 2, 1, "1-0"), walkover]
     assert values("sonneborn-berger", 4, results, gone=(2,)) == [1, 0, 0, 1]
+    assert values("buchholz", 4, results, gone=(2,))[3] == values("buchholz", 4, results[:1], gone=(2,))[0] + 1
 
 
 def test_rounds_after_a_withdrawal_are_draws_for_the_opponents_and_cut_first() -> None:

@@ -87,9 +87,9 @@ class EntrantsReader:
         listed = self._top.take("entrants", _LIST, [])
         found = [self._listed(index, value) for index, value in enumerate(listed)]
         gathered = self._gathered([candidate for candidate in found if candidate is not None])
-        if not self._top.values.keys() & {"entrants", "entrants_from"}:
+        if self._top.values.get("entrants", []) == [] and "entrants_from" not in self._top:
             remedy = 'entrants = ["house:greedy", "mine"], or entrants_from = "submissions"'
-            self._sheet.refuse((), f"entrants: nobody takes part; {remedy}")
+            self._sheet.refuse(("entrants",), f"entrants: nobody takes part; {remedy}")
         candidates = [*(candidate for candidate in found if candidate is not None), *gathered]
         given = [place for place, candidate in enumerate(candidates) if candidate.is_named]
         names = distinct([candidate.name for candidate in candidates], given)

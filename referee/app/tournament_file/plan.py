@@ -22,7 +22,7 @@ from ...net.links.addresses import EndpointError, check
 from ...net.tournaments.run_settings import RunSettings
 from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
 from ...plugins import Registry
-from ...text import nearest
+from ...text import counted, nearest
 from ...tournament.points import BadScoring, Scoring
 from ...tournament.spec import TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
@@ -52,9 +52,10 @@ _ROWS = ValueKind(list[Any], "a list of rows, from first place to last: [[10, 6,
 _ROW = ValueKind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
 _NUMBER = ValueKind(float, "a number")
 _URL = ValueKind(
-    Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+]*://[^\x00-\x1f\x7f]*$(?!\n)")],
-    'the URL of a database: "postgresql+psycopg://user@host/name"',
+    Annotated[str, Meta(pattern=r"^(?:sqlite:///(?!:memory:)|postgresql(?:\+psycopg)?://)[^\x00-\x1f\x7f]+$(?!\n)")],
+    'the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"',
 )
+Teams = tuple[tuple[int, ...], ...]
 _SANDBOX = ("auto", "required", "off")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -111,9 +112,10 @@ class _File:
         entrants = EntrantsReader(top, remote, game.name if game else None, self._registry).read()
         format_, format_options, extent = self._format(seats, entrants)
         time, lag_margin_ms = self._time()
-        scoring = self._scoring(seats)
+        teams = _teams(game, options, seats)
+        scoring = self._scoring(seats, teams)
         tie_breaks = self._tie_breaks(format_)
-        duplicate = self._duplicate(entrants)
+        duplicate = self._duplicate(entrants, teams)
         acknowledge = top.take("acknowledge", _FLAG, default=False)
         seed = top.take("seed", _SEED)
         suspend_after = top.take("suspend_after", _COUNT, 3)
@@ -223,7 +225,7 @@ class _File:
             self._top.refuse(key, f"{form.name} is for matches of {seats_text(form.seats)}, not of {seats}")
         if entrants.count and entrants.count < seats:
             key = "entrants" if "entrants" in self._top else "entrants_from"
-            self._top.refuse(key, f"{entrants.count} are too few: a match has {seats} seats")
+            self._top.refuse(key, f"{counted(entrants.count, 'is', 'are')} too few: a match has {seats} seats")
         return seats in form.seats and entrants.count >= seats
 
     def _time(self) -> tuple[TimeControl, float]:
@@ -241,24 +243,25 @@ class _File:
         )
         return time, section.take("lag_margin", _SPAN, DEFAULT_LAG_MARGIN_MS / _MS) * _MS
 
-    def _scoring(self, seats: int) -> Scoring:
+    def _scoring(self, seats: int, teams: Teams) -> Scoring:
         """Return what the places of a match are worth."""
         section = self._top.table("scoring", "under [scoring]")
         rows = [self._row(index, row) for index, row in enumerate(section.take("by_rank", _ROWS, []))]
         right = tuple(row for row in rows if row is not None)
-        bye = section.take("bye", _NUMBER, 1.0)
+        bye = section.take("bye", _NUMBER)
         scoring = Scoring()
         try:
             scoring = Scoring(bye=bye)
         except BadScoring:
             section.refuse("bye", f"takes a share of a first place, from 0 to 1, not {shown(bye)}")
         try:
-            scoring = Scoring(by_rank=right, bye=scoring.bye)
+            scoring = Scoring(by_rank=right, bye=scoring.bye, teams=teams)
         except BadScoring as error:
             section.refuse("by_rank", _plain(error))
-        if right and all(len(row) != seats for row in right):
-            rest = f"a match of {seats} seats is worth the share of opponents beaten"
-            self._sheet.warn(f"scoring.by_rank has no row of {seats} numbers, so {rest}")
+        sides, noun = (len(teams), "teams") if teams else (seats, "seats")
+        if right and all(len(row) != sides for row in right):
+            rest = f"a match of {sides} {noun} is worth the share of opponents beaten"
+            self._sheet.warn(f"scoring.by_rank has no row of {sides} numbers, so {rest}")
         return scoring
 
     def _row(self, index: int, value: Any) -> tuple[float, ...] | None:
@@ -286,13 +289,18 @@ class _File:
                 self._sheet.refuse(where, f"tie_breaks: {name} stands there twice; a second time it decides nothing")
         return tuple(names)
 
-    def _duplicate(self, entrants: Entrants) -> bool:
-        """Return whether deals are played from every seat; not with programs that could be told a deal beforehand."""
+    def _duplicate(self, entrants: Entrants, teams: Teams) -> bool:
+        """Return whether deals are played from every seat; not with programs that could be told a deal beforehand.
+
+        Nor in teams that would not stay the same when everybody moves up by a seat.
+        """
         is_duplicate: bool = self._top.take("duplicate", _FLAG, default=False)
         if is_duplicate and entrants.remotes:
             who = ", ".join(entrants.remotes)
             why = f"{who} would know each deal from its first leg, being remote"
             self._top.refuse("duplicate", f"{why}; let their programs be started here, or take duplicate = false")
+        if is_duplicate and not _stay_together(teams):
+            self._top.refuse("duplicate", "partners would change from leg to leg; take duplicate = false")
         return is_duplicate
 
     def _run_settings(self, name: str, remote: Section, entrants: Entrants) -> RunSettings:
@@ -329,6 +337,20 @@ class _File:
             if is_taken:
                 self._top.refuse("logs", f"{path} is no folder; records go into one")
         return folder
+
+
+def _teams(game: Game[Any, Any, Any] | None, options: Mapping[str, Any], seats: int) -> Teams:
+    """Return the seats that win and lose together; none if the game can't be played like this, which is noted."""
+    try:
+        return () if game is None else game.teams(game.parse_options(dict(options)), seats)
+    except BadSetup:
+        return ()
+
+
+def _stay_together(teams: Teams) -> bool:
+    """Tell whether partners stay partners when everybody moves up by a seat."""
+    seats = sum(map(len, teams))
+    return {frozenset((seat + 1) % seats for seat in team) for team in teams} == set(map(frozenset, teams))
 
 
 def _spelt_out(values: Mapping[str, Any]) -> dict[str, Any]:
