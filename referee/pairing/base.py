@@ -233,6 +233,10 @@ class PairingFormat(ABC, Generic[S]):
         """
         raise BadRuling(f"who is out of a tournament of the format {self.name} can't come back")
 
+    def renew(self, state: S, entrant: int) -> S:
+        """Return the state with an entrant that has another program from now on."""
+        return state
+
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
         """Return the state with a result taken back or given that was taken back.
 

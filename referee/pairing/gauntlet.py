@@ -135,6 +135,17 @@ class Gauntlet(PairingFormat[State]):
         left = replace(state, due=due, held=tuple(sorted(held)), given_up=state.given_up + lost)
         return _filled(replace(left, withdrawn=state.withdrawn | {entrant}))
 
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on; walkovers that were given stay."""
+        withdrawn = state.withdrawn - {entrant}
+        coming = map(state.rota.pairing, state.rota.numbers(entrant, state.next))
+        back = sum(pairing is not None and withdrawn.isdisjoint(pairing.seats) for pairing in coming)
+        return _filled(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
+
+    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+        """Return the state as it is: no pairing follows from a result."""
+        return state
+
 
 def _filled(state: State) -> State:
     """Return the state with as many pairings due as may be; those of an entrant that is single come in their order."""

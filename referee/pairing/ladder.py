@@ -25,6 +25,8 @@ from .seeding import seeded
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
 """Before the first match, as the source has them."""
+_RENEWED = (_DEVIATION / 2) ** 2
+"""The least variance of a program that takes the place of another: a version is seldom quite another player."""
 _CHANCE = 2 * (_DEVIATION / 2) ** 2
 """Variance that chance adds to the difference of two strengths in one match: the source's 2 beta squared."""
 _KAPPA = 0.0001
@@ -129,6 +131,41 @@ class Ladder(PairingFormat[State]):
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
         return _filled(_counted(replace(state, due=due, withdrawn=state.withdrawn | {entrant})))
 
+    def join(self, state: State, field: EntrantField) -> State:
+        """Return the state with another entrant, of whom nothing is known yet."""
+        return _filled(
+            replace(
+                state,
+                order=(*state.order, len(state.order)),
+                ratings=(*state.ratings, Strength()),
+                met=(*((*row, 0) for row in state.met), (0,) * (len(state.met) + 1)),
+                used=(*state.used, (0,) * field.seats),
+            )
+        )
+
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on, as strong as before."""
+        return _filled(replace(state, withdrawn=state.withdrawn - {entrant}))
+
+    def renew(self, state: State, entrant: int) -> State:
+        """Return the state with another program in an entrant's place: about as strong, as far as anybody knows."""
+        old = state.ratings[entrant]
+        return _with_rating(state, entrant, replace(old, variance=max(old.variance, _RENEWED)))
+
+    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
+        """Return the state with means moved back by what a result would move them now, or on by another one.
+
+        That is nearly what they would be if it had come out so at once; variances stay.
+        """
+        told = old or new
+        assert told is not None, "one of them is there"
+        sign = 1 if old is None else -1
+        for entrant, after in zip(told.pairing.seats, _rated(state, told), strict=True):
+            mine = state.ratings[entrant]
+            moved = round(mine.mean + sign * (after.mean - mine.mean), _DIGITS)
+            state = _with_rating(state, entrant, replace(mine, mean=moved))
+        return state
+
     def places(self, state: State) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: by mean, equal ones together.
 
@@ -138,6 +175,11 @@ class Ladder(PairingFormat[State]):
         for entrant in state.order:
             groups.setdefault((entrant not in state.clean, -state.ratings[entrant].mean), []).append(entrant)
         return tuple(tuple(groups[key]) for key in sorted(groups))
+
+
+def _with_rating(state: State, entrant: int, rating: Strength) -> State:
+    ratings = (*state.ratings[:entrant], rating, *state.ratings[entrant + 1 :])
+    return replace(state, ratings=ratings)
 
 
 def _counted(state: State) -> State:

@@ -113,6 +113,17 @@ class RoundRobin(TimetableFormat):
         state = replace(state, given_up=state.given_up + plan.matches - new.matches)
         return timetable.withdraw(state, entrant, new)
 
+    def reinstate(self, state: State, entrant: int) -> State:
+        """Return the state with somebody who plays on: in its own pairings, or at other tables."""
+        plan = state.timetable
+        if not isinstance(plan, SeatedTimetable):
+            return timetable.reinstate(state, entrant)
+        staying = [other for other in range(len(state.progress)) if other == entrant or other not in state.withdrawn]
+        first = timetable.begun(state)
+        new = replanned(plan, staying, entrant, first, first)
+        given_up = max(state.given_up - new.matches + plan.matches, 0)
+        return timetable.reinstate(replace(state, given_up=given_up), entrant, new)
+
 
 def _berger_rounds(options: Options, count: int) -> int:
     rounds = options.cycles * (count - 1 + count % 2)

@@ -135,10 +135,10 @@ class Swiss(PairingFormat[State]):
         if played.pairing.is_bye:
             (entrant,) = played.pairing.seats
             if played.pairing.table == LATE:
-                line = Line(played.pairing.round, (entrant,), state.seats - 1, "H")
+                line = Line(played.pairing.round, (entrant,), _bye_worth(state) // 2, "H")
             else:
                 unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", (entrant,))
-                line = Line(state.round, table, state.seats - 1, unplayed)
+                line = Line(state.round, table, _bye_worth(state), unplayed)
             return _gathered(replace(_noted(state, {entrant: line}), due=due))
         points = half_points(played)
         table = played.pairing.seats
@@ -233,6 +233,11 @@ def course_of(state: State) -> Course:
 def _rounds(options: Options, field: EntrantField) -> int:
     """Return how many rounds are played."""
     return options.rounds or ceil(log2(len(field.entrants)))
+
+
+def _bye_worth(state: State) -> int:
+    """Return what a bye counts in half points: a win for two seats, for more what a table gives on average."""
+    return 2 if state.seats == 2 else state.seats - 1
 
 
 def _noted(state: State, lines: dict[int, Line]) -> State:

@@ -81,16 +81,24 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     return _arrived(left, {other: at for other, at in enumerate(progress) if other not in bound})
 
 
-def reinstate(state: State, entrant: int) -> State:
-    """Return the state with somebody who had withdrawn, from the first round on that nobody has begun."""
-    first, rounds = begun(state), range(begun(state), state.timetable.rounds)
+def reinstate(state: State, entrant: int, timetable: Timetable | None = None) -> State:
+    """Return the state with somebody who had withdrawn, from the first round on that nobody has begun.
+
+    Args:
+        state: before.
+        entrant: who is back.
+        timetable: another one from now on; it must agree with the old one up to that round.
+    """
+    first, timetable = begun(state), timetable or state.timetable
     withdrawn = state.withdrawn - {entrant}
-    found = (state.timetable.pairing(entrant, index) for index in rounds)
+    found = (timetable.pairing(entrant, index) for index in range(first, timetable.rounds))
     won_back = sum(
         pairing is not None and len(pairing.seats) == 2 and withdrawn.isdisjoint(pairing.seats) for pairing in found
     )
-    back = State(state.timetable, state.progress, withdrawn, state.due, state.given_up - won_back)
-    return _arrived(back, {entrant: first})
+    back = State(timetable, state.progress, withdrawn, state.due, max(state.given_up - won_back, 0))
+    bound = withdrawn.union(*(pairing.seats for pairing in state.due))
+    waiting = {other: at for other, at in enumerate(state.progress) if other not in bound}
+    return _arrived(back, {**waiting, entrant: first})
 
 
 def begun(state: State) -> int:

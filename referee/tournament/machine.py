@@ -201,6 +201,7 @@ class Tournament:
         if not 0 <= event.entrant < len(self.spec.entrants):
             raise ImpossibleEvent(f"there is no entrant {event.entrant}")
         self.failures.pop(event.entrant, None)
+        self._state = self._format.renew(self._state, event.entrant)
 
     def _finished(self) -> None:
         if not self.is_over or self.playing:

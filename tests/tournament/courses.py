@@ -85,11 +85,10 @@ def events_of(
     while True:
         while (asked := tournament.to_pair) is not None:
             yield paired(asked)
-        for fixture in tournament.fixtures():
-            if len(tournament.playing) == tables:
-                break
-            if fixture.match not in tournament.playing:
-                yield e.MatchOpened(at=AT, fixture=fixture)
+        openable = (fixture for fixture in tournament.fixtures() if fixture.match not in tournament.playing)
+        while len(tournament.playing) < tables and (fixture := next(openable, None)) is not None:
+            yield e.MatchOpened(at=AT, fixture=fixture)
+            openable = (fixture for fixture in tournament.fixtures() if fixture.match not in tournament.playing)
         if not tournament.playing:
             return
         yield closed(tournament, random.choice(list(tournament.playing)), random, troubles)

@@ -14,6 +14,7 @@ from referee.tournament.history import History
 from referee.tournament.machine import ImpossibleEvent, Tournament
 from referee.tournament.match_context import Fixture, FoulEntry
 from referee.tournament.placing import placed
+from referee.tournament.spec import Participant
 
 from .courses import AT, FORMATS, Troubles, begun, closed, events_of, played_out, spec_of, take
 
@@ -306,3 +307,48 @@ def test_a_finished_pairing_leaves_nothing_behind() -> None:
         assert len(due) <= 5
         assert set(tournament._due._results) <= due
         assert {number for number, _ in tournament._due._attempts} <= due
+
+
+def _anything(tournament: Tournament, random: Random, step: int) -> e.TournamentEvent:
+    """Return something that an organiser or an entrant might ask for at any moment."""
+    names = [participant.name for participant in tournament.spec.entrants]
+    number = random.randrange(1, 30)
+    about: dict[str, dict[str, str]] = {
+        "withdraw": {"entrant": random.choice(names)},
+        "reinstate": {"entrant": random.choice(names)},
+        "disqualify": {"entrant": random.choice(names)},
+        "replay": {"match": f"cup-{number:05}"},
+        "void": {"match": f"cup-{number:05}"},
+        "award": {"match": f"cup-{number:05}", "entrant": random.choice(names)},
+    }
+    kind: Any = random.choice([*about, "join", "change"])
+    if kind == "join":
+        return e.EntrantJoined(at=AT, participant=Participant(name=f"late{step}", player="house:dag"), digest=None)
+    if kind == "change":
+        return e.ProgramChanged(at=AT, entrant=random.randrange(len(names)), digest="ab" * 32)
+    return e.Ruled(at=AT, ruling=e.Ruling(id=f"{step}", kind=kind, reason="so", by="the organiser", **about[kind]))
+
+
+@pytest.mark.parametrize(("name", "seats", "is_duplicate"), CASES)
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_asked_for_at_any_moment_the_tournament_ends(
+    *, name: str, seats: int, is_duplicate: bool, seed: int
+) -> None:
+    """A request is carried out or refused with nothing changed; nobody plays in two matches; a second fold agrees."""
+    tournament, again = (new(name, seats, is_duplicate=is_duplicate) for _ in range(2))
+    random, steps = Random(seed), 0
+    for step, event in enumerate(events_of(tournament, random, tables=3, troubles=TROUBLES)):
+        assert take(tournament, event) == take(again, event)
+        if random.random() < 0.1 and step < 200:
+            asked = _anything(tournament, random, step)
+            before = placed(tournament), list(tournament.fixtures())
+            try:
+                commands = take(tournament, asked)
+            except BadRuling:
+                assert (placed(tournament), list(tournament.fixtures())) == before
+            else:
+                assert commands == take(again, asked)
+        steps = step
+    assert tournament.is_over, f"nothing is due after {steps} events"
+    assert placed(tournament) == placed(again)
+    assert take(tournament, e.Finished(at=AT))
