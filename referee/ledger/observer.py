@@ -2,27 +2,36 @@
 
 from ..observers import Observer
 from ..tournament.commands import TakenStep
+from ..tournament.spec import TournamentSpec
 from .ledger import Ledger
 
 
 class LedgerObserver(Observer):
-    """Writes the steps that it is told of into a ledger.
+    """Writes the steps of a tournament that it is told of into a ledger.
 
-    If it fails, it takes in what it has missed when the tournament is gone on with.
+    If it fails, the ledger gets what it lacks when the tournament is gone on with, or by `rebuild`.
 
     Args:
-        ledger: it knows the tournament.
-        tournament: its name.
+        ledger: where they are written.
     """
 
-    def __init__(self, ledger: Ledger, tournament: str) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._tournament = tournament
+        self._tournament = ""
 
     @property
     def label(self) -> str:
         """What organisers call it."""
         return "the ledger"
+
+    def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+        """Keep what the tournament is.
+
+        Raises:
+            LedgerError: the database can't be used, or has another tournament of that name.
+        """
+        self._ledger.found(spec, salt, key)
+        self._tournament = spec.name
 
     def tournament_stepped(self, step: TakenStep) -> None:
         """Keep a step, unless the ledger has it.
