@@ -1,17 +1,18 @@
 """Opens the database of a ledger, SQLite or PostgreSQL, and words what can go wrong.
 
 SQLite keeps a write-ahead log, so that others may read while a referee writes, and does not wait for the disk at every
-commit (`synchronous=NORMAL`). A referee that is killed loses nothing by that. A power cut may take the last results
-from the ledger, never from its middle; the records have them, and the headers of later ones tell their order. To wait
-(`FULL`) took 10 ms a commit on a busy disk.
+commit (`synchronous=NORMAL`). A referee that is killed loses nothing by that. A power cut may take the last steps
+from the ledger, never from its middle; the record of the tournament has them. To wait (`FULL`) took 10 ms a commit on a
+busy disk.
 """
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from ..errors import RefereeError
@@ -19,15 +20,20 @@ from ..errors import RefereeError
 WAIT_S = 10
 """How long a database that another process has locked is waited for, in a thread of the ledger's own. A guess."""
 CONNECT_S = 5
+_IN_MEMORY = "sqlite+pysqlite://"
 FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
 _REMEDIES = (
     (("database is locked", "lock timeout"), "another process is writing to it; wait until that is done, or end it"),
-    (("disk is full", "no space left"), "the disk is full; make room, and go on: the records have what is missing"),
+    (("disk is full", "no space left"), "the disk is full; make room, and go on: the record has what is missing"),
     (
         ("not a database", "malformed"),
-        "it is no database, or a damaged one; move it away, and make it again from the records: referee rebuild FOLDER",
+        "it is no database, or a damaged one; move it away, and make it again from the record: referee rebuild FOLDER",
     ),
     (("unable to open",), "it can't be opened; its folder must exist, and you must be allowed to write there"),
+    (
+        ("append-only", "unique constraint", "foreign key"),
+        "it has other rows of the tournament than follow from its record; make it again: referee rebuild FOLDER",
+    ),
     (("readonly database", "read-only", "permission denied"), "you are not allowed to write to it"),
     (
         ("connection", "connect"),
@@ -62,7 +68,29 @@ def engine_of(url: str) -> Engine:
 def _sqlite(address: URL) -> Engine:
     if not address.database or address.database == ":memory:":
         raise LedgerError(f"a ledger outlives the referee, so it needs a file: {FORMS}")
-    engine = create_engine(address.set(drivername="sqlite+pysqlite"), connect_args={"timeout": WAIT_S})
+    return _prepared(create_engine(address.set(drivername="sqlite+pysqlite"), connect_args={"timeout": WAIT_S}))
+
+
+def in_memory() -> Engine:
+    """Return the engine of a new SQLite database that is gone when it is let go of."""
+    return _prepared(create_engine(_IN_MEMORY, poolclass=StaticPool))
+
+
+def read_only(path: Path) -> Engine:
+    """Return the engine of a file in SQLite that may be anybody's: nothing is written, not even beside it."""
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    address = f"{path.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
+
+    def _opened() -> sqlite3.Connection:
+        connection = sqlite3.connect(address, uri=True, timeout=WAIT_S)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        return connection
+
+    return _prepared(create_engine(_IN_MEMORY, poolclass=StaticPool, creator=_opened))
+
+
+def _prepared(engine: Engine) -> Engine:
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine

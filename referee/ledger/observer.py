@@ -1,54 +1,42 @@
-"""Keeps the results of a running tournament in the ledger, as an observer: the records have everything before."""
+"""Keeps a running tournament in the ledger, as an observer: the tournament's record has everything before."""
 
-from collections.abc import Callable
-
-from ..clock import wall_clock
 from ..observers import Observer
-from ..tournament.machine import Suspension
-from ..tournament.match_context import MatchContext, MatchEntry
+from ..tournament.commands import TakenStep
+from ..tournament.spec import TournamentSpec
 from .ledger import Ledger
 
 
 class LedgerObserver(Observer):
-    """Writes what it is told into a ledger: of a result, all that follows from it or nothing.
+    """Writes the steps of a tournament that it is told of into a ledger.
 
-    If it fails, what it was not told is taken from the records when the tournament is run again, or by `rebuild`.
+    If it fails, the ledger gets what it lacks when the tournament is gone on with, or by `rebuild`.
 
     Args:
-        ledger: it knows the tournament.
-        at: returns the time of day, as wall_clock does.
+        ledger: where they are written.
     """
 
-    def __init__(self, ledger: Ledger, at: Callable[[], str] = wall_clock) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._at = at
+        self._tournament = ""
 
     @property
     def label(self) -> str:
         """What organisers call it."""
         return "the ledger"
 
-    def record_opened(self, match: str, context: MatchContext | None) -> None:
-        """Keep that a match was opened.
+    def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+        """Keep what the tournament is.
 
         Raises:
-            LedgerError: the database can't be used.
+            LedgerError: the database can't be used, or has another tournament of that name.
         """
-        if context is not None:
-            self._ledger.opened(match, context, self._at())
+        self._ledger.found(spec, salt, key)
+        self._tournament = spec.name
 
-    def result_taken(self, entry: MatchEntry, suspended: tuple[Suspension, ...] | None) -> None:
-        """Keep a result, whether it counts, and who is suspended.
+    def tournament_stepped(self, step: TakenStep) -> None:
+        """Keep a step, unless the ledger has it.
 
         Raises:
-            LedgerError: the database can't be used.
+            LedgerError: the database can't be used, or has another course of the tournament.
         """
-        at = self._at()
-        with self._ledger.at_once():
-            self._ledger.take(entry, at)
-            if suspended is None:
-                self._ledger.supersede(entry.match, "a player was suspended before it was over", None, at)
-            elif entry.void is not None:
-                self._ledger.supersede(entry.match, f"void: {entry.void}", None, at)
-            for suspension in suspended or ():
-                self._ledger.suspend(entry.context.tournament, suspension.entrant, suspension.why, at)
+        self._ledger.take(self._tournament, step)

@@ -1,151 +1,121 @@
-"""Turns entries and contexts into rows of a ledger, and rows back."""
+"""Turns the steps of a tournament into rows of a ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Connection, Row, Table, insert, select
+from sqlalchemy import Column, Connection, Table, insert, select
 
-from ..tournament.match_context import FoulEntry, MatchContext, MatchEntry
-from ..tournament.spec import TournamentSpec, differences
-from .tables import fouls, openings, placings, results, tournaments
+from ..tournament import commands as c
+from ..tournament import events as e
+from ..tournament.commands import TakenStep
+from ..tournament.match_context import MatchEntry
+from ..tournament.spec import Participant
+from ..tournament.standings import Standing
+from .tables import (
+    byes,
+    fouls,
+    metadata,
+    openings,
+    placings,
+    results,
+    rulings,
+    standings,
+    steps,
+    supersessions,
+    suspensions,
+    tournaments,
+    versions,
+)
 
-CONTEXT = ("opening", "number", "round", "stage", "leg", "attempt", "entrants", "taken")
-"""Columns of `openings` that say what a match was opened for."""
 CHUNK = 500
-"""Results, or rows to copy, that are in memory at a time."""
+"""Rows that are in memory at a time when tournaments are copied."""
+Rows = tuple[Table, Sequence[dict[str, Any]]]
 
 
-def context_row(context: MatchContext) -> dict[str, Any]:
-    """Return what stands in `openings` of what a match was opened for."""
-    return {
-        "opening": context.opening,
-        "number": context.number,
-        "round": context.round,
-        "stage": context.table,
-        "leg": context.leg,
-        "attempt": context.attempt,
-        "entrants": msgspec.json.encode(context.entrants).decode(),
-        "taken": msgspec.json.encode(context.taken).decode(),
-    }
+def rows_of(step: TakenStep) -> Iterator[Rows]:
+    """Yield what stands in the tables of a step, all but what depends on earlier rows; the line goes without saying."""
+    event = step.event
+    yield steps, [{"hash": step.hash, "event": event.__struct_config__.tag, "at": event.at}]
+    match event:
+        case e.MatchOpened(fixture=fixture):
+            yield openings, [{**_with_stage(fixture), "entrants": _json(fixture.entrants), "head": step.hash}]
+        case e.MatchClosed(entry=entry):
+            yield from _result_rows(entry)
+        case e.Ruled(ruling=ruling):
+            plain = msgspec.structs.asdict(ruling)
+            yield rulings, [{"name": plain.pop("entrant"), "ruled_by": plain.pop("by"), **plain}]
+    for command in step.commands:
+        match command:
+            case c.SuspendEntrant():
+                yield suspensions, [msgspec.structs.asdict(command)]
+            case c.GiveBye():
+                yield byes, [_with_stage(command)]
+            case c.EndTournament():
+                yield standings, [_standing_row(standing) for standing in command.standings]
 
 
-def placing_rows(entry: MatchEntry) -> list[dict[str, Any]]:
+def entrant_row(entrant: int, participant: Participant) -> dict[str, Any]:
+    """Return what stands in `entrants` of somebody, but for the line."""
+    return {"entrant": entrant, "name": participant.name, "player": participant.player}
+
+
+def read_rows(connection: Connection, tournament: str) -> Iterator[tuple[Any, ...]]:
+    """Yield all that is known of a tournament as plain rows of (table, column...), in a fixed order."""
+    for table in metadata.sorted_tables:
+        if table is not versions:
+            found = select(table).where(_tournament_column(table) == tournament).order_by(*table.primary_key)
+            for row in connection.execution_options(yield_per=CHUNK).execute(found):
+                yield (table.name, *row)
+
+
+def copy_rows(source: Connection, target: Connection, but: str) -> None:
+    """Copy what there is of all tournaments, except one."""
+    for table in metadata.sorted_tables:
+        if table is not versions:
+            found = select(table).where(_tournament_column(table) != but)
+            rows = source.execution_options(yield_per=CHUNK).execute(found)
+            for part in rows.partitions():
+                target.execute(insert(table), [row._asdict() for row in part])
+
+
+def _tournament_column(table: Table) -> Column[Any]:
+    """Return the column of a table that says which tournament a row is of."""
+    return table.c.name if table is tournaments else table.c.tournament
+
+
+def _result_rows(entry: MatchEntry) -> Iterator[Rows]:
+    result = {name: getattr(entry, name) for name in ("match", "void", "reason", "turns", "head")}
+    yield results, [result]
+    yield placings, _placing_rows(entry)
+    yield fouls, [{"number": number, **msgspec.structs.asdict(foul)} for number, foul in enumerate(entry.fouls)]
+    if entry.void is not None:
+        yield supersessions, [{"match": entry.match, "reason": f"void: {entry.void}", "ruled_by": None}]
+
+
+def _placing_rows(entry: MatchEntry) -> list[dict[str, Any]]:
     """Return what stands in `placings` of a match: a row for each seat."""
     place: dict[int, int] = {}
     for group in entry.ranking:
         first = len(place) + 1
         place.update(dict.fromkeys(group, first))
+    seats = zip(entry.fixture.entrants, entry.names, entry.scores, entry.used_ms, strict=False)
     return [
-        {
-            "seat": seat,
-            "entrant": entrant,
-            "name": entry.names[seat],
-            "place": place.get(seat),
-            "score": entry.scores[seat],
-            "used_ms": entry.used_ms[seat],
-        }
-        for seat, entrant in enumerate(entry.context.entrants)
+        {"seat": seat, "entrant": entrant, "name": name, "place": place.get(seat), "score": score, "used_ms": used_ms}
+        for seat, (entrant, name, score, used_ms) in enumerate(seats)
     ]
 
 
-def foul_rows(entry: MatchEntry) -> list[dict[str, Any]]:
-    """Return what stands in `fouls` of a match, numbered in the order in which they happened."""
-    return [{"number": number, **msgspec.structs.asdict(foul)} for number, foul in enumerate(entry.fouls)]
+def _standing_row(standing: Standing) -> dict[str, Any]:
+    plain = msgspec.structs.asdict(standing)
+    return {**plain, "tie_breaks": _json(standing.tie_breaks), "has_withdrawn": int(standing.has_withdrawn)}
 
 
-def read_chunk(connection: Connection, tournament: str, after: int) -> list[tuple[int, MatchEntry]]:
-    """Read the next entries of a tournament, with their places in its order.
-
-    Args:
-        connection: to the database.
-        tournament: its name.
-        after: the place of the last entry that was read; 0 to begin with.
-
-    Returns:
-        At most CHUNK.
-    """
-    mine = select(results).where(results.c.tournament == tournament, results.c.sequence > after)
-    rows = connection.execute(mine.order_by(results.c.sequence).limit(CHUNK)).all()
-    if not rows:
-        return []
-    span = (rows[0].sequence, rows[-1].sequence)
-    opened = _by_match(connection, tournament, [row.match for row in rows])
-    seats = _by_sequence(connection, placings, tournament, span, placings.c.seat)
-    expelled = _by_sequence(connection, fouls, tournament, span, fouls.c.number)
-    return [
-        (row.sequence, _entry(row, opened[row.match], seats[row.sequence], expelled.get(row.sequence, ())))
-        for row in rows
-    ]
+def _with_stage(of_pairing: msgspec.Struct) -> dict[str, Any]:
+    """Return the fields of what has a place in the format, `table`, under the names of columns."""
+    plain = msgspec.structs.asdict(of_pairing)
+    return {"stage": plain.pop("table"), **plain}
 
 
-def copy_rows(source: Connection, target: Connection, table: Table, but: str) -> None:
-    """Copy what a table has of all tournaments, except one."""
-    found = select(table).where(tournament_column(table) != but)
-    rows = source.execution_options(yield_per=CHUNK).execute(found)
-    for part in rows.partitions():
-        target.execute(insert(table), [row._asdict() for row in part])
-
-
-def tournament_column(table: Table) -> Column[Any]:
-    """Return the column of a table that says which tournament a row is of."""
-    return table.c.name if table is tournaments else table.c.tournament
-
-
-def _by_match(connection: Connection, tournament: str, matches: Sequence[str]) -> Mapping[str, Row[Any]]:
-    """Return match -> its opening; a join would be planned badly by a database that has not yet counted its rows."""
-    mine = select(openings).where(openings.c.tournament == tournament, openings.c.match.in_(matches))
-    return {row.match: row for row in connection.execute(mine)}
-
-
-def _by_sequence(
-    connection: Connection, table: Table, tournament: str, span: tuple[int, int], order: Column[Any]
-) -> Mapping[int, Sequence[Row[Any]]]:
-    """Return what a table has of some results, in a fixed order: result -> rows."""
-    mine = select(table).where(table.c.tournament == tournament, table.c.sequence.between(*span))
-    found: dict[int, list[Row[Any]]] = {}
-    for row in connection.execute(mine.order_by(table.c.sequence, order)):
-        found.setdefault(row.sequence, []).append(row)
-    return found
-
-
-def _entry(row: Row[Any], opened: Row[Any], seats: Sequence[Row[Any]], expelled: Sequence[Row[Any]]) -> MatchEntry:
-    places = sorted({seat.place for seat in seats if seat.place is not None})
-    return MatchEntry(
-        match=row.match,
-        context=_context(opened),
-        names=tuple(seat.name for seat in seats),
-        void=row.void,
-        ranking=tuple(tuple(seat.seat for seat in seats if seat.place == place) for place in places),
-        scores=tuple(seat.score for seat in seats),
-        fouls=tuple(_foul(foul) for foul in expelled),
-        reason=row.reason,
-        turns=row.turns,
-        used_ms=tuple(seat.used_ms for seat in seats),
-        head=row.head,
-    )
-
-
-def _context(row: Row[Any]) -> MatchContext:
-    return MatchContext(
-        tournament=row.tournament,
-        opening=row.opening,
-        number=row.number,
-        round=row.round,
-        table=row.stage,
-        leg=row.leg,
-        attempt=row.attempt,
-        entrants=msgspec.json.decode(row.entrants, type=tuple[int, ...]),
-        taken=msgspec.json.decode(row.taken, type=tuple[str, ...]),
-    )
-
-
-def _foul(row: Row[Any]) -> FoulEntry:
-    return FoulEntry(seat=row.seat, cause=row.cause, turn=row.turn, rule=row.rule, code=row.code, detail=row.detail)
-
-
-def told_apart(old: tuple[TournamentSpec, str], new: tuple[TournamentSpec, str]) -> str:
-    """Return in words how two tournaments differ."""
-    changed = differences(old[0], new[0]).items()
-    parts = [f"{key} is {before!r:.80} there, {now!r:.80} here" for key, (before, now) in changed]
-    return ", ".join(parts) if parts else "the same spec, but another salt, so its lots fell otherwise"
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

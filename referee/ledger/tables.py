@@ -4,13 +4,14 @@ A row is written once. SQLite and PostgreSQL refuse to change or delete one, who
 first can forge a ledger, but not the records that it can be made again from.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Column,
     Double,
+    ForeignKey,
     ForeignKeyConstraint,
     Integer,
     MetaData,
@@ -25,8 +26,6 @@ VERSION = 1
 """Of these tables; counts up whenever an older program would misread them."""
 REFUSAL = "the ledger is append-only"
 """What the database says to whoever would change it."""
-VOLATILE = {"is_volatile": True}
-"""Marks what two runs with the same results do not share: times of day, and how long answers took."""
 
 
 class Words(TypeDecorator[str]):
@@ -41,92 +40,96 @@ class Words(TypeDecorator[str]):
 
 
 metadata = MetaData()
+_AT_STEP = {"line": "steps"}
 
 
-def _of_tournament(*key: str, unique: tuple[str, ...] = (), parent: str = "tournaments") -> list[Any]:
-    """Return the constraints of a table whose rows belong to a tournament.
+def _table(
+    name: str, *columns: Column[Any], key: tuple[str, ...], parents: Mapping[str, str] = _AT_STEP, unique: str = ""
+) -> Table:
+    """Return a table whose rows belong to a tournament.
 
     Args:
+        name: its own.
+        columns: but for the tournament's name.
         key: the columns that tell its rows apart within the tournament.
-        unique: others that do so, too.
-        parent: the table that a row belongs to; they share what comes first in both keys.
+        parents: column -> the table with a column of that name that a row belongs to.
+        unique: another column that tells its rows apart.
     """
-    own = {
-        "tournaments": (["tournament"], ["tournaments.name"]),
-        "openings": (["tournament", "match"], ["openings.tournament", "openings.match"]),
-        "results": (["tournament", "sequence"], ["results.tournament", "results.sequence"]),
-    }
-    columns, target = own[parent]
-    constraints: list[Any] = [PrimaryKeyConstraint("tournament", *key), ForeignKeyConstraint(columns, target)]
-    return constraints + ([UniqueConstraint("tournament", *unique)] if unique else [])
+    links = (
+        ForeignKeyConstraint(["tournament", column], [f"{parent}.tournament", f"{parent}.{column}"])
+        for column, parent in parents.items()
+    )
+    others = [UniqueConstraint("tournament", unique)] if unique else []
+    tournament = Column("tournament", Words, ForeignKey("tournaments.name"), nullable=False)
+    return Table(name, metadata, tournament, *columns, PrimaryKeyConstraint("tournament", *key), *links, *others)
 
 
-def _text(name: str, *, is_optional: bool = False, is_volatile: bool = False) -> Column[Any]:
-    return Column(name, Words, nullable=is_optional, info=VOLATILE if is_volatile else {})
+def _text(name: str, *, is_optional: bool = False) -> Column[Any]:
+    return Column(name, Words, nullable=is_optional)
 
 
 def _number(name: str, *, is_optional: bool = False) -> Column[Any]:
     return Column(name, BigInteger, nullable=is_optional)
 
 
+def _measure(name: str) -> Column[Any]:
+    return Column(name, Double, nullable=False)
+
+
 versions = Table("ledger_versions", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
-tournaments = Table("tournaments", metadata, Column("name", Words, primary_key=True), _text("spec"), _text("salt"))
-entrants = Table(
+tournaments = Table(
+    "tournaments", metadata, Column("name", Words, primary_key=True), _text("spec"), _text("salt"), _text("key")
+)
+entrants = _table(
     "entrants",
-    metadata,
-    _text("tournament"),
     _number("entrant"),
     _text("name"),
     _text("player"),
-    *_of_tournament("entrant"),
+    _number("line", is_optional=True),  # where it joined; those that were there from the start have none
+    key=("entrant",),
 )
-openings = Table(
+steps = _table("steps", _number("line"), _text("hash"), _text("event"), _text("at"), key=("line",), parents={})
+openings = _table(
     "openings",
-    metadata,
-    _text("tournament"),
+    _number("line"),
+    _text("head"),
     _text("match"),
-    _number("opening"),
     _number("number"),
     _number("round"),
     _text("stage"),  # a column called `table` has to be quoted by whoever asks for it
     _number("leg"),
     _number("attempt"),
     _text("entrants"),
-    _text("taken"),
-    _text("at", is_volatile=True),
-    *_of_tournament("match", unique=("opening",)),
+    key=("line",),
+    unique="match",
 )
-results = Table(
+results = _table(
     "results",
-    metadata,
-    _text("tournament"),
-    _number("sequence"),
+    _number("line"),
     _text("match"),
     _text("void", is_optional=True),
     _text("reason"),
     _number("turns"),
     _text("head"),
-    _text("at", is_volatile=True),
-    *_of_tournament("sequence", unique=("match",), parent="openings"),
+    key=("line",),
+    parents={**_AT_STEP, "match": "openings"},
+    unique="match",
 )
-placings = Table(
+placings = _table(
     "placings",
-    metadata,
-    _text("tournament"),
-    _number("sequence"),
+    _number("line"),
     _number("seat"),
     _number("entrant"),
     _text("name"),
     _number("place", is_optional=True),
     _number("score"),
-    Column("used_ms", Double, nullable=False, info=VOLATILE),
-    *_of_tournament("sequence", "seat", parent="results"),
+    _measure("used_ms"),
+    key=("line", "seat"),
+    parents={"line": "results"},
 )
-fouls = Table(
+fouls = _table(
     "fouls",
-    metadata,
-    _text("tournament"),
-    _number("sequence"),
+    _number("line"),
     _number("number"),
     _number("seat"),
     _text("cause"),
@@ -134,26 +137,50 @@ fouls = Table(
     _text("rule", is_optional=True),
     _text("code", is_optional=True),
     _text("detail"),
-    *_of_tournament("sequence", "number", parent="results"),
+    key=("line", "number"),
+    parents={"line": "results"},
 )
-supersessions = Table(
+supersessions = _table(
     "supersessions",
-    metadata,
-    _text("tournament"),
-    _number("sequence"),
+    _text("match"),
+    _number("line"),
     _text("reason"),
     _text("ruled_by", is_optional=True),
-    _text("at", is_volatile=True),
-    *_of_tournament("sequence", parent="results"),
+    key=("match",),
+    parents={**_AT_STEP, "match": "results"},
 )
-suspensions = Table(
-    "suspensions",
-    metadata,
-    _text("tournament"),
+suspensions = _table("suspensions", _number("line"), _number("entrant"), _text("why"), key=("line", "entrant"))
+byes = _table(
+    "byes",
+    _number("line"),
+    _number("number"),
+    _number("round"),
     _number("entrant"),
-    _text("why"),
-    _text("at", is_volatile=True),
-    *_of_tournament("entrant"),
+    _text("stage"),
+    _number("against", is_optional=True),
+    key=("line", "number"),
+)
+rulings = _table(
+    "rulings",
+    _number("line"),
+    _text("kind"),
+    _text("name", is_optional=True),
+    _text("match", is_optional=True),
+    _text("reason"),
+    _text("ruled_by"),
+    key=("line",),
+)
+standings = _table(
+    "standings",
+    _number("line"),
+    _number("place"),
+    _number("entrant"),
+    _measure("points"),
+    _text("tie_breaks"),
+    _number("played"),
+    _number("byes"),
+    _number("has_withdrawn"),
+    key=("line", "entrant"),
 )
 
 

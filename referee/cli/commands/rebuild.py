@@ -1,44 +1,40 @@
-"""`referee rebuild`: make the ledger of a tournament again from its records."""
+"""`referee rebuild`: make the ledger of a tournament again from its record."""
 
-import os
 from pathlib import Path
 
 import rich_click as click
 
-from ...app.rebuild import RebuildOptions, Rebuilt, rebuild_ledger
+from ...app.rebuild import Rebuilt, rebuild_ledger
 from ...ledger.ledger import FILE, without_password
 from ...record.key_file import parse_public
 from ...text import counted
-from ..common import Count, json_option, out, print_json
-from ..views.progress import progress
+from ..common import json_option, out, print_json
 from ..views.standings import plain_standings, standings_table
 
 
 @click.command(epilog="Example:  referee rebuild logs/autumn --key referee.pub")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--ledger", "where", help=f"File or URL of the ledger.  [default: FOLDER/{FILE}]")
-@click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
-@click.option("--audit/--no-audit", "is_audited", default=True, help="Whether the matches themselves are verified.")
-@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
+@click.option("--key", "keys", multiple=True, help="Public key that must have sealed it: 64 hex digits, or a file.")
 @json_option
-def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], is_audited: bool, jobs: int, as_json: bool) -> None:
-    """Make the ledger of the tournament in FOLDER again, from its spec and its records alone.
+def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], as_json: bool) -> None:
+    """Make the ledger of the tournament in FOLDER again, from the tournament's record alone.
 
-    The records are put into the order in which their results were taken, held to the spec, and played through: who
-    met whom, who was suspended and what did not count comes out again. An SQLite ledger is written beside the old one
-    and then takes its place; other tournaments in it are kept. In PostgreSQL the database must not have the tournament.
+    The record is held to its chain and its seals, and played through: every event must be one that could happen then.
+    The records of the matches are not read; `referee audit FOLDER` verifies them. An SQLite ledger is written beside
+    the old one and then takes its place; other tournaments in it are kept. In PostgreSQL the database must not have
+    the tournament.
 
-    Exit status: 0 made, 1 a record does not hold or the ledger can't be written, 2 used wrongly.
+    Exit status: 0 made, 1 the record does not hold or the ledger can't be written, 2 used wrongly.
     """
-    options = RebuildOptions(ledger=where, keys=tuple(map(parse_public, keys)), is_audited=is_audited, jobs=jobs)
-    with progress("reading", as_json) as advance:
-        rebuilt = rebuild_ledger(folder, options, advance)
+    rebuilt = rebuild_ledger(folder, where, tuple(map(parse_public, keys)))
     if as_json:
         _print_json(rebuilt)
         return
+    playing = len(rebuilt.tournament.playing)
     out.print(standings_table(rebuilt.tournament))
-    left = f", {counted(rebuilt.unfinished, 'match', 'matches')} not over" if rebuilt.unfinished else ""
-    out.say(f"{without_password(rebuilt.url)}: {counted(rebuilt.results, 'result')}{left}")
+    left = f", {counted(playing, 'match', 'matches')} not over" if playing else ""
+    out.say(f"{without_password(rebuilt.url)}: {counted(rebuilt.steps, 'event')}{left}")
 
 
 def _print_json(rebuilt: Rebuilt) -> None:
@@ -47,8 +43,9 @@ def _print_json(rebuilt: Rebuilt) -> None:
         {
             "tournament": tournament.spec.name,
             "ledger": without_password(rebuilt.url),
-            "results": rebuilt.results,
-            "open": rebuilt.unfinished,
+            "events": rebuilt.steps,
+            "matches": tournament.played,
+            "open": len(tournament.playing),
             "is_over": tournament.is_over,
             "standings": plain_standings(tournament),
         }
