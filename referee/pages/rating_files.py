@@ -30,13 +30,13 @@ def games_pgn(summary: Summary) -> Iterator[str]:
 
 
 def _game(entry: MatchEntry, date: str, white: int, black: int) -> str:
-    context = entry.context
+    fixture = entry.fixture
     result = _result(entry, white, black)
     tags = {
-        "Event": context.tournament,
+        "Event": entry.match.rpartition("-")[0],
         "Site": "?",
         "Date": date,
-        "Round": f"{context.round}.{context.leg + 1}" if context.leg else str(context.round),
+        "Round": f"{fixture.round}.{fixture.leg + 1}" if fixture.leg else str(fixture.round),
         "White": entry.names[white],
         "Black": entry.names[black],
         "Result": result,
@@ -89,7 +89,7 @@ def _course(summary: Summary) -> Course | None:
 
 def _timetable_course(history: History, state: timetable.State) -> Course:
     """Return a round robin as far as all matches of its rounds have been played."""
-    lines: list[list[Line]] = [[] for _ in history.tournament.field.entrants]
+    lines: list[list[Line]] = [[] for _ in history.tournament.table.field.entrants]
     through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1
     for played in history.played:
         pairing = played.pairing
