@@ -52,8 +52,11 @@ class Count(click.IntRange):
     name = "integer"
 
 
+FILE, FOLDER = click.Path(dir_okay=False, path_type=Path), click.Path(file_okay=False, path_type=Path)
+EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+PATH = click.Path(path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
-record_argument = click.argument("record", type=click.Path(path_type=Path))
+record_argument = click.argument("record", type=PATH)
 
 
 def print_json(value: Any) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table as RichTable
 
 from ...app.records.fairness import FairnessReport, fairness_of
 from ...record.fairness import Fairness, Timing
-from ..common import harmless, json_option, out, print_json
+from ..common import PATH, harmless, json_option, out, print_json
 from ..errors import FAILED
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
@@ -26,7 +26,7 @@ unsure: too late, but the referee had stood still for too long to say whose faul
 
 
 @click.command("fairness", epilog="Example:  referee fairness logs/")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 @json_option
 def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Report how fairly players' time was kept: PATHS are record files or folders of them.

@@ -1,7 +1,6 @@
 """`referee serve`: take sign-ups over TCP, then play; with --submissions, take programs in."""
 
 import sys
-from pathlib import Path
 
 import rich_click as click
 from click import get_current_context
@@ -12,7 +11,7 @@ from ...app.receiving import SubmissionService
 from ...app.services import RefereeOptions
 from ...app.serving import SignUpOptions
 from ...plugins import find_game
-from ..common import Count, console, json_option, print_json
+from ..common import FILE, Count, console, json_option, print_json
 from ..errors import FAILED
 from ..options.completion import complete_games
 from ..options.grouping import grouped
@@ -34,7 +33,7 @@ _sign_up_options = grouped(
     click.option(
         "--players",
         "players_file",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FILE,
         help="Take the players of this FILE only, each by its token, and seat them in its order. See `referee token`.",
     ),
     seconds_option(

@@ -14,6 +14,7 @@ from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.matches.settings import TableSettings
+from ..common import FILE
 from .grouping import Decorator, grouped
 from .running import logs_option
 
@@ -101,7 +102,7 @@ game_option = click.option(
 lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed.")
 resume_option = click.option(
     "--resume",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Record of a match whose referee died: play it to its end.",
 )
 match_options = grouped(

@@ -9,7 +9,7 @@ from click.core import ParameterSource
 from ...app.receiving import SubmissionService
 from ...submissions.check_queue import CHECK_S
 from ...submissions.store import MAX_VERSIONS
-from ..common import Count
+from ..common import FOLDER, Count
 from .grouping import grouped
 from .match import seconds_option
 
@@ -26,7 +26,7 @@ submissions_options = grouped(
     _service,
     click.option(
         "--submissions",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=FOLDER,
         help="Take programs in, into DIR, from the authors of --players, instead of playing; over HTTP.",
     ),
     seconds_option(
