@@ -6,6 +6,7 @@ import rich_click as click
 
 from ...app.joining import JoinOptions, join_referee
 from ...app.services import RefereeOptions
+from ...hookspecs import Joined
 from ...match.setup import DEFAULT_PER_MOVE_MS
 from ..common import harmless, json_option, out, print_json
 from ..errors import FAILED, FINE
@@ -46,10 +47,14 @@ def join_command(referee: str, player: str, *, join: JoinOptions, running: Refer
     Exit status: 0 the game came to its end, 1 it did not for this player, 2 used wrongly.
     """
     name, joined = join_referee(referee, player, join, running)
+    _show(name, joined, as_json=as_json)
+    sys.exit(FAILED if joined.won is None else FINE)
+
+
+def _show(name: str, joined: Joined, *, as_json: bool) -> None:
     if as_json:
         print_json({"name": name, "won": joined.won, "why": joined.why})
     elif joined.won is None:
         out.print(f"{harmless(name)} did not come to the end of the game: {harmless(joined.why)}", soft_wrap=True)
     else:
         out.print(f"{harmless(name)} {'won' if joined.won else 'lost'}")
-    sys.exit(FAILED if joined.won is None else FINE)
