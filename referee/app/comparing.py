@@ -4,6 +4,7 @@ A comparison goes on in the folder of one that was begun alike with the same pro
 differs from the last one is told, so that nobody takes an old verdict for that of a changed program.
 """
 
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from protocol.messages import TimeControl
-
 from ..errors import BadRequest
 from ..games.base import Game
+from ..net.matches.settings import TableSettings
 from ..net.tournaments.run_settings import RunSettings
 from ..observers import Observer
 from ..record.tournament_record import Begun, read_begun
@@ -46,20 +46,6 @@ class ComparisonTest(Struct, frozen=True, kw_only=True):
     """Matches at the same time."""
 
 
-class ComparisonRequest(Struct, frozen=True, kw_only=True):
-    """Who is compared, and how their matches are played."""
-
-    players: tuple[str, str]
-    """A and B, as they are given."""
-    options: dict[str, Any]
-    """Of the game."""
-    time: TimeControl
-    lag_margin_ms: float
-    acknowledge: bool = False
-    seed: int | None = None
-    test: ComparisonTest
-
-
 class Comparison(Struct, frozen=True, kw_only=True):
     """What a comparison says of B against A."""
 
@@ -85,8 +71,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 def compare(
     game: Game[Any, Any, Any],
-    request: ComparisonRequest,
-    logs: Path,
+    players: Sequence[str],
+    test: ComparisonTest,
+    settings: TableSettings,
     options: RefereeOptions,
     observer: Observer,
 ) -> Comparison:
@@ -94,8 +81,9 @@ def compare(
 
     Args:
         game: what is played.
-        request: how they are compared.
-        logs: where all folders of records are.
+        players: A and B, as they are given.
+        test: how sure the answer is to be.
+        settings: of their matches; its folder is where the folders of all comparisons are.
         options: how the referee runs.
         observer: is told what happens.
 
@@ -105,8 +93,8 @@ def compare(
         RefereeError: what is in the folder does not hold.
         OSError: the machine failed.
     """
-    place = find_place(_spec(game, request, options.memory_mib), logs)
-    run_settings = RunSettings(folder=place.folder, tables=request.test.tables, sandbox=options.sandbox)
+    place = find_place(_spec(game, players, test, settings, options.memory_mib), settings.folder.absolute())
+    run_settings = RunSettings(folder=place.folder, tables=test.tables, sandbox=options.sandbox)
     with (
         services(options, place.folder) as at_hand,
         at_hand.match.observers.also(observer) as observers,
@@ -117,29 +105,31 @@ def compare(
     return _comparison(conducted, place.folder)
 
 
-def _spec(game: Game[Any, Any, Any], request: ComparisonRequest, memory_mib: int) -> TournamentSpec:
+def _spec(
+    game: Game[Any, Any, Any], players: Sequence[str], test: ComparisonTest, settings: TableSettings, memory_mib: int
+) -> TournamentSpec:
     if 2 not in game.seats:  # players of a match
         raise BadRequest(f"{game.name} is not played by two; compare is for games for two")
-    hypotheses = {name: getattr(request.test, name) for name in ("elo0", "elo1", "alpha", "beta")}
+    hypotheses = {name: getattr(test, name) for name in ("elo0", "elo1", "alpha", "beta")}
     try:
         Hypotheses(**hypotheses)
     except ValueError as error:
         raise BadRequest(str(error)) from None
-    names = [launch.name for launch in find_players(game.name, request.players)]
-    players = [str(folder.absolute()) if (folder := folder_of(player)) else player for player in request.players]
+    names = [launch.name for launch in find_players(game.name, players)]
+    whole = [str(folder.absolute()) if (folder := folder_of(player)) else player for player in players]
     return TournamentSpec(
         name=f"compare-{game.name}-{names[0]}-{names[1]}"[:MAX_CHARS],
         game=game.name,
-        options=request.options,
-        entrants=tuple(Participant(name=name, player=player) for name, player in zip(names, players, strict=True)),
+        options=settings.options,
+        entrants=tuple(Participant(name=name, player=player) for name, player in zip(names, whole, strict=True)),
         seats=2,
         format=SprtMatch.name,
-        format_options={"hypotheses": hypotheses, "max_pairs": request.test.pairs, "window": request.test.tables},
+        format_options={"hypotheses": hypotheses, "max_pairs": test.pairs, "window": test.tables},
         duplicate=True,
-        time=request.time,
-        lag_margin_ms=request.lag_margin_ms,
-        acknowledge=request.acknowledge,
-        seed=request.seed,
+        time=settings.time,
+        lag_margin_ms=settings.lag_margin_ms,
+        acknowledge=settings.acknowledge,
+        seed=settings.seed,
         memory_mib=memory_mib,
     )
 

@@ -1,6 +1,5 @@
 """Runs the programs of a course whose dialect is spoken here, `xserver` and `xclients`, as their configurations say."""
 
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -8,15 +7,13 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import BadSetup
+from ..hookspecs import Dialect
 from ..launch.confining import SandboxMode
 from ..net.matches.host import MatchHost, MatchReport
 from ..plugins import find_game, installed
 from .playing import host_match
 from .running import run_reactor
 from .services import RefereeOptions, services
-
-COURSE = "cs4500"
-"""The dialect whose programs these are."""
 
 
 class ServerOutcome(Struct, frozen=True, kw_only=True):
@@ -30,13 +27,9 @@ class ServerOutcome(Struct, frozen=True, kw_only=True):
     """Why nothing was played, for people; empty: it was, or nothing is to be said."""
 
 
-def read_server(data: bytes, logs: Path) -> Any:
-    """Read the configuration of a server; logs is the folder of the record.
-
-    Raises:
-        BadRequest: it is none.
-    """
-    return installed().dialect(COURSE).server(data, logs)
+def course() -> Dialect:
+    """Return the dialect whose programs these are."""
+    return installed().dialect("cs4500")
 
 
 def serve_course(server: Any, port: int | None, interface: str, options: RefereeOptions) -> ServerOutcome:
@@ -61,23 +54,12 @@ def serve_course(server: Any, port: int | None, interface: str, options: Referee
         except BadSetup as error:  # the state was checked: not as many players as it has
             return ServerOutcome(notice=str(error))
 
-    with services(
-        replace(options, sandbox=SandboxMode.OFF), server.settings.folder
-    ) as at_hand:  # it starts no programs
-        game = find_game(installed().dialect(COURSE).game)
-        played = host_match(game, server.settings, at_hand, _play)
+    options = replace(options, sandbox=SandboxMode.OFF)  # it starts no programs
+    with services(options, server.settings.folder) as at_hand:
+        played = host_match(find_game(course().game), server.settings, at_hand, _play)
     if isinstance(played, ServerOutcome):
         return played
     return ServerOutcome(told=server.told(played), void=played.result.void)
-
-
-def read_clients(data: bytes) -> Any:
-    """Read the configuration of clients.
-
-    Raises:
-        BadRequest: it is none.
-    """
-    return installed().dialect(COURSE).clients(data)
 
 
 def play_course(clients: Any, port: int | None) -> list[tuple[str, str]]:

@@ -13,33 +13,34 @@ from ..hookspecs import Joined
 from ..launch import BUILDS, Builds
 from ..match.setup import DEFAULT_START_MS
 from ..plugins import find_game, installed
+from .game_options import parse_options
 from .players import find_players
 from .running import run_reactor
 from .services import RefereeOptions, find_confinement, monotonic
 
 
-class JoinRequest(Struct, frozen=True, kw_only=True):
-    """Who is to play where."""
+class JoinOptions(Struct, frozen=True, kw_only=True):
+    """What a player plays with at another referee."""
 
-    address: str
-    """`HOST:PORT`."""
-    player: str
-    """As it is given."""
     dialect: str
-    name: str | None = None
+    """What is spoken there."""
+    name: str | None
     """To sign up with; None: the player's own."""
-    options: dict[str, Any] = {}
-    """Of the game, as the player is told."""
-    per_call_ms: float
+    options: tuple[str, ...]
+    """Of the game, `NAME=VALUE`, as the player is told."""
+    per_call_s: float
     """The limit that the player is told."""
+    logs: Path
+    """Folder for what the program prints."""
 
 
-def join_referee(request: JoinRequest, logs: Path, options: RefereeOptions) -> tuple[str, Joined]:
+def join_referee(address: str, player: str, join: JoinOptions, options: RefereeOptions) -> tuple[str, Joined]:
     """Let a player play one game at another referee.
 
     Args:
-        request: who and where.
-        logs: folder for what the program prints.
+        address: `HOST:PORT` of that referee.
+        player: as it is given.
+        join: what it plays with.
         options: how the referee runs.
 
     Returns:
@@ -52,19 +53,19 @@ def join_referee(request: JoinRequest, logs: Path, options: RefereeOptions) -> t
         Interrupted: it was stopped.
     """
     try:
-        where = parse_address(f"tcp:{request.address}")
+        where = parse_address(f"tcp:{address}")
     except AddressError:
-        raise BadRequest(f"say where the referee listens as HOST:PORT, not {request.address!r}") from None
-    dialect = installed().dialect(request.dialect)
+        raise BadRequest(f"say where the referee listens as HOST:PORT, not {address!r}") from None
+    dialect = installed().dialect(join.dialect)
     game = find_game(dialect.game)
-    (launch,) = find_players(game.name, [request.player])
-    game.parse_options(request.options)
-    name = request.name or launch.name
+    told = parse_options(join.options, game.file_options)
+    game.parse_options(told)
+    (launch,) = find_players(game.name, [player])
+    name = join.name or launch.name
     if not re.match(dialect.name_pattern, name):
-        raise BadRequest(f"{request.dialect} takes names of {dialect.name_form}; give one with --name")
-    confinement = find_confinement(options, logs)
-    logs.mkdir(parents=True, exist_ok=True)
-    output = logs / f"join.{launch.name}.stderr"
+        raise BadRequest(f"{join.dialect} takes names of {dialect.name_form}; give one with --name")
+    confinement = find_confinement(options, join.logs)
+    Builds(join.logs / BUILDS, confinement).build(launch)
 
     async def _main(reactor: Any) -> Joined:
         return await dialect.join(
@@ -74,12 +75,12 @@ def join_referee(request: JoinRequest, logs: Path, options: RefereeOptions) -> t
             launch,
             (where.host, where.port),
             confinement=confinement,
-            output=output,
+            output=join.logs / f"join.{launch.name}.stderr",
             name=name,
-            options=request.options,
-            per_call_ms=request.per_call_ms,
+            options=told,
+            per_call_ms=join.per_call_s * 1000,
             start_s=DEFAULT_START_MS / 1000,
         )
 
-    Builds(logs / BUILDS, confinement).build(launch)
+    join.logs.mkdir(parents=True, exist_ok=True)
     return name, run_reactor(_main)

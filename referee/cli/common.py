@@ -13,6 +13,7 @@ import rich_click as click
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
+from rich.table import Column
 
 from ..text import printable, printable_json, printable_lines
 
@@ -52,8 +53,16 @@ class Count(click.IntRange):
     name = "integer"
 
 
+FILE, FOLDER = click.Path(dir_okay=False, path_type=Path), click.Path(file_okay=False, path_type=Path)
+EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+PATH = click.Path(path_type=Path)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
-record_argument = click.argument("record", type=click.Path(path_type=Path))
+record_argument = click.argument("record", type=PATH)
+
+
+def numbers(*titles: str) -> Iterator[Column]:
+    """Yield the columns of a table that have numbers."""
+    return (Column(title, justify="right") for title in titles)
 
 
 def print_json(value: Any) -> None:

@@ -20,8 +20,8 @@ Row = list[Any]
 
 def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
-    wins = [] if "wins" in summary.tie_breaks else ["wins"]  # no column twice
-    titles = ["place", "name", "points", *summary.tie_breaks, "played", *wins, "byes", "fouls"]
+    wins = [] if "wins" in summary.spec.tie_breaks else ["wins"]  # no column twice
+    titles = ["place", "name", "points", *summary.spec.tie_breaks, "played", *wins, "byes", "fouls"]
     return _csv([*titles, "rating", "error_95", "suspended"], (_standing(summary, line) for line in summary.standings))
 
 
@@ -29,9 +29,9 @@ def _standing(summary: Summary, line: Standing) -> Row:
     rating = summary.ratings[line.entrant]
     return [
         *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
-        *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.tie_breaks),
+        *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.spec.tie_breaks),
         line.played,
-        *([] if "wins" in summary.tie_breaks else [summary.wins_of(line.entrant)]),
+        *([] if "wins" in summary.spec.tie_breaks else [summary.wins_of(line.entrant)]),
         *(line.byes, summary.fouls_of(line.entrant), f"{rating.rating:.1f}", f"{rating.error:.1f}"),
         _safe(summary.suspended.get(line.entrant, "")),
     ]
@@ -45,7 +45,7 @@ def crosstable_csv(summary: Summary) -> str:
 
 def _crosstable(summary: Summary) -> Iterator[Row]:
     for entrant in summary.order:
-        met = (summary.head_to_head(entrant, opponent) for opponent in summary.order)
+        met = (summary.tournament.table.head_to_head(entrant, opponent) for opponent in summary.order)
         cells = (f"{pair.wins}-{pair.draws}-{pair.losses}" if pair.played else "" for pair in met)
         yield [_safe(summary.names[entrant]), *cells]
 

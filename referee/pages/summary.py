@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from ..tournament.crosstable import HeadToHead
 from ..tournament.history import History
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
@@ -44,16 +43,6 @@ class Summary:
     def names(self) -> list[str]:
         """Of the entrants."""
         return [entrant.name for entrant in self.spec.entrants]
-
-    @property
-    def seats(self) -> int:
-        """Of one match."""
-        return self.spec.seats
-
-    @property
-    def tie_breaks(self) -> Sequence[str]:
-        """The names of those that put the standings in order."""
-        return self.spec.tie_breaks
 
     @cached_property
     def suspended(self) -> Mapping[int, str]:
@@ -122,10 +111,6 @@ class Summary:
     def wins_of(self, entrant: int) -> int:
         """Return how many matches an entrant was first in, alone."""
         return self.tournament.table.sums(entrant).wins
-
-    def head_to_head(self, entrant: int, opponent: int) -> HeadToHead:
-        """Return how one entrant fared against another."""
-        return self.tournament.table.head_to_head(entrant, opponent)
 
     @cached_property
     def times(self) -> Sequence[SeatTime]:

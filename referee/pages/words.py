@@ -4,9 +4,9 @@ Moves, details and evidence come from players. What leaves here is printable and
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
 from protocol.messages import TimeControl
 
@@ -109,8 +109,7 @@ def _reasons_of(foul: Foul, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One line of a final ranking."""
 
     place: str
@@ -120,26 +119,24 @@ class Ranked:
     points: int
     used_ms: float
     note: str
+    foul: Foul | None
 
 
-def ranking(names: Sequence[str], result: Result) -> list[Ranked]:
-    """Return the final ranking, best first; the seats of a void match in their order.
+def ranking(names: Sequence[str], result: Result) -> Iterator[Ranked]:
+    """Yield the final ranking, best first; the seats of a void match in their order.
 
     Args:
         names: the players by seat.
         result: how the match ended.
     """
     fouls = {foul.seat: foul for foul in result.fouls}
-    rows = []
-    for level in result.ranking or (tuple(range(len(names))),):
-        for seat in level:
-            foul = fouls.get(seat)
-            note = "winner" if seat in result.winners else ""
-            if foul is not None:
-                note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", broken(foul)))))
-            place = str(result.rank(seat) or "-")
-            rows.append(Ranked(place, seat, printable(names[seat]), result.scores[seat], result.used_ms[seat], note))
-    return rows
+    for seat in chain.from_iterable(result.ranking) if result.ranking else range(len(names)):
+        foul = fouls.get(seat)
+        note = "winner" if seat in result.winners else ""
+        if foul is not None:
+            note = printable(" ".join(filter(None, (f"expelled: {foul.cause}", broken(foul)))))
+        place, points, used_ms = str(result.rank(seat) or "-"), result.scores[seat], result.used_ms[seat]
+        yield Ranked(place, seat, printable(names[seat]), points, used_ms, note, foul)
 
 
 def ending(names: Sequence[str], result: Result) -> str:

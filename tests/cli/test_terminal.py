@@ -156,8 +156,8 @@ PLACES: dict[str, Callable[[Path], Any]] = {
     "serve and xserver, turned away": lambda _: TurnedAway().note(
         "connection-refused", address=NASTY, name=NASTY, reason=NASTY, sent=NASTY
     ),
-    "join": lambda _: join._show(Joined(won=None, why=NASTY), NASTY, as_json=False),
-    "join --json": lambda _: join._show(Joined(won=None, why=NASTY), NASTY, as_json=True),
+    "join": lambda _: join._show(NASTY, Joined(won=None, why=NASTY), as_json=False),
+    "join --json": lambda _: join._show(NASTY, Joined(won=None, why=NASTY), as_json=True),
     "check": lambda _: checked(),
     "submit": lambda _: handed_in(),
     "whatever forgets it": lambda _: forgotten(),

@@ -18,16 +18,9 @@ def main() -> None:
     """Be the reception."""
     folder, *rest = sys.argv[1:]
     players, logs, address, limit_s, by_name = (*rest, *("tcp:0:interface=127.0.0.1", "60", "")[len(rest) - 2 :])
-    service = SubmissionService(
-        folder=Path(folder),
-        players=Path(players),
-        logs=Path(logs),
-        address=address,
-        check=(sys.executable, CHECK),
-        check_s=float(limit_s),
-        remote_by_name=bool(by_name),
-    )
-    receive(service, RefereeOptions(sandbox=SandboxMode.OFF, say=console.say))
+    service = SubmissionService(folder=Path(folder), check_s=float(limit_s), remote_by_name=bool(by_name))
+    options = RefereeOptions(sandbox=SandboxMode.OFF, say=console.say)
+    receive(service, options, Path(players), Path(logs), address, (sys.executable, CHECK))
 
 
 if __name__ == "__main__":

@@ -21,13 +21,13 @@ from ...app.records.audit import (
 )
 from ...record.key_file import parse_public
 from ...text import counted, printable
-from ..common import Count, harmless, json_option, out, print_json
+from ..common import PATH, Count, harmless, json_option, out, print_json
 from ..errors import FAILED, own_faults
 from ..views.progress import progress
 
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
 @click.option(
     "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."

@@ -2,12 +2,13 @@
 
 import contextlib
 import sys
+from collections.abc import Sequence
 
 import rich_click as click
 from rich.markup import escape
 
 from ...app import comparing
-from ...app.comparing import Comparison, ComparisonRequest, ComparisonTest
+from ...app.comparing import Comparison, ComparisonTest
 from ...app.services import RefereeOptions
 from ...launch import PlayerKind, parse_player
 from ...plugins import find_game
@@ -69,29 +70,20 @@ def compare(
     Exit status: 0 the test decided, 1 it did not, 2 used wrongly.
     """
     rules = find_game(game)
-    request = ComparisonRequest(
-        players=(a, b),
-        options=match.of_game(rules),
-        time=match.time(),
-        lag_margin_ms=match.lag_margin_s * 1000.0,
-        acknowledge=match.acknowledge,
-        seed=match.seed,
-        test=test,
-    )
-    found = comparing.compare(rules, request, match.logs.absolute(), running, watch_of(as_json=as_json))
+    found = comparing.compare(rules, (a, b), test, match.settings(rules), running, watch_of(as_json=as_json))
     with contextlib.suppress(BrokenPipeError):  # what it decided is told by its exit status, too
         if as_json:
             print_json(found)
         else:
-            _show(found, request)
+            _show(found, (a, b), test)
     sys.exit(FAILED if found.verdict is SprtDecision.CONTINUE else FINE)
 
 
-def _show(found: Comparison, request: ComparisonRequest) -> None:
+def _show(found: Comparison, players: Sequence[str], test: ComparisonTest) -> None:
     """Print what the test says."""
-    out.print(f"[bold]{escape(_verdict(found, request))}[/]", highlight=False, soft_wrap=True)
+    out.print(f"[bold]{escape(_verdict(found, test))}[/]", highlight=False, soft_wrap=True)
     if found.over_before is not None:
-        out.say(_earlier(found, request))
+        out.say(_earlier(found, players))
     out.print(f"pairs in which {found.b} got 0, ½, 1, 1½ and 2 points: {list(found.outcomes_of_b)}", highlight=False)
     out.print(
         f"log-likelihood ratio {found.llr:.2f}, decided below {found.lower:.2f} or above {found.upper:.2f};"
@@ -101,7 +93,7 @@ def _show(found: Comparison, request: ComparisonRequest) -> None:
     console.say(f"the records are in {found.records}")
 
 
-def _verdict(found: Comparison, request: ComparisonRequest) -> str:
+def _verdict(found: Comparison, test: ComparisonTest) -> str:
     """Return what the test says, in words."""
     if found.is_stopped:
         return "stopped; the same command goes on with it"
@@ -109,15 +101,13 @@ def _verdict(found: Comparison, request: ComparisonRequest) -> str:
     if missing and found.verdict is SprtDecision.CONTINUE:
         return f"not decided: {missing}"
     played = f"{counted(found.pairs, 'pair')} of matches {'was' if found.pairs == 1 else 'were'}"
-    words = WORDS[found.verdict].format(
-        a=found.a, b=found.b, elo0=request.test.elo0, elo1=request.test.elo1, pairs_played=played
-    )
+    words = WORDS[found.verdict].format(a=found.a, b=found.b, elo0=test.elo0, elo1=test.elo1, pairs_played=played)
     return f"{words}; but {missing}" if missing else words
 
 
-def _earlier(found: Comparison, request: ComparisonRequest) -> str:
+def _earlier(found: Comparison, players: Sequence[str]) -> str:
     """Return when a comparison was over that was taken up again, and how it is played anew."""
-    unseen = [player for player in request.players if parse_player(player).kind is PlayerKind.COMMAND]
+    unseen = [player for player in players if parse_player(player).kind is PlayerKind.COMMAND]
     what = "ended" if found.verdict is SprtDecision.CONTINUE else "decided"
     when = f" on {found.over_before[:10]}" if found.over_before else " before"
     but = f" (whether the files of {' and '.join(unseen)} have changed, nobody looked)" if unseen else ""

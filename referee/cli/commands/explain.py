@@ -8,7 +8,7 @@ import rich_click as click
 
 from ...app.records.explain import turn_of, view_of
 from ...text import printable_lines
-from ..common import Count, json_option, out, print_json, record_argument
+from ..common import PATH, Count, json_option, out, print_json, record_argument
 from ..errors import own_faults
 from ..views.explanation import show_explanation, show_turn
 
@@ -17,9 +17,7 @@ from ..views.explanation import show_explanation, show_turn
 @record_argument
 @click.argument("seat", required=False)
 @click.option("--turn", type=Count(min=0), help="Show in full what was said in this turn, views included.")
-@click.option(
-    "--redact", type=click.Path(path_type=Path), help="Write the record as this seat may see it to a new FILE."
-)
+@click.option("--redact", type=PATH, help="Write the record as this seat may see it to a new FILE.")
 @json_option
 def explain_command(record: Path, seat: str | None, turn: int | None, redact: Path | None, as_json: bool) -> None:
     """Explain a match to the author of the player on SEAT: its number or name; by default the one that was expelled.

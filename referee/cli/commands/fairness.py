@@ -6,11 +6,12 @@ from pathlib import Path
 
 import msgspec
 import rich_click as click
+from rich.table import Column
 from rich.table import Table as RichTable
 
 from ...app.records.fairness import FairnessReport, fairness_of
 from ...record.fairness import Fairness, Timing
-from ..common import harmless, json_option, out, print_json
+from ..common import PATH, harmless, json_option, numbers, out, print_json
 from ..errors import FAILED
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
@@ -26,7 +27,7 @@ unsure: too late, but the referee had stood still for too long to say whose faul
 
 
 @click.command("fairness", epilog="Example:  referee fairness logs/")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 @json_option
 def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Report how fairly players' time was kept: PATHS are record files or folders of them.
@@ -86,20 +87,17 @@ def _figures(found: Fairness) -> dict[str, str]:
 
 
 def _players(total: Fairness) -> RichTable:
-    table = RichTable(show_edge=False, title="time used for an answer in ms", title_justify="left")
-    table.add_column("player")
-    for column in ("answers", "median", "most"):
-        table.add_column(column, justify="right")
+    columns: list[Column | str] = ["player", *numbers("answers", "median", "most")]
+    table = RichTable(*columns, show_edge=False, title="time used for an answer in ms", title_justify="left")
     for player in total.players:
         table.add_row(harmless(player.name), str(player.answers), f"{player.median_ms:.1f}", f"{player.most_ms:.1f}")
     return table
 
 
 def _cases(title: str, found: Sequence[Timing]) -> RichTable:
-    table = RichTable(show_edge=False, title=f"{title}, in ms", title_justify="left")
-    table.add_column("match", overflow="fold")
-    for column in ("line", "seat", "player", "used", "limit", "lag", "standstill"):
-        table.add_column(column, justify="right")
+    columns = numbers("line", "seat", "player", "used", "limit", "lag", "standstill")
+    match = Column("match", overflow="fold")
+    table = RichTable(match, *columns, show_edge=False, title=f"{title}, in ms", title_justify="left")
     for timing in found:
         times = (timing.used_ms, timing.limit_ms, timing.lag_ms, timing.stalled_ms)
         where = (harmless(timing.match), str(timing.line), str(timing.seat), harmless(timing.name))

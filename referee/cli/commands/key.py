@@ -8,9 +8,9 @@ import rich_click as click
 
 from ...record.key_file import BadKey, default_path, load_key, make_key, public_pem
 from ...record.seal import Sealer
-from ..common import json_option, out, print_json
+from ..common import PATH, json_option, out, print_json
 
-_file = click.option("--key", "path", type=click.Path(path_type=Path), help="Its file, if not the usual one.")
+_file = click.option("--key", "path", type=PATH, help="Its file, if not the usual one.")
 
 
 @click.group(epilog="Example:  referee key show --json")

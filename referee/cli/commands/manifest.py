@@ -7,12 +7,12 @@ import rich_click as click
 from ...app.services import find_sealer
 from ...record.manifest import NAME, record_files, write_manifest
 from ...text import counted
-from ..common import console, json_option, out, print_json
+from ..common import EXISTING_FOLDER, FILE, console, json_option, out, print_json
 
 
 @click.command(epilog="Example:  referee manifest logs/spring-contest")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--key", "path", type=click.Path(dir_okay=False, path_type=Path), help="The key that sealed them.")
+@click.argument("folder", type=EXISTING_FOLDER)
+@click.option("--key", "path", type=FILE, help="The key that sealed them.")
 @json_option
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.

@@ -8,12 +8,12 @@ from ...app.rebuild import Rebuilt, rebuild_ledger
 from ...ledger.ledger import FILE, without_password
 from ...record.key_file import parse_public
 from ...text import counted
-from ..common import json_option, out, print_json
+from ..common import EXISTING_FOLDER, json_option, out, print_json
 from ..views.standings import plain_standings, standings_table
 
 
 @click.command(epilog="Example:  referee rebuild logs/autumn --key referee.pub")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--ledger", "where", help=f"File or URL of the ledger.  [default: FOLDER/{FILE}]")
 @click.option("--key", "keys", multiple=True, help="Public key that must have sealed it: 64 hex digits, or a file.")
 @json_option

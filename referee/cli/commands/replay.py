@@ -18,7 +18,7 @@ from ...pages.words import move_text, reasons
 from ...plugins import PluginError, installed
 from ...record.reader import RecordError, read_record
 from ...text import printable
-from ..common import Count, console, json_option, out, print_json, record_argument
+from ..common import PATH, Count, console, json_option, out, print_json, record_argument
 from ..errors import FAILED
 from ..views.results import result_table
 
@@ -47,7 +47,7 @@ STDOUT = Path("-")
     type=click.Path(path_type=Path, allow_dash=True),
     help="Write the board after the last turn, or after that of --turn, as SVG; - is stdout.",
 )
-@click.option("--html", metavar="FILE", type=click.Path(path_type=Path), help="Write the match as a page of its own.")
+@click.option("--html", metavar="FILE", type=PATH, help="Write the match as a page of its own.")
 @click.option("--open", "is_opened", is_flag=True, help="Show the page in a browser; without --html, a temporary file.")
 @click.option("--force", is_flag=True, help="Write even over a file that exists.")
 @json_option

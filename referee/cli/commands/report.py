@@ -9,20 +9,16 @@ import rich_click as click
 from ...app.report import report_on
 from ...pages.report_files import Replays, Targets, Written
 from ...text import printable
-from ..common import Count, json_option, out, print_json
+from ..common import EXISTING_FOLDER, PATH, Count, json_option, out, print_json
 from ..views.live_lines import matches_text
 from ..views.standings import plain_standings, standings_table
 
 
 @click.command("report", epilog="Example:  referee report logs/autumn-cup --replays all")
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--html", metavar="FILE", type=click.Path(path_type=Path), help="The page; FOLDER/report.html if not said."
-)
-@click.option("--csv", metavar="DIR", type=click.Path(path_type=Path), help="Where the tables go; FOLDER if not said.")
-@click.option(
-    "--pgn", metavar="FILE", type=click.Path(path_type=Path), help="All moves; FOLDER/matches.txt if not said."
-)
+@click.argument("folder", type=EXISTING_FOLDER)
+@click.option("--html", metavar="FILE", type=PATH, help="The page; FOLDER/report.html if not said.")
+@click.option("--csv", metavar="DIR", type=PATH, help="Where the tables go; FOLDER if not said.")
+@click.option("--pgn", metavar="FILE", type=PATH, help="All moves; FOLDER/matches.txt if not said.")
 @click.option(
     "--replays",
     type=click.Choice([*map(str, Replays)]),

@@ -9,9 +9,9 @@ import rich_click as click
 
 from ...app.ruling import Asked, join_tournament, rule
 from ...tournament.events import Kind
-from ..common import json_option, out, print_json
+from ..common import EXISTING_FOLDER, json_option, out, print_json
 
-_folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+_folder = click.argument("folder", type=EXISTING_FOLDER)
 
 
 @click.command("rule", epilog='Example:  referee rule logs/autumn award autumn-00012 --to ann --reason "power cut"')

@@ -1,23 +1,23 @@
 """`referee serve`: take sign-ups over TCP, then play; with --submissions, take programs in."""
 
 import sys
-from pathlib import Path
 
 import rich_click as click
 from click import get_current_context
+from click.core import ParameterSource
 
-from ...app import serving
-from ...app.receiving import receive
+from ...app import receiving, serving
+from ...app.receiving import SubmissionService
 from ...app.services import RefereeOptions
 from ...app.serving import SignUpOptions
 from ...plugins import find_game
-from ..common import Count, console, json_option, print_json
+from ..common import FILE, Count, console, json_option, print_json
 from ..errors import FAILED
 from ..options.completion import complete_games
 from ..options.grouping import grouped
 from ..options.match import MatchOptions, lot_option, match_options, resume_option, seconds_option
 from ..options.running import referee_options
-from ..options.submissions import SubmissionsOptions, asks_for_submissions, submissions_options
+from ..options.submissions import check_submissions, submissions_options
 from ..views.match import MatchView
 from ..views.notices import TurnedAway, WhereToConnect
 
@@ -33,7 +33,7 @@ _sign_up_options = grouped(
     click.option(
         "--players",
         "players_file",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=FILE,
         help="Take the players of this FILE only, each by its token, and seat them in its order. See `referee token`.",
     ),
     seconds_option(
@@ -66,7 +66,7 @@ def serve(
     sign_ups: SignUpOptions,
     match: MatchOptions,
     lot: bool,
-    submissions: SubmissionsOptions,
+    service: SubmissionService | None,
     running: RefereeOptions,
     as_json: bool,
 ) -> None:
@@ -87,8 +87,13 @@ def serve(
 
     Exit status: 0 played, 1 void, a record that can't be resumed or too few players, 2 used wrongly.
     """
-    if asks_for_submissions(get_current_context()):
-        receive(submissions.service(get_current_context(), sign_ups, match.logs), running)
+    context = get_current_context()
+    check_submissions(context)
+    if service is not None:
+        is_own = context.get_parameter_source("listen") is ParameterSource.COMMANDLINE
+        assert sign_ups.players_file is not None, "check_submissions has seen to it"
+        address = sign_ups.listen if is_own else receiving.LISTEN
+        receiving.receive(service, running, sign_ups.players_file, match.logs, address)
         return
     if game is None:
         raise click.UsageError("say which GAME, e.g. `referee serve q`; or take programs in with --submissions DIR")

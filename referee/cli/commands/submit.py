@@ -21,7 +21,7 @@ from ...app.submit import (
 from ...submissions.client import ServiceError, SubmissionsClient
 from ...submissions.store import VersionState
 from ...text import printable
-from ..common import console, json_option, print_json
+from ..common import FILE, PATH, console, json_option, print_json
 from ..errors import FAILED, FINE
 from ..views.explanation import show_explanation
 from ..views.submissions import MATCHES, VERSIONS, show_rows, show_verdict
@@ -29,14 +29,14 @@ from .check import check
 
 
 @click.command(epilog="Example:  referee submit my_player/ --to http://HOST:7780 --token-file token")
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=PATH)
 @click.option("--to", "url", metavar="URL", required=True, help="Address of the organiser's service.")
 @click.option(
     "--token-file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="File with your token, that only you can read. Without it, the token is taken from REFEREE_TOKEN.",
 )
-@click.option("--ca", type=click.Path(dir_okay=False, path_type=Path), help="Certificate of the organiser's, in PEM.")
+@click.option("--ca", type=FILE, help="Certificate of the organiser's, in PEM.")
 @click.option("--skip-check", is_flag=True, help="Hand it in without checking it here first.")
 @click.option("--status", "is_status", is_flag=True, help="Show your versions.")
 @click.option("--matches", "is_matches", is_flag=True, help="Show your matches that are over.")

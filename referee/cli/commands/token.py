@@ -5,7 +5,7 @@ from pathlib import Path
 import rich_click as click
 
 from ...net.links.tokens import add_tokens
-from ..common import json_option, print_json
+from ..common import FILE, json_option, print_json
 
 
 @click.command("token", epilog="Example:  referee token ada bob carl --file players.toml")
@@ -13,7 +13,7 @@ from ..common import json_option, print_json
 @click.option(
     "--file",
     "path",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     default=Path("players.toml"),
     show_default=True,
     help="File of the players; made if missing. It holds hashes only.",

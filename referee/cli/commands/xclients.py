@@ -4,7 +4,7 @@ import sys
 
 import rich_click as click
 
-from ...app.course import play_course, read_clients
+from ...app.course import course, play_course
 from ..common import Count, console
 
 
@@ -18,7 +18,7 @@ def xclients(port: int | None) -> None:
 
     Exit status: 0 all connections have ended, 1 there is no server, 2 the configuration is none.
     """
-    clients = read_clients(sys.stdin.buffer.read())
+    clients = course().clients(sys.stdin.buffer.read())
     for name, why in play_course(clients, port):
         if not clients.is_quiet:
             console.say(f"{name}: {why}")

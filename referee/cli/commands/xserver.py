@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 from msgspec.structs import replace
 
-from ...app.course import read_server, serve_course
+from ...app.course import course, serve_course
 from ...app.services import RefereeOptions
 from ..common import Count, console
 from ..errors import FAILED
@@ -31,7 +31,7 @@ def xserver(port: int | None, *, interface: str, running: RefereeOptions, logs: 
 
     Exit status: 0 printed, 1 the match is void for a fault of the referee's own, 2 the configuration is none.
     """
-    server = read_server(sys.stdin.buffer.read(), logs)
+    server = course().server(sys.stdin.buffer.read(), logs)
     observers = (*running.observers, TurnedAway(), MatchProgress(is_quiet=server.is_quiet))
     found = serve_course(server, port, interface, replace(running, observers=observers))
     if found.notice and not server.is_quiet:

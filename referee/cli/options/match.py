@@ -14,6 +14,7 @@ from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.matches.settings import TableSettings
+from ..common import FILE
 from .grouping import Decorator, grouped
 from .running import logs_option
 
@@ -66,29 +67,6 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
     seed: int | None
     logs: Path
 
-    def time(self) -> TimeControl:
-        """Return the limits.
-
-        Raises:
-            BadRequest: there is an increment, and no bank to add it to.
-        """
-        if self.increment_s and self.bank_s is None:
-            raise BadRequest("--increment adds to a bank: give one with --bank SECONDS")
-        return TimeControl(
-            per_move_ms=self.time_s * _MILLISECONDS,
-            bank_ms=None if self.bank_s is None else self.bank_s * _MILLISECONDS,
-            increment_ms=self.increment_s * _MILLISECONDS,
-            start_ms=self.start_s * _MILLISECONDS,
-        )
-
-    def of_game(self, rules: Game[Any, Any, Any]) -> dict[str, Any]:
-        """Return the options of a game, not yet held to what it takes.
-
-        Raises:
-            BadRequest: one has no equals sign, or its file can't be read as TOML.
-        """
-        return parse_options(self.options, rules.file_options)
-
     def settings(self, rules: Game[Any, Any, Any], **others: Any) -> TableSettings:
         """Return the settings of a match.
 
@@ -99,9 +77,17 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
         Raises:
             BadRequest: the options make no sense.
         """
+        if self.increment_s and self.bank_s is None:
+            raise BadRequest("--increment adds to a bank: give one with --bank SECONDS")
+        time = TimeControl(
+            per_move_ms=self.time_s * _MILLISECONDS,
+            bank_ms=None if self.bank_s is None else self.bank_s * _MILLISECONDS,
+            increment_ms=self.increment_s * _MILLISECONDS,
+            start_ms=self.start_s * _MILLISECONDS,
+        )
         return TableSettings(
-            options=self.of_game(rules),
-            time=self.time(),
+            options=parse_options(self.options, rules.file_options),
+            time=time,
             lag_margin_ms=self.lag_margin_s * _MILLISECONDS,
             acknowledge=self.acknowledge,
             seed=self.seed,
@@ -116,7 +102,7 @@ game_option = click.option(
 lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed.")
 resume_option = click.option(
     "--resume",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Record of a match whose referee died: play it to its end.",
 )
 match_options = grouped(

@@ -8,13 +8,13 @@ import rich_click as click
 from ...app.services import RefereeOptions
 from ...launch import MEMORY_MIB, ProgramLimits
 from ...launch.confining import SandboxMode
-from ..common import console
+from ..common import FILE, FOLDER, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
 
 _KEY = click.option(
     "--key",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="File of the key that seals records; made if missing. See `referee key`.",
 )
 _SANDBOX = click.option(
@@ -35,7 +35,7 @@ _MEMORY = click.option(
 )
 _DIAGNOSTICS = click.option(
     "--diagnostics",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="Add what happens at the edges (connections, stalls, expulsions) to FILE, as lines of JSON.",
 )
 _METRICS = click.option(
@@ -65,5 +65,4 @@ def logs_option(what: str) -> Decorator:
     Args:
         what: is in it, for the help text.
     """
-    path = click.Path(file_okay=False, path_type=Path)
-    return click.option("--logs", type=path, default=Path("logs"), show_default=True, help=f"Folder {what}.")
+    return click.option("--logs", type=FOLDER, default=Path("logs"), show_default=True, help=f"Folder {what}.")

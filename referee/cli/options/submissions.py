@@ -1,16 +1,15 @@
 """The options of `referee serve --submissions`, and which other options make no sense with them."""
 
 from pathlib import Path
+from typing import Any
 
 import rich_click as click
 from click.core import ParameterSource
-from msgspec import Struct
 
-from ...app.receiving import LISTEN, SubmissionService
-from ...app.serving import SignUpOptions
+from ...app.receiving import SubmissionService
 from ...submissions.check_queue import CHECK_S
 from ...submissions.store import MAX_VERSIONS
-from ..common import Count
+from ..common import FOLDER, Count
 from .grouping import grouped
 from .match import seconds_option
 
@@ -18,42 +17,16 @@ _OWN = ("submissions", "check_s", "max_versions", "remote_by_name", "sandbox", "
 _SHARED = ("players_file", "listen", "logs", "key", "diagnostics", "metrics", "as_json")
 
 
-class SubmissionsOptions(Struct, frozen=True, kw_only=True):
-    """How programs are taken in, if they are."""
-
-    submissions: Path | None
-    check_s: float
-    max_versions: int
-    remote_by_name: bool
-
-    def service(self, context: click.Context, sign_ups: SignUpOptions, logs: Path) -> SubmissionService:
-        """Return the service that is asked for.
-
-        Args:
-            context: of the command, which asks for one.
-            sign_ups: has the address, if one was given, and the file of the tokens.
-            logs: folder of the records.
-        """
-        is_own_address = context.get_parameter_source("listen") is ParameterSource.COMMANDLINE
-        assert self.submissions is not None, "it is asked for"
-        assert sign_ups.players_file is not None, "asks_for_submissions has seen to it"
-        return SubmissionService(
-            folder=self.submissions,
-            players=sign_ups.players_file,
-            logs=logs,
-            address=sign_ups.listen if is_own_address else LISTEN,
-            check_s=self.check_s,
-            max_versions=self.max_versions,
-            remote_by_name=self.remote_by_name,
-        )
+def _service(submissions: Path | None, **values: Any) -> SubmissionService | None:
+    return None if submissions is None else SubmissionService(folder=submissions, **values)
 
 
 submissions_options = grouped(
-    "submissions",
-    SubmissionsOptions,
+    "service",
+    _service,
     click.option(
         "--submissions",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=FOLDER,
         help="Take programs in, into DIR, from the authors of --players, instead of playing; over HTTP.",
     ),
     seconds_option(
@@ -79,11 +52,11 @@ submissions_options = grouped(
 )
 
 
-def asks_for_submissions(context: click.Context) -> bool:
-    """Tell whether programs are to be taken in.
+def check_submissions(context: click.Context) -> None:
+    """Refuse options that make no sense where programs are taken in, or where none are.
 
     Raises:
-        click.UsageError: options are given that make no sense together.
+        click.UsageError: there is one.
     """
     given = [
         param
@@ -99,7 +72,6 @@ def asks_for_submissions(context: click.Context) -> bool:
     if asks and context.params["players_file"] is None:
         remedy = "`referee token ada bob --file players.toml` makes their tokens; then add --players players.toml"
         raise click.UsageError(f"--submissions takes programs of known authors only: {remedy}")
-    return asks
 
 
 def _shown(param: click.Parameter) -> str:

@@ -17,6 +17,7 @@ from ...tournament.machine import Tournament
 from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.placing import placed
 from ..common import console, print_json
+from .standings import plain_standings
 
 Say = Callable[[str], None]
 
@@ -152,18 +153,8 @@ class JsonLines(Observer):
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
-        self._event(
-            "match-closed",
-            match=entry.match,
-            names=entry.names,
-            ranking=entry.ranking,
-            scores=entry.scores,
-            fouls=entry.fouls,
-            reason=entry.reason,
-            turns=entry.turns,
-            used_ms=entry.used_ms,
-            head=entry.head,
-        )
+        told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("context", "void")}
+        self._event("match-closed", **told)
         if self._tournament is not None and self._tournament.played % len(self._names) == 0:
             self._standings(self._tournament)
 
@@ -192,8 +183,7 @@ class JsonLines(Observer):
         )
 
     def _standings(self, tournament: Tournament) -> None:
-        lines = [{"name": self._names[line.entrant], **msgspec.to_builtins(line)} for line in placed(tournament)]
-        self._event("standings", played=tournament.played, standings=lines)
+        self._event("standings", played=tournament.played, standings=plain_standings(tournament))
 
     def _event(self, event: str, **fields: Any) -> None:
         self._write({"event": event, **msgspec.to_builtins(fields)})

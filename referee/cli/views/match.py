@@ -116,7 +116,9 @@ class MatchView:
 def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bool) -> None:
     """Show the end of a match."""
     if as_json:
-        print_json({**_described(played), "moves": moves})
+        setup = played.match.setup
+        described = {"match": setup.match, "game": setup.game, "names": played.names, "result": played.result}
+        print_json({**described, "record": str(played.record), "moves": moves})
         return
     if played.match.state is not None:
         board = played.match.game.draw_text(played.match.state)
@@ -127,13 +129,3 @@ def show_played(played: MatchReport, moves: list[dict[str, Any]], *, as_json: bo
     out.print(result_table(played.names, played.result))
     show_expulsions(played.result, played.record)
     out.say(f"\nrecord: {played.record}")
-
-
-def _described(played: MatchReport) -> dict[str, Any]:
-    return {
-        "match": played.match.setup.match,
-        "game": played.match.setup.game,
-        "names": played.names,
-        "result": played.result,
-        "record": str(played.record),
-    }

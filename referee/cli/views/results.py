@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rich.markup import escape
+from rich.table import Column
 from rich.table import Table as RichTable
 
 from ...app.records.explain import view_of_seat
@@ -11,9 +13,10 @@ from ...check.remedies import foul_remedy
 from ...match.commands import Result
 from ...match.fouls import Cause, Foul
 from ...pages.causes import why
+from ...pages.words import ranking
 from ...record.explain import Explanation
 from ...text import printable, printable_lines
-from ..common import harmless, out
+from ..common import harmless, numbers, out
 
 _SHOWN_CHARS = 160
 """Of what came; `explain` has all of it."""
@@ -21,21 +24,13 @@ _SHOWN_CHARS = 160
 
 def result_table(names: Sequence[str], result: Result) -> RichTable:
     """Return the ranking of a match as a table."""
-    table = RichTable(title=harmless("Void: " + result.void) if result.void else None, show_edge=False)
-    for title, justify in (("rank", "right"), ("seat", "right"), ("player", "left"), ("points", "right")):
-        table.add_column(title, justify=justify)  # type: ignore[arg-type]  # rich's literal type
-    table.add_column("time used", justify="right")
-    table.add_column("")
-    fouls = {foul.seat: foul for foul in result.fouls}
-    for level in result.ranking or (tuple(range(len(names))),):
-        for seat in level:
-            foul = fouls.get(seat)
-            note = "winner" if seat in result.winners else ""
-            if foul is not None:
-                note = f"[red]expelled: {foul.cause}[/] {harmless(why(foul))}"
-            place = str(result.rank(seat) or "-")
-            seconds = f"{result.used_ms[seat] / 1000:.2f} s"
-            table.add_row(place, str(seat), harmless(names[seat]), str(result.scores[seat]), seconds, note)
+    title = harmless("Void: " + result.void) if result.void else None
+    columns: list[Column | str] = [*numbers("rank", "seat"), "player", *numbers("points", "time used"), ""]
+    table = RichTable(*columns, title=title, show_edge=False)
+    for row in ranking(names, result):
+        note = row.note if row.foul is None else f"[red]expelled: {row.foul.cause}[/] {harmless(why(row.foul))}"
+        seconds = f"{row.used_ms / 1000:.2f} s"
+        table.add_row(row.place, str(row.seat), escape(row.name), str(row.points), seconds, note)
     return table
 
 
