@@ -80,7 +80,7 @@ def tournament_trf(summary: Summary) -> str | None:
 
 def _course(summary: Summary) -> Course | None:
     state = summary.tournament.state
-    if summary.seats != 2 or summary.spec.format not in _TYPES:
+    if summary.spec.seats != 2 or summary.spec.format not in _TYPES:
         return None
     if isinstance(state, swiss.State):
         return swiss.course_of(state)
