@@ -154,7 +154,9 @@ def _taken_up(
         writer = TournamentWriter(path, sealer)
         writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
         observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
-        return _Taken(begun=Begun(spec, salt, programs, {}), tournament=tournament, writer=writer, record=None)
+        return _Taken(
+            begun=Begun(spec, len(spec.entrants), salt, programs, {}), tournament=tournament, writer=writer, record=None
+        )
     record = read_tournament(path)
     if record.header.key != sealer.public:
         raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")

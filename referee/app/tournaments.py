@@ -46,7 +46,7 @@ def _as_begun(plan: TournamentPlan) -> TournamentPlan:
         if begun is None:
             return plan
         field = begun.spec.entrants
-        missing = {entrant.player for entrant in field if entrant not in plan.spec.entrants}
+        missing = {entrant.player for entrant in field[: begun.starters] if entrant not in plan.spec.entrants}
         if missing <= set(plan.left_out):
             late = tuple(entrant for entrant in plan.spec.entrants if entrant not in field)
             spec = replace(plan.spec, entrants=(*field, *late))

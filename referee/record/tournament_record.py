@@ -118,6 +118,8 @@ class Begun(NamedTuple):
 
     spec: TournamentSpec
     """With those who joined."""
+    starters: int
+    """Of its entrants, those that it began with."""
     salt: str
     programs: dict[str, str]
     """Entrant -> digest of its program as it was last."""
@@ -162,7 +164,7 @@ def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> Beg
             name = spec.entrants[event.entrant].name
             programs[name] = event.digest
             changed[name] = event.at
-    return Begun(spec, header.salt, programs, changed)
+    return Begun(spec, len(header.spec.entrants), header.salt, programs, changed)
 
 
 def read_tournament(path: Path) -> TournamentRecord:
