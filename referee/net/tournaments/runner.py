@@ -213,11 +213,10 @@ class TournamentRunner:
 
         What was open when a referee died comes first, whether it still counts or not.
         """
-        left = [fixture for match, fixture in self._tournament.playing.items() if match in self._course.contexts]
-        for fixture in (*left, *self._tournament.fixtures()):
+        playing = self._tournament.playing
+        left = [fixture for match, fixture in playing.items() if match not in self._playing]
+        for fixture in (*left, *(fixture for fixture in self._tournament.fixtures() if fixture.match not in playing)):
             name = fixture.match
-            if name in self._playing:
-                continue
             if name in self._course.broken_off or not self._awaited(fixture) or self._has_waited(name):
                 yield fixture
 
