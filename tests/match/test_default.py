@@ -13,8 +13,9 @@ from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause
 from referee.match.machine import Match, Phase
+from referee.testing import ScriptedSeat
 
-from ..driving import ScriptedSeat, drive, random_chooser
+from ..driving import drive, random_chooser
 from .folding import (
     EXCHANGE,
     PASS,
