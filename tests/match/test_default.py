@@ -72,7 +72,7 @@ def test_who_is_left_has_won_at_once(
     commands = match.handle(lost(fouling, 9.0))
     foul = disconnected(fouling, 9.0, turn)
     scores, ranking = ((7, 0), (0, 7))[left], ((left,), (fouling,))
-    end = {"winners": (left,), "ranking": ranking, "scores": scores, "void": None, "ack": None, "limit_ms": None}
+    end: Any = {"winners": (left,), "ranking": ranking, "scores": scores, "void": None, "ack": None, "limit_ms": None}
     gone = told(left, turn, expelled(match, fouling))
     result = result_of(commands)
     assert commands == (
