@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from referee.net.tournaments.seeds import MatchSeeds, salt_of
 from referee.pairing.base import Pairing
 from referee.testing import random_result
-from referee.tournament.machine import Fixture
+from referee.tournament import events as e
+from referee.tournament.match_context import Fixture
 
-from ...tournament.courses import happenings, spec_of, take, tournament_of
+from ...tournament.courses import begun, events_of, spec_of, take
 
 SECRET = bytes(range(32))
 COURSES: tuple[tuple[str, int, dict[str, Any]], ...] = (
@@ -25,7 +26,7 @@ COURSES: tuple[tuple[str, int, dict[str, Any]], ...] = (
 
 def fixture(number: int, leg: int = 0, attempt: int = 0) -> Fixture:
     """Return a match of a pairing."""
-    return Fixture(pairing=Pairing(number=number, round=1, seats=(0, 1)), leg=leg, attempt=attempt, seats=(0, 1))
+    return Fixture(match="m", number=number, round=1, table="", leg=leg, attempt=attempt, entrants=(0, 1))
 
 
 @pytest.mark.parametrize("duplicate", [False, True])
@@ -72,15 +73,16 @@ def deals(tables: int, order: Random, spec: Any) -> tuple[dict[str, Any], Any]:
     Returns:
         Match -> its seats and where its deal comes from; and the places.
     """
-    tournament, seeds = tournament_of(spec), MatchSeeds(secret=SECRET, seed=spec.seed)
+    tournament, seeds = begun(spec), MatchSeeds(secret=SECRET, seed=spec.seed)
     found: dict[str, Any] = {}
-    for happening in happenings(tournament, order, tables=tables):
-        for due in tournament.fixtures():
-            found[due.name_in(spec.name)] = (due.seats, seeds.of(due))
-        if happening.entry is not None:
-            pairing = Pairing(number=1, round=1, seats=happening.context.entrants)
-            result = random_result(pairing, Random(happening.match))
-            take(tournament, replace(happening.entry, ranking=result.ranking, scores=result.scores, fouls=()))
+    for event in events_of(tournament, order, tables=tables):
+        found |= {due.match: (due.entrants, seeds.of(due)) for due in tournament.fixtures()}
+        if isinstance(event, e.MatchClosed):
+            pairing = Pairing(number=1, round=1, seats=event.entry.fixture.entrants)
+            result = random_result(pairing, Random(event.entry.match))
+            entry = replace(event.entry, ranking=result.ranking, scores=result.scores, fouls=())
+            event = replace(event, entry=entry)  # noqa: PLW2901  # of the same match
+        take(tournament, event)
     assert tournament.is_over
     return found, tournament.places()
 
