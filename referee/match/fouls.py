@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from . import events as e
+
 
 class Cause(StrEnum):
     """The player's faults."""
@@ -54,3 +56,21 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     detail: str = ""
     evidence: str = ""
     """Offending bytes in hex, cut to the limit."""
+
+
+Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
+"""What a seat did that is a foul whatever it was asked."""
+
+
+def accused_of(event: Fault) -> tuple[Cause, dict[str, str]]:
+    """Return the cause of the foul that an event is, and what its evidence says."""
+    match event:
+        case e.ProtocolBroken():
+            facts = {"code": event.code, "detail": event.detail, "evidence": event.evidence}
+            return BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE), facts
+        case e.ProgramExited():
+            return Cause.CRASHED, {"detail": event.status}
+        case e.ConnectionLost():
+            return Cause.DISCONNECTED, {"detail": event.detail}
+        case e.SeatVacant():
+            return Cause.REFUSED_TO_START, {"detail": event.detail, "evidence": event.evidence}

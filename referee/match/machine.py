@@ -17,10 +17,10 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .fouls import BY_CODE, UNREADY, Cause, Foul
+from .fouls import UNREADY, Cause, Fault, Foul, accused_of
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
-from .telling import result_of, told_of_end, told_of_foul, told_of_play
+from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play
 from .timekeeper import Lateness, Timekeeper
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
@@ -58,7 +58,7 @@ class Match:
         self._restored = restored(game, self.options, setup) if start is None else start
         self._out: set[int] = set()
         self._done: set[int] = set()
-        self._to_drop: list[int] = []
+        self._to_drop: list[Foul] = []
         self._time = Timekeeper(setup)
         self._queue: list[int] = []
         self._acks = 0
@@ -84,7 +84,7 @@ class Match:
             handler(self, event)
         except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
             self.fault = error
-            self._void(f"{type(error).__name__}: {error}"[:400])
+            self._break_off(f"{type(error).__name__}: {error}"[:400])
         self._last_ms = event.at_ms
         return tuple(self._commands)
 
@@ -115,13 +115,14 @@ class Match:
 
     def _deal(self) -> None:
         seats = len(self.setup.names)
-        if self._restored is not None:
-            self.state = self._restored
-        else:
+        self.state = self._restored
+        if self.state is None:
             key = chance.shuffle_key(self.seed, self.nonces)
             self.state = self.game.new(self.options, seats, chance.Dealer(key))
         self.phase = Phase.STARTING
         self._queue = list(range(seats))
+        if self._is_ended_by_default():
+            return
         if self.setup.acknowledge:
             self._start_next()
             return
@@ -186,11 +187,9 @@ class Match:
 
     def _tell_of_play(self, mover: int) -> None:
         news = self.game.news(self.state)
-        demand: tuple[int | None, float | None] = (None, None)
-        if self.setup.acknowledge and news.draws is not None:
-            demand = self._demand_ack(mover)
+        demand = self._demand_ack(mover) if self.setup.acknowledge and news.draws is not None else None
         self._commands += told_of_play(news, self._present(), self.turn, mover, demand)
-        if demand[0] is not None:
+        if demand is not None:
             self.phase = Phase.TELLING
         else:
             self._delivered()
@@ -203,9 +202,8 @@ class Match:
 
     def _demand_ack(self, seat: int) -> tuple[int, float]:
         self._acks += 1
-        limit_ms = self.setup.time.per_move_ms
-        self._time.ask(seat, e.AckReceived, self._acks, limit_ms, self._now_ms)
-        return self._acks, limit_ms
+        request = self._time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
+        return request.number, request.limit_ms
 
     def _ack(self, event: e.AckReceived) -> None:
         if not self._is_accepted(event):
@@ -218,11 +216,8 @@ class Match:
         self._advance()
 
     def _next_in_queue(self) -> int | None:
-        while self._queue:
-            seat = self._queue.pop(0)
-            if seat not in self._out:
-                return seat
-        return None
+        self._queue = [seat for seat in self._queue if seat not in self._out]
+        return self._queue.pop(0) if self._queue else None
 
     # --- the end
 
@@ -230,19 +225,25 @@ class Match:
         self._outcome = outcome
         self.phase = Phase.ENDING
         best = outcome.ranking[0] if outcome.ranking else ()
-        self._queue = [seat for seat in outcome.order if seat in best]
-        self._queue += [seat for seat in outcome.order if seat not in best]
+        self._queue = sorted(outcome.order, key=lambda seat: seat not in best)
         self._end_next()
 
     def _end_next(self) -> None:
-        if self.setup.acknowledge:
-            seat = self._next_in_queue()
-            if seat is not None:
-                self._commands.append(told_of_end(self._final(None), seat, *self._demand_ack(seat)))
-                return
         while (seat := self._next_in_queue()) is not None:
-            self._commands.append(told_of_end(self._final(None), seat))
+            demand = self._demand_ack(seat) if self.setup.acknowledge else ()
+            self._commands.append(told_of_end(self._final(None), seat, *demand))
+            if demand:
+                return
         self._close(self._final(None))
+
+    def _is_ended_by_default(self) -> bool:
+        """End the match if nobody else is left, whatever is open: who is left has won, and can't foul any more."""
+        self._outcome = default_outcome(self.setup, self.teams, self._present())
+        if self._outcome is None:
+            return False
+        self._tell_of_fouls()
+        self._break_off()
+        return True
 
     def _final(self, void: str | None) -> c.Result:
         return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
@@ -286,16 +287,9 @@ class Match:
     def _lateness(self) -> Cause:
         return Cause.REFUSED_TO_START if self.phase is Phase.OFFERING else Cause.TIMEOUT
 
-    def _broken(self, event: e.ProtocolBroken) -> None:
-        cause = BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE)
-        self._foul(event, cause, code=event.code, detail=event.detail, evidence=event.evidence)
-
-    def _exited(self, event: e.ProgramExited) -> None:
-        self._foul(event, Cause.CRASHED, detail=event.status)
-
-    def _gone(self, event: e.ConnectionLost | e.SeatVacant) -> None:
-        cause = Cause.DISCONNECTED if isinstance(event, e.ConnectionLost) else Cause.REFUSED_TO_START
-        self._foul(event, cause, detail=event.detail, evidence=getattr(event, "evidence", ""))
+    def _fault(self, event: Fault) -> None:
+        cause, facts = accused_of(event)
+        self._foul(event, cause, **facts)
 
     def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, **facts: str) -> None:
         """Expel the seat; go on with the match if it was the one everybody waited for."""
@@ -305,10 +299,11 @@ class Match:
         foul = Foul(seat=seat, cause=cause, at_ms=event.at_ms, turn=self.turn, detail=detail[:400], **facts)
         self.fouls.append(foul)
         self._out.add(seat)
-        self._to_drop.append(seat)
+        self._to_drop.append(foul)
         self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
         was_waited_for = self._time.forget(seat) or isinstance(event, e.Answer)
-        if was_waited_for:
+        is_ended = self.phase in _IN_PLAY and self._is_ended_by_default()
+        if was_waited_for and not is_ended:
             self._advance()
 
     def _advance(self) -> None:
@@ -325,19 +320,21 @@ class Match:
 
     def _drop_fouled(self) -> None:
         """Take the pieces of the fouled out of the game, and tell the others."""
-        for seat in self._to_drop:
-            self.state = self.game.drop(self.state, seat)
-            foul = next(foul for foul in self.fouls if foul.seat == seat)
-            self._commands += (told_of_foul(foul, other, self.turn) for other in self._present())
+        for foul in self._to_drop:
+            self.state = self.game.drop(self.state, foul.seat)
+        self._tell_of_fouls()
+
+    def _tell_of_fouls(self) -> None:
+        present = self._present()
+        self._commands += (told_of_foul(foul, seat, self.turn) for foul in self._to_drop for seat in present)
         self._to_drop.clear()
 
     def _present(self) -> list[int]:
         return [seat for seat in range(len(self.setup.names)) if seat not in self._out]
 
-    # --- the referee's own faults
-
-    def _void(self, detail: str) -> None:
-        result = self._final(detail)
+    def _break_off(self, void: str | None = None) -> None:
+        """Close the match, whatever is open, and have nobody confirm it; void: the referee's own fault."""
+        result = self._final(void)
         for seat in self._present():
             if seat not in self._done:
                 self._commands.append(told_of_end(result, seat))
@@ -381,6 +378,7 @@ class Match:
         return told_of_end(self._final(None), seat, number, limit_ms)
 
 
+_IN_PLAY = (Phase.STARTING, Phase.PLAYING, Phase.TELLING)
 _RUNNING = (Phase.OFFERING, Phase.STARTING, Phase.PLAYING, Phase.TELLING, Phase.ENDING)
 _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None]], ...] = (
     ((Phase.NEW,), e.MatchOpened, Match._open),
@@ -388,13 +386,13 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     ((Phase.PLAYING,), e.MoveReceived, Match._move),
     ((Phase.STARTING, Phase.TELLING, Phase.ENDING), e.AckReceived, Match._ack),
     (_RUNNING, e.DeadlinePassed, Match._deadline),
-    (_RUNNING, e.ProtocolBroken, Match._broken),
-    (_RUNNING, e.ConnectionLost, Match._gone),
-    (_RUNNING, e.ProgramExited, Match._exited),
-    ((Phase.OFFERING,), e.SeatVacant, Match._gone),
+    (_RUNNING, e.ProtocolBroken, Match._fault),
+    (_RUNNING, e.ConnectionLost, Match._fault),
+    (_RUNNING, e.ProgramExited, Match._fault),
+    ((Phase.OFFERING,), e.SeatVacant, Match._fault),
     (_RUNNING, e.SeatReturned, Match._returned),
     (_RUNNING, e.MatchResumed, Match._resume),
-    ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._void(event.detail)),
+    ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._break_off(event.detail)),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}
 """(phase, event) -> handler; what has no row is impossible."""

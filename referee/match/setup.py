@@ -20,6 +20,10 @@ DEFAULT_LAG_MARGIN_MS = 250.0
 DEFAULT_TIME = TimeControl(per_move_ms=DEFAULT_PER_MOVE_MS, start_ms=DEFAULT_START_MS, bank_ms=None, increment_ms=0.0)
 
 
+Margin = Annotated[int, Meta(ge=0, le=1_000_000)]
+"""Points of a game."""
+
+
 class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that the fold needs to know beforehand."""
 
@@ -32,6 +36,8 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     time: TimeControl = DEFAULT_TIME
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
     """How long the referee's loop may stand still while a request is open, and still judge the answer's lateness."""
+    default_margin: Margin | None = None
+    """The match ends once one seat or team is left, which has won by so many points; None: when the rules say so."""
     lot: bool = False
     """Whether the seats were drawn by lot, from the seed's stream for seating."""
     acknowledge: bool = False

@@ -2,9 +2,28 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from ..games.base import News, Outcome
+from ..games.base import News, Outcome, Rule
 from .commands import EndSeat, Result, TellSeat
 from .fouls import Foul
+from .setup import MatchSetup
+
+BY_DEFAULT = Rule("default", "One seat or team is left: it wins.", "protocol/SPEC.md, The conversation")
+"""What ends a match of a tournament before the game's own rules do."""
+
+
+def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: Sequence[int]) -> Outcome | None:
+    """Return how a match ends because of who is left; None if it goes on.
+
+    Args:
+        setup: says whether it may end so, and with which points.
+        teams: the seats that win and lose together; empty if everyone plays for itself.
+        present: the seats that did not foul.
+    """
+    margin, sides = setup.default_margin, teams or [(seat,) for seat in present]
+    if margin is None or not present or not any(set(present) <= set(side) for side in sides):
+        return None
+    scores = tuple(margin * (seat in present) for seat in range(len(setup.names)))
+    return Outcome((tuple(present),), scores, tuple(present), BY_DEFAULT.id)
 
 
 def result_of(
@@ -43,7 +62,7 @@ def result_of(
 
 
 def told_of_play(
-    news: News, seats: Iterable[int], turn: int, mover: int, demand: tuple[int | None, float | None]
+    news: News, seats: Iterable[int], turn: int, mover: int, demand: tuple[int, float] | None
 ) -> list[TellSeat]:
     """Return the commands that tell seats the last play; what was drawn, its mover alone.
 
@@ -52,10 +71,10 @@ def told_of_play(
         seats: who is told.
         turn: its number.
         mover: the seat that made the play.
-        demand: (number of the `ack` that is demanded of it, limit in ms), both perhaps None.
+        demand: number of the `ack` that is demanded of it, and limit in ms; None: there is none.
     """
     what = {"kind": "played", **news.public}
-    ack, limit_ms = demand
+    ack, limit_ms = demand or (None, None)
     return [
         TellSeat(seat=seat, turn=turn, what=what, draws=news.draws, ack=ack, limit_ms=limit_ms)
         if seat == mover

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from ..games.base import Game
+from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, with_names
@@ -96,7 +97,7 @@ def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
     record, match, setup = folded.record, folded.match, folded.match.setup
     count = 1 + len(record.steps) + (record.result is not None)
     ended = match.result.reason if match.result else None
-    rule = match.game.rules.get(ended or "")
+    rule = {**match.game.rules, BY_DEFAULT.id: BY_DEFAULT}.get(ended or "")
     fixed = "fixed beforehand" if record.header.seed else "revealed at the end"
     yield "Match", setup.match
     yield "Game", f"{match.game.title} ({setup.game})"

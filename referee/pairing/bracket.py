@@ -10,7 +10,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, PlayedPairing, without
+from .base import Pairing, PlayedPairing
+from .elimination import EliminationState
 
 NOBODY = -1
 
@@ -37,43 +38,45 @@ class BracketMatch(Struct, frozen=True, kw_only=True):
     """Played only if the second entrant of the match before it has won that."""
 
 
-class Graph(Struct, frozen=True):
-    """All matches that there may be, each behind those that it waits for."""
+class State(EliminationState, frozen=True, kw_only=True):
+    """A bracket after some results; the place of a match is its index in the graph."""
 
     nodes: tuple[BracketMatch, ...]
-    feeds: tuple[tuple[int, ...], ...]
-    """By match: the matches that wait for its result."""
-
-
-class State(Struct, frozen=True, kw_only=True):
-    """A bracket after some results."""
-
-    graph: Graph
-    seeds: tuple[int, ...]
-    """Entrants, best first."""
-    replays: int
-    """How often a drawn match is played again before the better seed goes on."""
+    """All matches that there may be, each behind those that it waits for."""
     results: tuple[tuple[int, int] | None, ...]
     """By match: winner and loser, or None; each may be NOBODY."""
-    due: tuple[Pairing, ...] = ()
-    open: tuple[tuple[int, int], ...] = ()
-    """By pairing that is due: the match's index, and how often it was drawn already."""
     leans: tuple[int, ...]
     """By entrant: more matches in the first seat than in the second."""
-    withdrawn: frozenset[int] = frozenset()
-    number: int = 0
-    """Of the last pairing."""
 
+    def after(self, played: PlayedPairing, place: int, draws: int) -> "State":
+        """Return the state with the match decided, or with the match due again."""
+        leans, seats = list(self.leans), played.pairing.seats
+        for entrant, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
+            leans[entrant] += step
+        state = replace(self, leans=tuple(leans))
+        winner = _winner(self, played, draws)
+        if winner is None:
+            return _issued(state, place, draws + 1, (seats[1], seats[0]))
+        loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
+        return _decided(state, place, (winner, loser))
 
-def drawn(nodes: Iterable[BracketMatch]) -> Graph:
-    """Return a graph of matches."""
-    nodes = tuple(nodes)
-    feeds: list[list[int]] = [[] for _ in nodes]
-    for index, node in enumerate(nodes):
-        for source in node.sources:
-            if source.kind != "seed":
-                feeds[source.index].append(index)
-    return Graph(nodes, tuple(tuple(sorted(set(waiting))) for waiting in feeds))
+    def without_match(self, broken: Pairing, entrant: int) -> "State":
+        """Return the state with the match decided for the other one, if there is one."""
+        others = [other for other in broken.seats if other != entrant]
+        return _decided(self, self.place(broken), (others[0], entrant) if others else (entrant, NOBODY))
+
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
+        went_out = {
+            entrant: place
+            for node, result in zip(self.nodes, self.results, strict=True)
+            for entrant, place in zip(result or (), (node.winner_place, node.loser_place), strict=False)
+            if entrant != NOBODY and place is not None
+        }
+        groups: dict[int, list[int]] = {}
+        for entrant in self.seeds:
+            groups.setdefault(went_out.get(entrant, 0), []).append(entrant)
+        return tuple(tuple(groups[place]) for place in sorted(groups))
 
 
 def standard_order(size: int) -> list[int]:
@@ -88,61 +91,26 @@ def standard_order(size: int) -> list[int]:
     return order
 
 
-def start(graph: Graph, seeds: tuple[int, ...], replays: int) -> State:
-    """Return the state before the first match."""
-    state = State(
-        graph=graph, seeds=seeds, replays=replays, results=(None,) * len(graph.nodes), leans=(0,) * len(seeds)
-    )
-    return _opened(state, range(len(graph.nodes)))
+def winners_rounds(rounds: int) -> list[list[tuple[Source, Source]]]:
+    """Return who meets in each round, the final last, in a graph that begins with these matches.
 
-
-def record(state: State, played: PlayedPairing) -> State:
-    """Return the state after a result.
-
-    Raises:
-        NotDue: its pairing is not due.
+    Args:
+        rounds: at least one.
     """
-    due = without(state.due, played)
-    place = next(place for place, pairing in enumerate(state.due) if pairing.number == played.pairing.number)
-    index, draws = state.open[place]
-    leans, seats = list(state.leans), state.due[place].seats
-    for entrant, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
-        leans[entrant] += step
-    after = replace(state, due=due, open=state.open[:place] + state.open[place + 1 :], leans=tuple(leans))
-    winner = _winner(state, played, draws)
-    if winner is None:
-        return _issued(after, index, draws + 1, (seats[1], seats[0]))
-    loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
-    return _decided(after, index, (winner, loser))
+    sources, found, start = [Source("seed", seed) for seed in standard_order(2**rounds)], [], 0
+    for _ in range(rounds):
+        found.append(list(zip(sources[::2], sources[1::2], strict=True)))
+        sources = [Source("winner", start + index) for index in range(len(found[-1]))]
+        start += len(sources)
+    return found
 
 
-def withdraw(state: State, entrant: int) -> State:
-    """Return the state without an entrant; whoever was to meet it goes on."""
-    if entrant in state.withdrawn:
-        return state
-    state = replace(state, withdrawn=state.withdrawn | {entrant})
-    for place, pairing in enumerate(state.due):
-        if entrant in pairing.seats:
-            index, _ = state.open[place]
-            others = [other for other in pairing.seats if other != entrant]
-            due, opened = state.due[:place] + state.due[place + 1 :], state.open[:place] + state.open[place + 1 :]
-            result = (others[0], entrant) if others else (entrant, NOBODY)
-            return _decided(replace(state, due=due, open=opened), index, result)
-    return state
-
-
-def places(state: State) -> tuple[tuple[int, ...], ...]:
-    """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
-    went_out = {
-        entrant: place
-        for node, result in zip(state.graph.nodes, state.results, strict=True)
-        for entrant, place in zip(result or (), (node.winner_place, node.loser_place), strict=False)
-        if entrant != NOBODY and place is not None
-    }
-    groups: dict[int, list[int]] = {}
-    for entrant in state.seeds:
-        groups.setdefault(went_out.get(entrant, 0), []).append(entrant)
-    return tuple(tuple(groups[place]) for place in sorted(groups))
+def start(nodes: Iterable[BracketMatch], seeds: tuple[int, ...], replays: int) -> State:
+    """Return the state before the first match."""
+    nodes = tuple(nodes)
+    return _opened(
+        State(nodes=nodes, seeds=seeds, replays=replays, results=(None,) * len(nodes), leans=(0,) * len(seeds)), 0
+    )
 
 
 def _winner(state: State, played: PlayedPairing, draws: int) -> int | None:
@@ -156,24 +124,22 @@ def _winner(state: State, played: PlayedPairing, draws: int) -> int | None:
 
 def _decided(state: State, index: int, result: tuple[int, int]) -> State:
     """Return the state with a match's result, and with what can be played or decided by that."""
-    results = (*state.results[:index], result, *state.results[index + 1 :])
-    return _opened(replace(state, results=results), state.graph.feeds[index])
+    return _opened(_with(state, index, result), index + 1)
 
 
-def _opened(state: State, indices: Iterable[int]) -> State:
-    """Return the state with those of some matches open whose entrants are known now."""
-    for index in indices:
-        node = state.graph.nodes[index]
-        one, two = (_entrant(state, source) for source in node.sources)
-        if one is None or two is None or state.results[index] is not None:
-            continue
-        if any(index == opened for opened, _ in state.open):
+def _with(state: State, index: int, result: tuple[int, int]) -> State:
+    return replace(state, results=(*state.results[:index], result, *state.results[index + 1 :]))
+
+
+def _opened(state: State, first: int) -> State:
+    """Return the state with those matches open or decided, from an index on, whose entrants are known now."""
+    waiting = {state.place(pairing) for pairing in state.due}
+    for index in range(first, len(state.nodes)):
+        one, two = (_entrant(state, source) for source in state.nodes[index].sources)
+        if one is None or two is None or state.results[index] is not None or index in waiting:
             continue
         result = _without_match(state, index, one, two)
-        if result is not None:
-            state = _decided(state, index, result)
-        else:
-            state = _issued(state, index, 0, _seated(state, one, two))
+        state = _issued(state, index, 0, _seated(state, one, two)) if result is None else _with(state, index, result)
     return state
 
 
@@ -187,7 +153,7 @@ def _entrant(state: State, source: Source) -> int | None:
 
 def _without_match(state: State, index: int, one: int, two: int) -> tuple[int, int] | None:
     """Return the result of a match that needs none: a bye later than at the start, a walkover, or a needless reset."""
-    node = state.graph.nodes[index]
+    node = state.nodes[index]
     if node.is_reset and not _is_upset(state, index - 1):
         return one, two
     if NOBODY in (one, two):
@@ -201,7 +167,7 @@ def _without_match(state: State, index: int, one: int, two: int) -> tuple[int, i
 def _is_upset(state: State, index: int) -> bool:
     """Tell whether the second entrant of a match has won it, and both go on."""
     result = state.results[index]
-    first = _entrant(state, state.graph.nodes[index].sources[0])
+    first = _entrant(state, state.nodes[index].sources[0])
     return result is not None and result[0] != first and state.withdrawn.isdisjoint(result)
 
 
@@ -213,7 +179,6 @@ def _seated(state: State, one: int, two: int) -> tuple[int, ...]:
 
 
 def _issued(state: State, index: int, draws: int, seats: tuple[int, ...]) -> State:
-    """Return the state with one more pairing due."""
-    node, number = state.graph.nodes[index], state.number + 1
-    pairing = Pairing(number=number, round=node.round, seats=seats, table=node.table)
-    return replace(state, due=(*state.due, pairing), open=(*state.open, (index, draws)), number=number)
+    """Return the state with a match due, for the first time or again."""
+    node = state.nodes[index]
+    return state.issued(index, draws, seats=seats, round=node.round, table=node.table)

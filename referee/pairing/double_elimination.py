@@ -7,8 +7,9 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import bracket
-from .base import EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
+from .base import EntrantField, Extent
 from .bracket import BracketMatch, Source, State
+from .elimination import EliminationFormat
 from .seeding import seeded
 
 
@@ -21,7 +22,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often a drawn match is played again before the better seed goes on."""
 
 
-class DoubleElimination(PairingFormat[State]):
+class DoubleElimination(EliminationFormat[State]):
     """A knockout in which one loss is forgiven."""
 
     name = "doubleelimination"
@@ -37,33 +38,12 @@ class DoubleElimination(PairingFormat[State]):
         """
         self.check_field(field)
         rounds = (len(field.entrants) - 1).bit_length()
-        graph = bracket.drawn(_nodes(rounds, reset=options.reset))
-        return bracket.start(graph, seeded(field, shuffle), options.replays)
+        return bracket.start(_nodes(rounds, reset=options.reset), seeded(field, shuffle), options.replays)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: everybody but the winner loses twice, who may lose once."""
         matches = 2 * len(field.entrants) - 2
         return Extent(fewest=matches, most=(matches + options.reset) * (1 + options.replays))
-
-    def due(self, state: State) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now."""
-        return state.due
-
-    def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
-        return bracket.record(state, played)
-
-    def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; whoever was to meet it goes on."""
-        return bracket.withdraw(state, entrant)
-
-    def places(self, state: State) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst; those that lost their second match in one round share one."""
-        return bracket.places(state)
 
 
 def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
@@ -95,16 +75,15 @@ def _nodes(rounds: int, *, reset: bool) -> Iterator[BracketMatch]:
 
 def _winners(rounds: int) -> list[BracketMatch]:
     """Return the winners' bracket."""
-    order = bracket.standard_order(2**rounds)
-    sources = [Source("seed", seed) for seed in order]
-    nodes: list[BracketMatch] = []
-    for number in range(1, rounds + 1):
-        pairs = zip(sources[::2], sources[1::2], strict=True)
-        table = "winners' final" if number == rounds else f"winners' round {number}"
-        start = len(nodes)
-        nodes += [BracketMatch(table=table, round=max(1, 2 * number - 2), sources=pair) for pair in pairs]
-        sources = [Source("winner", index) for index in range(start, len(nodes))]
-    return nodes
+    return [
+        BracketMatch(
+            table="winners' final" if number == rounds else f"winners' round {number}",
+            round=max(1, 2 * number - 2),
+            sources=pair,
+        )
+        for number, pairs in enumerate(bracket.winners_rounds(rounds), 1)
+        for pair in pairs
+    ]
 
 
 def _losers(rounds: int) -> list[BracketMatch]:

@@ -7,8 +7,9 @@ from msgspec import Meta, Struct
 
 from ..games.base import Shuffle
 from . import bracket, multi_seat_knockout
-from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing
+from .base import BadFormat, EntrantField, Extent
 from .bracket import BracketMatch, Source
+from .elimination import EliminationFormat
 from .seeding import seeded
 
 State = bracket.State | multi_seat_knockout.State
@@ -26,7 +27,7 @@ class Options(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     else one."""
 
 
-class Knockout(PairingFormat[State]):
+class Knockout(EliminationFormat[State]):
     """Who loses is out; the last one wins."""
 
     name = "knockout"
@@ -50,8 +51,8 @@ class Knockout(PairingFormat[State]):
         if field.seats > 2:
             return multi_seat_knockout.start(seeds, field.seats, advance, options.replays)
         rounds = (len(seeds) - 1).bit_length()
-        graph = bracket.drawn(_nodes(rounds, third_place=options.third_place and len(seeds) > 3))
-        return bracket.start(graph, seeds, options.replays)
+        nodes = _nodes(rounds, third_place=options.third_place and len(seeds) > 3)
+        return bracket.start(nodes, seeds, options.replays)
 
     def extent(self, options: Any, field: EntrantField) -> Extent:
         """Return how long it takes: of two seats, everybody but the winner loses once."""
@@ -63,30 +64,6 @@ class Knockout(PairingFormat[State]):
             tables = multi_seat_knockout.tables_by_round(count, field.seats, _advance(options, field))
             matches, rounds = sum(tables), len(tables)
         return Extent(fewest=matches, most=matches * (1 + options.replays), rounds=rounds)
-
-    def due(self, state: State) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now."""
-        return state.due
-
-    def record(self, state: State, played: PlayedPairing) -> State:
-        """Return the state after a result.
-
-        Raises:
-            NotDue: the pairing is not due.
-        """
-        if isinstance(state, bracket.State):
-            return bracket.record(state, played)
-        return multi_seat_knockout.record(state, played)
-
-    def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; whoever was to meet it goes on."""
-        if isinstance(state, bracket.State):
-            return bracket.withdraw(state, entrant)
-        return multi_seat_knockout.withdraw(state, entrant)
-
-    def places(self, state: State) -> tuple[tuple[int, ...], ...]:
-        """Return groups of entrants from best to worst; those that lost in one round share one."""
-        return bracket.places(state) if isinstance(state, bracket.State) else multi_seat_knockout.places(state)
 
 
 def _advance(options: Options, field: EntrantField) -> int:
@@ -101,19 +78,13 @@ def _nodes(rounds: int, *, third_place: bool) -> Iterator[BracketMatch]:
         rounds: at least one.
         third_place: whether the losers of the semi-finals meet; there are two of them.
     """
-    sources = [Source("seed", seed) for seed in bracket.standard_order(2**rounds)]
-    start = 0
-    for number in range(1, rounds):
-        pairs = list(zip(sources[::2], sources[1::2], strict=True))
+    *early, [(one, two)] = bracket.winners_rounds(rounds)
+    for number, pairs in enumerate(early, 1):
         is_semi = number == rounds - 1
         place = None if is_semi and third_place else 2 ** (rounds - number) + 1
-        table = "semi-final" if is_semi else ""
         for pair in pairs:
-            yield BracketMatch(table=table, round=number, sources=pair, loser_place=place)
-        sources = [Source("winner", index) for index in range(start, start + len(pairs))]
-        start += len(pairs)
-    one, two = sources
+            yield BracketMatch(table="semi-final" if is_semi else "", round=number, sources=pair, loser_place=place)
     if third_place:
-        losers = (Source("loser", start - 2), Source("loser", start - 1))
+        losers = (Source("loser", one.index), Source("loser", two.index))
         yield BracketMatch(table="third place", round=rounds, sources=losers, winner_place=3, loser_place=4)
     yield BracketMatch(table="final", round=rounds, sources=(one, two), winner_place=1, loser_place=2)

@@ -7,39 +7,56 @@ bye, the best slots first.
 
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from .balanced_tables import seat_one
-from .base import Pairing, PlayedPairing, without
+from .base import Pairing, PlayedPairing
+from .elimination import EliminationState
 
 
-class State(Struct, frozen=True, kw_only=True):
+class State(EliminationState, frozen=True, kw_only=True):
     """A knockout after some results."""
 
-    seeds: tuple[int, ...]
-    """Entrants, best first."""
     slots: tuple[int, ...]
     """Those that began this round, in the order of their slots."""
     going_on: tuple[tuple[int, int], ...] = ()
     """Slot and entrant of all that are through to the next round."""
     out: tuple[tuple[int, ...], ...] = ()
     """Groups of those that are out, the first ones out first."""
-    places: tuple[tuple[int, int], ...] = ()
-    """Entrant and place at its table, of those that went out in this round."""
+    ranks: tuple[tuple[int, int], ...] = ()
+    """Entrant and rank at its table, of those that went out in this round."""
     used: tuple[tuple[int, ...], ...]
     """Entrant -> seat -> matches in it."""
     advance: int
     """How many of a table go on."""
-    replays: int
-    """How often a table is played again that does not say who goes on, before the better slots do."""
-    due: tuple[Pairing, ...] = ()
-    open: tuple[tuple[int, int], ...] = ()
-    """By pairing that is due: how many go on, and how often it was drawn already."""
-    withdrawn: frozenset[int] = frozenset()
+    counts: tuple[int, ...] = ()
+    """How many go on from each match of this round, byes included."""
+    first: int = 0
+    """The place of the first match of this round."""
     round: int = 0
-    number: int = 0
-    """Of the last pairing."""
+
+    def after(self, played: PlayedPairing, place: int, draws: int) -> "State":
+        """Return the state with the table settled, or with the table due again."""
+        table, used, count = played.pairing.seats, list(self.used), self.counts[place - self.first]
+        for seat, entrant in enumerate(table if len(table) > 1 else ()):
+            used[entrant] = tuple(times + (at == seat) for at, times in enumerate(used[entrant]))
+        state = replace(self, used=tuple(used))
+        groups = played.ranking or (tuple(range(len(table))),)
+        if not _is_clear(groups, count) and draws < self.replays:
+            return _issued(state, place, draws + 1, seat_one(table, used))
+        ranks = {table[seat]: rank for rank, group in enumerate(groups) for seat in group}
+        return _settled(state, table, ranks, count)
+
+    def without_match(self, broken: Pairing, entrant: int) -> "State":
+        """Return the state with the table settled: all others go on."""
+        table = broken.seats
+        return _settled(self, table, {other: int(other == entrant) for other in table}, len(table) - 1)
+
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
+        gone = {entrant for group in self.out for entrant in group}
+        left = tuple(entrant for entrant in self.seeds if entrant not in gone)
+        return (*((left,) if left else ()), *reversed(self.out))
 
 
 def start(seeds: tuple[int, ...], seats: int, advance: int, replays: int) -> State:
@@ -64,50 +81,6 @@ def tables_by_round(left: int, seats: int, advance: int) -> list[int]:
     return found
 
 
-def record(state: State, played: PlayedPairing) -> State:
-    """Return the state after a result.
-
-    Raises:
-        NotDue: its pairing is not due.
-    """
-    due = without(state.due, played)
-    place = next(place for place, pairing in enumerate(state.due) if pairing.number == played.pairing.number)
-    (count, draws), table = state.open[place], state.due[place].seats
-    used = list(state.used)
-    if len(table) > 1:
-        for seat, entrant in enumerate(table):
-            used[entrant] = tuple(times + (at == seat) for at, times in enumerate(used[entrant]))
-    opened = state.open[:place] + state.open[place + 1 :]
-    after = replace(state, due=due, open=opened, used=tuple(used))
-    groups = played.ranking or (tuple(range(len(table))),)
-    if not _is_clear(groups, count) and draws < state.replays:
-        again = seat_one(table, used)
-        return _issued(after, again, count, draws + 1)
-    ranks = {table[seat]: rank for rank, group in enumerate(groups) for seat in group}
-    return _settled(after, table, ranks, count)
-
-
-def withdraw(state: State, entrant: int) -> State:
-    """Return the state without an entrant; of a table that it breaks up, all others go on."""
-    if entrant in state.withdrawn:
-        return state
-    state = replace(state, withdrawn=state.withdrawn | {entrant})
-    place = next((place for place, pairing in enumerate(state.due) if entrant in pairing.seats), None)
-    if place is None:
-        return state
-    table = state.due[place].seats
-    due, opened = state.due[:place] + state.due[place + 1 :], state.open[:place] + state.open[place + 1 :]
-    ranks = {other: int(other == entrant) for other in table}
-    return _settled(replace(state, due=due, open=opened), table, ranks, len(table) - 1)
-
-
-def places(state: State) -> tuple[tuple[int, ...], ...]:
-    """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
-    gone = {entrant for group in state.out for entrant in group}
-    left = tuple(entrant for entrant in state.seeds if entrant not in gone)
-    return (*((left,) if left else ()), *reversed(state.out))
-
-
 def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
     """Tell whether a ranking says who the best are, so many."""
     through = 0
@@ -125,7 +98,7 @@ def _settled(state: State, table: Sequence[int], ranks: dict[int, int], count: i
     best = sorted(slot[entrant] for entrant in table)[:count]
     lost = tuple((entrant, ranks.get(entrant, len(table))) for entrant in order[count:])
     through = (*state.going_on, *zip(best, order[:count], strict=True))
-    state = replace(state, going_on=through, places=(*state.places, *lost))
+    state = replace(state, going_on=through, ranks=(*state.ranks, *lost))
     if state.due:
         return state
     return _next_round(_closed(state), tuple(entrant for _, entrant in sorted(through)))
@@ -133,9 +106,12 @@ def _settled(state: State, table: Sequence[int], ranks: dict[int, int], count: i
 
 def _closed(state: State) -> State:
     """Return the state with those who are out in groups: equally good ones of a round share one."""
-    ranks = sorted({rank for _, rank in state.places}, reverse=True)
-    groups = tuple(tuple(entrant for entrant, place in state.places if place == rank) for rank in ranks)
-    return replace(state, out=(*state.out, *groups), places=(), going_on=())
+    ranks = dict(state.ranks)
+    groups = tuple(
+        tuple(entrant for entrant in state.slots if ranks.get(entrant) == rank)
+        for rank in sorted(set(ranks.values()), reverse=True)
+    )
+    return replace(state, out=(*state.out, *groups), ranks=(), going_on=())
 
 
 def _next_round(state: State, slots: tuple[int, ...]) -> State:
@@ -144,17 +120,17 @@ def _next_round(state: State, slots: tuple[int, ...]) -> State:
     gone = tuple(entrant for entrant in slots if entrant in state.withdrawn)
     out = (*state.out, gone) if gone else state.out
     seats = len(state.used[0])
-    state = replace(state, slots=left, out=out, round=state.round + 1)
+    first = state.first + len(state.counts)
+    state = replace(state, slots=left, out=out, round=state.round + 1, first=first, counts=())
     if len(left) < seats:
         return state
     tables, extra = _cut(len(left), seats, state.advance)
     byes = len(left) - tables * seats
-    for entrant in left[:byes]:
-        state = _issued(state, (entrant,), 1, 0)
-    for index in range(tables):
-        members = _snake(left[byes:], tables, index)
-        count = state.advance + (extra if index == tables - 1 else 0)
-        state = _issued(state, seat_one(members, state.used), 1 if len(left) == seats else count, 0)
+    members = [seat_one(_snake(left[byes:], tables, index), state.used) for index in range(tables)]
+    last = 1 if len(left) == seats else state.advance + extra
+    state = replace(state, counts=(*(1,) * byes, *(state.advance,) * (tables - 1), last))
+    for place, entrants in enumerate([*((entrant,) for entrant in left[:byes]), *members], first):
+        state = _issued(state, place, 0, entrants)
     return state
 
 
@@ -180,9 +156,7 @@ def _cut(left: int, seats: int, advance: int) -> tuple[int, int]:
     return tables, max(0, tables * off - (left - aim))
 
 
-def _issued(state: State, seats: tuple[int, ...], count: int, draws: int) -> State:
-    """Return the state with one more pairing due, from which so many go on."""
-    is_final = len(state.slots) == len(seats)
-    number = state.number + 1
-    pairing = Pairing(number=number, round=state.round, seats=seats, table="final" if is_final else "")
-    return replace(state, due=(*state.due, pairing), open=(*state.open, (count, draws)), number=number)
+def _issued(state: State, place: int, draws: int, seats: tuple[int, ...]) -> State:
+    """Return the state with a match due, for the first time or again."""
+    table = "final" if len(state.slots) == len(seats) else ""
+    return state.issued(place, draws, seats=seats, round=state.round, table=table)

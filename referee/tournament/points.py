@@ -12,6 +12,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from ..errors import BadRequest
+from ..match.setup import Margin
 from ..pairing.base import PlayedPairing
 
 ZERO = Fraction(0)
@@ -36,6 +37,8 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bye: float | None = None
     """What a bye is worth, as a share of a first place: 1 all of it, 0.5 half. None: a win in matches of two, and in
     larger ones what a table gives on average."""
+    default_margin: Margin = 0
+    """The game's points for who alone is left in a match, all others having fouled; those get 0."""
     teams: tuple[tuple[int, ...], ...] = ()
     """Seats that win and lose together, all seats, as the game has them; none: everyone plays for itself. A team takes
     up one place, so its win is worth as much as that of one seat against another."""

@@ -142,17 +142,20 @@ def test_check_tells_of_a_command_that_is_not_there(small: Path, key: str) -> No
 
 
 def test_a_program_that_does_not_start_is_suspended(tmp_path: Path) -> None:
-    """After as many matches as the file says it plays no more; everybody else plays on, and it is reported."""
+    """After as many matches as the file says it plays no more; the others win by default and play on; it is told."""
     folder = tmp_path / "broken"
     folder.mkdir()
     (folder / "player.toml").write_text(f'name = "broken"\nrun = """{sys.executable} -c "{CRASHES}" """\n')
     text = SMALL.replace('"house:random", "house:random", "house:random"', '"house:random", "house:random", "broken"')
-    (tmp_path / "t.toml").write_text("suspend_after = 2\n" + text + "cycles = 3\n")
+    text += "cycles = 3\n[scoring]\ndefault_margin = 4\n"
+    (tmp_path / "t.toml").write_text("suspend_after = 2\n" + text)
     done = referee("tournament", "t.toml", "--json", cwd=tmp_path)
     told = events(done.stdout)
     (suspended,) = named(told, "entrant-suspended")
     assert (suspended["name"], "failed to start in 2 matches" in suspended["why"]) == ("broken", True)
-    fouls = [foul for entry in entries(tmp_path, "t") for foul in entry["fouls"]]
+    defaults = [entry for entry in entries(tmp_path, "t") if entry["fouls"]]
+    assert {(entry["reason"], sum(entry["scores"])) for entry in defaults} == {("default", 4)}
+    fouls = [foul for entry in defaults for foul in entry["fouls"]]
     assert {foul["cause"] for foul in fouls} <= {"refused-to-start", "crashed", "disconnected"}
     assert 2 <= len(fouls) <= 3  # one match may have been going on
     assert len(entries(tmp_path, "t")) - len(fouls) == 3  # of the other two, against each other

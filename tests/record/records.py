@@ -55,6 +55,7 @@ STALL = 300.0
 """In ms; more than the margin within which lateness is judged."""
 FAULTY = 1
 """The seat that commits the faults."""
+HANDS = ([G, B], [Y, Y], [B, B])
 MOVES: tuple[tuple[Any, ...], ...] = ((place((0, 1, G)),), (EXCHANGE,), (PASS, place((1, 0, B))))
 """By seat, what it plays; afterwards it passes."""
 
@@ -113,10 +114,13 @@ def chooser(moves: Sequence[Any]) -> Choose:
     return lambda _view: next(coming, PASS)
 
 
-def story(faults: Faults | None = None, **fields: Any) -> Story:
-    """Play a position of three small hands to its end."""
-    match = new_match([G, B], [Y, Y], [B, B], pile=(RC, G, Y, R), **fields)
-    seats = [FaultySeat(chooser(moves), seat, faults if seat == FAULTY else None) for seat, moves in enumerate(MOVES)]
+def story(faults: Faults | None = None, hands: Sequence[list[str]] = HANDS, **fields: Any) -> Story:
+    """Play a position of small hands to its end."""
+    match = new_match(*hands, pile=(RC, G, Y, R), **fields)
+    seats = [
+        FaultySeat(chooser(moves), seat, faults if seat == FAULTY else None)
+        for seat, moves in enumerate(MOVES[: len(hands)])
+    ]
     return Story(match, tuple(drive(match, seats)))
 
 
@@ -304,6 +308,11 @@ STORIES: dict[str, Callable[[], Story]] = {
     "acknowledged": lambda: story(acknowledge=True),
     "finished": finished,
     "all gone": lambda: cut(tell("clean"), 5, *(lost(seat, 20.0 + seat) for seat in range(3))),
+    "won by default": lambda: story(dict([FAULTS["crashed"]]), hands=HANDS[:2], default_margin=3),
+    "won by default, acknowledged": lambda: story(
+        dict([FAULTS["late start"]]), hands=HANDS[:2], default_margin=0, acknowledge=True
+    ),
+    "alone at the start": lambda: story(dict([FAULTS["vacant"]]), hands=HANDS[:2], default_margin=0),
     "left after the end": left_after_the_end,
     "void": lambda: cut(tell("clean"), 6, failed(9.5)),
     "void, acknowledged": lambda: cut(tell("acknowledged"), 9, failed(99.5)),

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from protocol.messages import TimeControl
 
 from ... import chance
 from ...games.base import BadSetup, Game, seats_text
 from ...launch import MEMORY_MIB, ProgramLimits
-from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
+from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, Margin
 from ...net.links.addresses import EndpointError, check
 from ...net.tournaments.run_settings import RunSettings
 from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
@@ -51,6 +52,7 @@ _NAMES = ValueKind(list[str], "a list of names: [...]")
 _ROWS = ValueKind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
 _ROW = ValueKind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
 _NUMBER = ValueKind(float, "a number")
+_MARGIN = ValueKind(Margin, "whole points, from 0 to 1000000")
 _URL = ValueKind(
     Annotated[str, Meta(pattern=r"^(?:sqlite:///(?!:memory:)|postgresql(?:\+psycopg)?://)[^\x00-\x1f\x7f]+$(?!\n)")],
     'the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"',
@@ -248,14 +250,14 @@ class _File:
         section = self._top.table("scoring", "under [scoring]")
         rows = [self._row(index, row) for index, row in enumerate(section.take("by_rank", _ROWS, []))]
         right = tuple(row for row in rows if row is not None)
-        bye = section.take("bye", _NUMBER)
-        scoring = Scoring()
+        bye, margin = section.take("bye", _NUMBER), section.take("default_margin", _MARGIN, 0)
+        scoring = Scoring(default_margin=margin)
         try:
-            scoring = Scoring(bye=bye)
+            scoring = replace(scoring, bye=bye)
         except BadScoring:
             section.refuse("bye", f"takes a share of a first place, from 0 to 1, not {shown(bye)}")
         try:
-            scoring = Scoring(by_rank=right, bye=scoring.bye, teams=teams)
+            scoring = replace(scoring, by_rank=right, teams=teams)
         except BadScoring as error:
             section.refuse("by_rank", _plain(error))
         sides, noun = (len(teams), "teams") if teams else (seats, "seats")

@@ -22,6 +22,8 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
     time: TimeControl = DEFAULT_TIME
     lag_margin_ms: float = DEFAULT_LAG_MARGIN_MS
+    default_margin: int | None = None
+    """As in the setup of a match."""
     lot: bool = False
     """Whether the seats are drawn by lot."""
     come_back_s: float = 0.0
@@ -83,6 +85,7 @@ def setup_of(settings: TableSettings, game: str, match: str, names: Sequence[str
         lot=settings.lot,
         time=settings.time,
         lag_margin_ms=settings.lag_margin_ms,
+        default_margin=settings.default_margin,
         acknowledge=settings.acknowledge,
         nonces=settings.seed is None and settings.deal is None,
         commitment=chance.commitment(seed),

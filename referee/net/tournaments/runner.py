@@ -296,6 +296,7 @@ class TournamentRunner:
             options=self._spec.options,
             time=self._spec.time,
             lag_margin_ms=self._spec.lag_margin_ms,
+            default_margin=self._spec.scoring.default_margin,
             acknowledge=self._spec.acknowledge,
             come_back_s=self._run_settings.come_back_s,
             seed=seed,

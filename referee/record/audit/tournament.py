@@ -188,6 +188,7 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
         "acknowledge": spec.acknowledge,
         "time": spec.time,
         "lag_margin_ms": spec.lag_margin_ms,
+        "default_margin": spec.scoring.default_margin,
         "position": None,
         "nonces": spec.seed is None and not spec.duplicate,
     }

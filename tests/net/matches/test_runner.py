@@ -202,6 +202,20 @@ def test_a_lost_connection(running: InMemoryMatch) -> None:
     assert running.end().winners == (0,)
 
 
+def test_an_answer_that_crosses_a_default_is_nobodys_foul(open_match: OpenMatch) -> None:
+    """Who is left is told that it has won while it thinks; its move comes later, and is dropped."""
+    running = open_match(default_margin=2)
+    running.ready()
+    thinking = running.peers[0]
+    move = thinking.connection.send(Move(match="m1", turn=running.asked(0).turn, move=PASS))
+    running.peers[1].wire.drop()
+    thinking.raw(move)
+    result = running.end()
+    assert (result.winners, result.scores, result.reason) == ((0,), (2, 0), "default")
+    assert running.fouls() == [(1, Cause.DISCONNECTED)]
+    assert kinds(thinking.heard())[-2:] == ["Told", "End"]
+
+
 def test_a_frame_broken_off_is_malformed(running: InMemoryMatch) -> None:
     """A connection that ends in the middle of a frame leaves that frame as evidence."""
     running.peers[0].raw(b"\0\0\0\x20abc")

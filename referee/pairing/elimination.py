@@ -1,0 +1,98 @@
+"""What all knockouts have in common: matches with fixed places, some of them played again.
+
+Each place that a match can have is known before its entrants are, and so are the numbers of the match and of its
+replays. So the same results give the same matches, in whatever order they come in.
+"""
+
+from typing import Self, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .base import Pairing, PairingFormat, PlayedPairing, without
+
+
+class EliminationState(Struct, frozen=True, kw_only=True):
+    """A knockout after some results."""
+
+    seeds: tuple[int, ...]
+    """Entrants, best first."""
+    replays: int
+    """How often a match that does not say who goes on is played again before the better ones do."""
+    due: tuple[Pairing, ...] = ()
+    """By their numbers."""
+    withdrawn: frozenset[int] = frozenset()
+
+    def record(self, played: PlayedPairing) -> Self:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: its pairing is not due.
+        """
+        state = replace(self, due=without(self.due, played))
+        return state.after(played, self.place(played.pairing), (played.pairing.number - 1) % (self.replays + 1))
+
+    def withdraw(self, entrant: int) -> Self:
+        """Return the state without an entrant; whoever was to meet it goes on."""
+        if entrant in self.withdrawn:
+            return self
+        due = tuple(pairing for pairing in self.due if entrant not in pairing.seats)
+        state = replace(self, due=due, withdrawn=self.withdrawn | {entrant})
+        broken = next((pairing for pairing in self.due if entrant in pairing.seats), None)
+        return state if broken is None else state.without_match(broken, entrant)
+
+    def place(self, pairing: Pairing) -> int:
+        """Return the place of a match, from 0."""
+        return (pairing.number - 1) // (self.replays + 1)
+
+    def issued(self, place: int, draws: int, *, seats: tuple[int, ...], round: int, table: str) -> Self:  # noqa: A002  # a pairing's
+        """Return the state with one more pairing due.
+
+        Args:
+            place: of the match, from 0.
+            draws: how often it was played in vain.
+            seats: who plays.
+            round: as in the pairing.
+            table: as in the pairing.
+        """
+        pairing = Pairing(number=place * (self.replays + 1) + draws + 1, seats=seats, round=round, table=table)
+        return replace(self, due=tuple(sorted((*self.due, pairing), key=lambda other: other.number)))
+
+    def after(self, played: PlayedPairing, place: int, draws: int) -> Self:
+        """Return the state, in which a pairing is due no more, with what follows from its result."""
+        raise NotImplementedError
+
+    def without_match(self, broken: Pairing, entrant: int) -> Self:
+        """Return the state, in which a pairing is due no more, with what follows from an entrant's withdrawal."""
+        raise NotImplementedError
+
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
+        raise NotImplementedError
+
+
+S = TypeVar("S", bound=EliminationState)
+
+
+class EliminationFormat(PairingFormat[S]):
+    """A format whose state knows the rest."""
+
+    def due(self, state: S) -> tuple[Pairing, ...]:
+        """Return every pairing that may be played now."""
+        return state.due
+
+    def record(self, state: S, played: PlayedPairing) -> S:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return state.record(played)
+
+    def withdraw(self, state: S, entrant: int) -> S:
+        """Return the state without an entrant; whoever was to meet it goes on."""
+        return state.withdraw(entrant)
+
+    def places(self, state: S) -> tuple[tuple[int, ...], ...]:
+        """Return groups of entrants from best to worst; those that went out in one round share one."""
+        return state.places()
