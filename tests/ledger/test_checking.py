@@ -109,13 +109,18 @@ def _nothing(path: Path) -> None:
     path.write_bytes(b"")
 
 
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 def _view(path: Path) -> None:
     changed(path, "ALTER TABLE steps RENAME TO kept; CREATE VIEW steps AS SELECT * FROM kept")
 
 
 SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "gone": (Path.unlink, "no file"),
-    "a folder": (lambda path: (path.unlink(), path.mkdir()), "no file"),
+    "a folder": (_folder, "no file"),
     "empty": (_nothing, "damaged or empty"),
     "text": (lambda path: path.write_text("This is no database.\n" * 100), "no database"),
     "cut off": (lambda path: path.write_bytes(path.read_bytes()[:9000]), "damaged"),

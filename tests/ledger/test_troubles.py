@@ -9,14 +9,12 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from msgspec.structs import replace
 from sqlalchemy import text
 
 from referee.ledger import engine as ledger_engine
 from referee.ledger.ledger import Ledger, LedgerError, file_of, url_of, without_password
 
-from ..tournament.courses import SALT
-from .ledgers import KEY, SPEC, founded, rows, stop, write_until_killed
+from .ledgers import founded, rows, stop, write_until_killed
 
 KILLS = {"sqlite": 20, "postgresql": 4}
 
@@ -127,9 +125,9 @@ def test_the_lock_of_another_process_is_told(url: str, monkeypatch: pytest.Monke
         with one.at_once():
             one.take("cup", stop(1))
             with pytest.raises(LedgerError, match="another process is writing to it; wait"):
-                other.found(replace(SPEC, name="cap"), SALT, KEY)
+                other.take("cup", stop(1))
             assert rows(other, "steps") == []
-        other.found(replace(SPEC, name="cap"), SALT, KEY)
+        other.take("cup", stop(2))
 
 
 def test_a_full_disk_is_told_and_nothing_is_half(tmp_path: Path) -> None:
