@@ -13,6 +13,7 @@ from referee.record.audit.audit import audit
 from referee.record.key_file import VARIABLE, load_or_make
 from referee.record.reader import Redacted
 from referee.record.redacted import check_redacted
+from referee.record.tournament_record import is_tournament, read_tournament
 
 from .ledger.postgresql import server
 
@@ -44,6 +45,9 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     if request.node.get_closest_marker("forges") is None:
         registry = load()
         for path in tmp_path.rglob("*.jsonl"):
+            if is_tournament(path):
+                read_tournament(path)
+                continue
             try:
                 audit(path, registry.game, is_strict=False, moves_in=registry.moves_in)
             except Redacted:

@@ -163,6 +163,7 @@ byes = _table(
 rulings = _table(
     "rulings",
     _number("line"),
+    _text("id"),
     _text("kind"),
     _text("name", is_optional=True),
     _text("match", is_optional=True),

@@ -14,8 +14,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from referee.app.new_player import make_player
 from referee.ledger.ledger import FILE, Ledger, url_of
 
@@ -134,12 +132,19 @@ def results(path: Path) -> list[dict[str, Any]]:
     """
     ledger = Ledger(url_of(path.parent / "logs" / NAME / FILE))
     try:
-        found = [msgspec.to_builtins(entry) for entry in ledger.entries(NAME)]
+        rows = list(ledger.rows(NAME))
     finally:
         ledger.close()
-    for entry in found:
-        del entry["head"], entry["used_ms"], entry["context"]["opening"], entry["context"]["taken"]
-    return sorted(found, key=lambda entry: str(entry["match"]))
+    match = {row[2]: row[3] for row in rows if row[0] == "results"}
+    found = {
+        row[3]: {"match": row[3], "result": row[4:7], "seats": [], "fouls": []} for row in rows if row[0] == "results"
+    }
+    for table, _, line, *rest in rows:
+        if table == "placings":
+            found[match[line]]["seats"].append(rest[:-1])
+        elif table == "fouls":
+            found[match[line]]["fouls"].append(rest)
+    return sorted(found.values(), key=lambda entry: str(entry["match"]))
 
 
 def report(calm: Path, wild: Path, matches: int) -> int:

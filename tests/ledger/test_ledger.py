@@ -1,268 +1,223 @@
-"""The ledger on both databases: what goes in comes out, in order, and stays as it is."""
+"""The ledger on both databases: what a tournament's steps become in it, and that it stays as it is."""
 
-from collections.abc import Callable, Iterator
-from itertools import count, pairwise
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 from sqlalchemy import create_engine, text
 
 from referee.ledger.ledger import Ledger, LedgerError, url_of
 from referee.ledger.tables import REFUSAL, metadata
-from referee.tournament.match_context import FoulEntry, MatchEntry
+from referee.tournament import commands as c
+from referee.tournament import events as e
 
-from ..tournament.courses import spec_of
-from .ledgers import AT, SALT, SPEC, entry_of, founded, in_tournament
-
-_NUMBERS = count()
+from ..tournament.courses import AT, SALT, spec_of
+from .ledgers import KEY, LATER, SPEC, begin, course, founded, opened, played, rows, ruling, step, stop, taken
 
 # --- tournaments
 
 
 def test_a_tournament_is_founded_once(ledger: Ledger) -> None:
-    """The same again changes nothing; what was founded comes back."""
-    ledger.found(SPEC, SALT)
-    assert ledger.spec("cup") == (SPEC, SALT)
-    assert ledger.spec("cap") is None
+    """The same again changes nothing."""
+    before = list(ledger.rows("cup"))
+    ledger.found(SPEC, SALT, KEY)
+    assert list(ledger.rows("cup")) == before
+    assert ledger.has("cup")
+    assert not ledger.has("cap")
+    assert rows(ledger, "entrants") == [(number, f"e{number}", "house:dag", None) for number in range(5)]
 
 
 @pytest.mark.parametrize(
-    ("spec", "salt", "difference"),
+    ("spec", "salt", "key", "difference"),
     [
-        (spec_of(4, duplicate=True), SALT, "duplicate is False there, True here"),
-        (spec_of(4, "swiss"), SALT, "format is 'roundrobin' there, 'swiss' here"),
-        (SPEC, "00" * 16, "another salt"),
+        (replace(SPEC, duplicate=True), SALT, KEY, "duplicate is False there, True here"),
+        (spec_of(5), SALT, KEY, "format is 'swiss' there, 'roundrobin' here"),
+        (SPEC, "00" * 16, KEY, "another salt or key"),
+        (SPEC, SALT, "00" * 32, "another salt or key"),
     ],
 )
-def test_another_tournament_of_that_name_is_refused(ledger: Ledger, spec: Any, salt: str, difference: str) -> None:
+def test_another_tournament_of_that_name_is_refused(
+    ledger: Ledger, spec: Any, salt: str, key: str, difference: str
+) -> None:
     """The organiser is told how they differ."""
+    before = list(ledger.rows("cup"))
     with pytest.raises(LedgerError, match=rf"another tournament 'cup': .*{difference}.*another name"):
-        ledger.found(spec, salt)
-    assert ledger.spec("cup") == (SPEC, SALT)
+        ledger.found(spec, salt, key)
+    assert list(ledger.rows("cup")) == before
 
 
 def test_tournaments_share_a_ledger(ledger: Ledger) -> None:
-    """Each has its own results, counted from 1, whatever the others do."""
-    ledger.found(replace(SPEC, name="cap"), SALT)
-    for number in (1, 2, 3):
-        assert ledger.take(entry_of(number), AT) == number
-        assert ledger.take(in_tournament(entry_of(number), "cap"), AT) == number
-    assert [entry.match for entry in ledger.entries("cap")] == ["cap-00001", "cap-00002", "cap-00003"]
-    assert [entry.match for entry in ledger.entries("cup")] == ["cup-00001", "cup-00002", "cup-00003"]
-    assert list(ledger.entries("none")) == []
+    """Each has its own course, whatever the others do."""
+    ledger.found(replace(SPEC, name="cap"), SALT, KEY)
+    for one, other in zip(course(), course("cap"), strict=True):
+        ledger.take("cup", one)
+        ledger.take("cap", other)
+    assert len(rows(ledger, "steps", "cap")) == len(rows(ledger, "steps", "cup")) == len(course())
+    assert list(ledger.rows("none")) == []
 
 
-# --- results
+# --- steps
 
 
-@pytest.fixture
-def few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Let ten rows be in memory at a time, and return that."""
-    monkeypatch.setattr("referee.ledger.ledger.CHUNK", 10)
-    monkeypatch.setattr("referee.ledger.rows.CHUNK", 10)
-    return 10
+def test_a_match_stands_in_the_tables(ledger: Ledger) -> None:
+    """What it was opened for, what came of it, and whose steps they were."""
+    tournament, steps = begin()
+    name = opened(tournament, steps)
+    fixture = tournament.playing[name]
+    taken(ledger, steps)
+    head, entrants = steps[-1].hash, f"[{fixture.entrants[0]},{fixture.entrants[1]}]"
+    assert rows(ledger, "openings") == [(3, head, name, fixture.number, 1, fixture.table, 0, 0, entrants)]
+    assert rows(ledger, "results") == []
+    entry = played(tournament, steps)
+    taken(ledger, steps)
+    assert rows(ledger, "results") == [(5, entry.match, None, entry.reason, entry.turns, entry.head)]
+    assert [(row[1:4], row[5:]) for row in rows(ledger, "placings")] == [
+        ((seat, entrant, entry.names[seat]), (entry.scores[seat], entry.used_ms[seat]))
+        for seat, entrant in enumerate(entry.fixture.entrants)
+    ]
+    assert [row[2:] for row in rows(ledger, "steps")] == [
+        (kind, AT) for kind in ("begun", "round-paired", "match-opened", "match-opened", "match-closed")
+    ]
 
 
-@pytest.mark.parametrize("last", [19, 20, 21])
-def test_results_come_in_the_order_in_which_they_were_taken(ledger: Ledger, few_at_a_time: int, last: int) -> None:
-    """Whatever their numbers are, over the bounds of what is read at a time, and while more are taken."""
-    assert few_at_a_time == 10
-    numbers = [*range(last, 0, -1)]
-    with ledger.at_once():
-        assert [ledger.take(entry_of(number), AT) for number in numbers] == list(range(1, last + 1))
-    reading = ledger.entries("cup")
-    assert next(reading) == entry_of(last)
-    ledger.take(entry_of(last + 1), AT)
-    assert [item.context.number for item in reading] == [*numbers[1:], last + 1]
+@pytest.mark.parametrize(("ranking", "places"), [(((1,), (0,)), [2, 1]), (((0, 1),), [1, 1]), ((), [None, None])])
+def test_who_shares_a_place_stands_there(ledger: Ledger, ranking: Any, places: list[int | None]) -> None:
+    """As in a table of results; of a void match nobody has one."""
+    tournament, steps = begin()
+    played(tournament, steps, ranking=ranking, void=None if ranking else "the disk is full")
+    taken(ledger, steps)
+    assert [row[4] for row in rows(ledger, "placings")] == places
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        entry_of(1, void="the disk is full", ranking=(), scores=(0, 0), fouls=(), reason=""),
-        entry_of(1, ranking=((0, 1),), fouls=()),
-        entry_of(1, scores=(2**62, -(2**62)), turns=10**9, used_ms=(0.001, 86_400_000.125)),
-        entry_of(
-            1, fouls=(FoulEntry(seat=1, cause="oversize", turn=0, code="x"), FoulEntry(seat=0, cause="y", turn=1))
-        ),
-        entry_of(1, names=("Ä" * 20, "'; DROP TABLE results; --")),
-    ],
-    ids=["void", "drawn", "large", "two fouls", "names"],
-)
-def test_a_result_comes_out_as_it_went_in(ledger: Ledger, entry: MatchEntry) -> None:
-    """Every field of it."""
-    ledger.take(entry, AT)
-    assert list(ledger.entries("cup")) == [entry]
-
-
-@pytest.fixture(scope="module")
-def any_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
-    """Return a ledger that many examples share, each with a tournament of its own."""
-    made = founded(url_of(tmp_path_factory.mktemp("any") / "ledger.sqlite"))
-    yield made
-    made.close()
-
-
-@given(data=st.data())
-@settings(max_examples=50, deadline=None)
-def test_any_result_comes_out_as_it_went_in(any_ledger: Ledger, data: st.DataObject) -> None:
-    """Whatever players wrote, and however many they were; of what they wrote only NUL is replaced."""
-    name = f"any{next(_NUMBERS)}"
-    entries = [in_tournament(entry_of(number, **data.draw(fields(number))), name) for number in (1, 2)]
-    with any_ledger.at_once():
-        any_ledger.found(replace(SPEC, name=name), SALT)
-        for entry in entries:
-            any_ledger.take(entry, AT)
-    assert list(any_ledger.entries(name)) == [_pictured(entry) for entry in entries]
-
-
-@st.composite
-def fields(draw: st.DrawFn, number: int) -> dict[str, Any]:
-    """Return fields that the result of a tournament's match may have."""
-    words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-    seats = draw(st.integers(2, 6))
-    order = draw(st.permutations(range(seats)))
-    cuts = sorted({0, seats, *draw(st.sets(st.integers(1, seats - 1)))})
-    ranking = tuple(tuple(sorted(order[one:other])) for one, other in pairwise(cuts))
-    fouls = st.builds(
-        FoulEntry,
-        seat=st.integers(0, seats - 1),
-        cause=words,
-        turn=st.integers(0, 10**6),
-        rule=st.none() | words,
-        code=st.none() | words,
-        detail=words,
-    )
-    opening = {"entrants": tuple(order), "table": draw(words), "taken": tuple(draw(st.lists(words)))}
-    return {
-        "context": replace(entry_of(number).context, attempt=draw(st.integers(0, 2**62)), **opening),
-        "names": tuple(draw(words) for _ in range(seats)),
-        "void": draw(st.none() | words),
-        "ranking": draw(st.sampled_from([(), ranking])),
-        "scores": tuple(draw(st.integers(-(2**62), 2**62)) for _ in range(seats)),
-        "fouls": tuple(draw(st.lists(fouls, max_size=3))),
-        "used_ms": tuple(draw(st.floats(0, 1e9)) for _ in range(seats)),
+def test_all_that_happens_is_kept(ledger: Ledger) -> None:
+    """Every table has its rows, and text of players is harmless: of what they wrote only NUL is replaced."""
+    taken(ledger, course())
+    assert {row[0] for row in ledger.rows("cup")} == metadata.tables.keys() - {"ledger_versions"}
+    details = [row[-1] for row in rows(ledger, "fouls")]
+    assert "a\u2400b '\"; \\ %s :x \u202e" in details
+    (joined,) = [row for row in rows(ledger, "entrants") if row[-1] is not None]
+    assert joined[:2] == (5, "late")
+    assert [row[2:] for row in rows(ledger, "rulings")] == [
+        (kind, name, match, "the table was wet", "the organiser")
+        for kind, name, match in (
+            ("replay", None, "cup-00001r1"),
+            ("withdraw", "e4", None),
+            ("reinstate", "e4", None),
+            ("disqualify", "e3", None),
+        )
+    ]
+    end = course()[-1].commands[0]
+    assert isinstance(end, c.EndTournament)
+    assert {row[2]: (row[1], row[3]) for row in rows(ledger, "standings")} == {
+        line.entrant: (line.place, line.points) for line in end.standings
     }
 
 
-def _pictured(entry: MatchEntry) -> MatchEntry:
-    """Return an entry with a picture in place of each NUL in what stands in a column of its own."""
-
-    def picture(words: str | None) -> Any:
-        return None if words is None else words.replace("\0", "\u2400")
-
-    return replace(
-        entry,
-        context=replace(entry.context, table=picture(entry.context.table)),
-        names=tuple(picture(name) for name in entry.names),
-        void=picture(entry.void),
-        fouls=tuple(
-            replace(
-                foul,
-                cause=picture(foul.cause),
-                rule=picture(foul.rule),
-                code=picture(foul.code),
-                detail=picture(foul.detail),
-            )
-            for foul in entry.fouls
-        ),
-    )
+def test_a_result_is_superseded_once_and_stays(ledger: Ledger) -> None:
+    """By a fault of the referee's, by rules or by a ruling; what was only ruled is no result."""
+    tournament, steps = begin()
+    void = played(tournament, steps, void="the disk is full", ranking=()).match
+    match = played(tournament, steps).match
+    name = tournament.spec.entrants[0].name
+    step(tournament, steps, ruling("void", match=match))
+    step(tournament, steps, ruling("replay", match=match))
+    waiting = next(each for each in tournament.fixtures() if each.match not in tournament.playing)
+    name = tournament.spec.entrants[waiting.entrants[0]].name
+    step(tournament, steps, ruling("award", match=waiting.match, entrant=name))
+    step(tournament, steps, ruling("void", match=waiting.match))
+    taken(ledger, steps)
+    assert [row[1] for row in rows(ledger, "results")] == [void, match]
+    assert sorted(rows(ledger, "supersessions")) == [
+        (void, 4, "void: the disk is full", None),
+        (match, 7, "the table was wet", "the organiser"),
+    ]
 
 
-def test_what_a_player_wrote_is_harmless(ledger: Ledger) -> None:
-    """NUL, which PostgreSQL refuses, is pictured; all else is kept."""
-    detail = "a\0b '\"; \\ %s :x \u202e \U0001f600"
-    ledger.take(entry_of(1, fouls=(FoulEntry(seat=0, cause="flood", turn=1, detail=detail),)), AT)
-    (entry,) = ledger.entries("cup")
-    assert entry.fouls[0].detail == detail.replace("\0", "\u2400")
+def test_who_is_suspended_twice_stands_there_twice(ledger: Ledger) -> None:
+    """With the line, for in between they were reinstated."""
+    tournament, steps = begin()
+    for kind in ("withdraw", "reinstate", "withdraw"):
+        step(tournament, steps, ruling(kind, entrant="e1"))
+    taken(ledger, steps)
+    assert rows(ledger, "suspensions") == [(3, 1, "the table was wet"), (5, 1, "the table was wet")]
+    assert [row[3] for row in rows(ledger, "steps")][2:] == [LATER] * 3
 
 
-def test_a_match_that_is_played_on_was_opened_once(ledger: Ledger) -> None:
-    """Opened again for the same it stays as it is, before its result and after."""
-    context = entry_of(1).context
-    ledger.opened("cup-00001", context, AT)
-    ledger.opened("cup-00001", context, "later")
-    ledger.take(entry_of(1), AT)
-    ledger.opened("cup-00001", context, "later")
-    assert sum(row[0] == "openings" for row in ledger.dump("cup")) == 1
+# --- the line that it is at
 
 
-def _supersede_twice(ledger: Ledger) -> None:
-    ledger.supersede("cup-00001", "void", None, AT)
-    ledger.supersede("cup-00001", "so", None, AT)
+@pytest.mark.parametrize("known", [0, 1, 7, len(course())])
+def test_what_is_known_is_told_again(url: str, known: int) -> None:
+    """Another process takes in what is missing, and nothing twice."""
+    with closing(founded(url)) as ledger:
+        taken(ledger, course()[:known])
+    with closing(Ledger(url)) as again:
+        taken(again, course())
+        found = list(again.rows("cup"))
+        taken(again, course())
+        assert list(again.rows("cup")) == found
+    assert [row[2:4] for row in found if row[0] == "steps"] == [(each.line, each.hash) for each in course()]
+
+
+@pytest.mark.parametrize("other", [course()[0], course()[3], course()[6]], ids=["first", "middle", "last"])
+def test_another_course_is_refused(url: str, other: c.TakenStep) -> None:
+    """The one that tells it, and what is written behind it, may be of the same length or shorter."""
+    with closing(founded(url)) as ledger:
+        taken(ledger, course()[:7])
+    with closing(Ledger(url)) as ledger:
+        before = list(ledger.rows("cup"))
+        with pytest.raises(LedgerError, match=r"another course of cup from line .*: referee rebuild FOLDER"):
+            ledger.take("cup", replace(other, hash="0" * 64))
+        assert list(ledger.rows("cup")) == before
+        taken(ledger, course())
+
+
+def test_a_line_within_that_the_ledger_lacks_is_refused(ledger: Ledger) -> None:
+    """There a referee had sealed its record, in that other course."""
+    taken(ledger, [stop(1), stop(3)])
+    with pytest.raises(LedgerError, match="another course of cup from line 2 on"):
+        ledger.take("cup", stop(2))
+    ledger.take("cup", stop(4))
 
 
 REFUSED: dict[str, tuple[Callable[[Ledger], Any], str]] = {
-    "taken twice": (lambda ledger: ledger.take(entry_of(1), AT), "cup-00001 was taken before, as result 1 of cup"),
-    "opened for something else": (
-        lambda ledger: ledger.opened("cup-00001", entry_of(2).context, AT),
-        "cup-00001 as opened for something else; .* referee rebuild FOLDER",
+    "never founded": (lambda ledger: ledger.take("cap", stop(1)), "no tournament 'cap'"),
+    "a number too large": (
+        lambda ledger: ledger.take(
+            "cup",
+            replace(stop(9), commands=(c.GiveBye(number=2**70, round=1, entrant=0, table=""),)),
+        ),
+        "the ledger .*",
     ),
-    "taken as something else": (
-        lambda ledger: ledger.take(entry_of(2, context=entry_of(3).context), AT),
-        "cup-00002 as opened for something else",
+    "a match twice": (
+        lambda ledger: ledger.take("cup", replace(course()[2], line=9)),
+        "other rows of the tournament than follow from its record; make it again",
     ),
-    "never founded": (lambda ledger: ledger.take(in_tournament(entry_of(1), "cap"), AT), "no tournament 'cap'"),
-    "opened, never founded": (
-        lambda ledger: ledger.opened("cap-1", in_tournament(entry_of(1), "cap").context, AT),
-        "no tournament 'cap'",
-    ),
-    "suspended, never founded": (lambda ledger: ledger.suspend("cap", 1, "late", AT), "no tournament 'cap'"),
-    "no such result": (lambda ledger: ledger.supersede("cup-00002", "so", None, AT), "no result of cup-00002"),
-    "superseded twice": (
-        _supersede_twice,
-        "cup-00001 is superseded already: void",
-    ),
-    "a number too large": (lambda ledger: ledger.take(entry_of(3, scores=(2**70, 0)), AT), "the ledger .*"),
 }
 
 
 @pytest.mark.parametrize(("write", "complaint"), REFUSED.values(), ids=REFUSED.keys())
-def test_what_contradicts_the_ledger_is_refused(ledger: Ledger, write: Callable[[Ledger], Any], complaint: str) -> None:
-    """The text says what is wrong, and the results stay as they were."""
-    ledger.take(entry_of(1), AT)
-    ledger.opened("cup-00002", entry_of(2).context, AT)
+def test_what_does_not_fit_is_refused(ledger: Ledger, write: Callable[[Ledger], Any], complaint: str) -> None:
+    """The text says what is wrong, nothing of the step is kept, and the next one is taken."""
+    taken(ledger, course()[:4])
+    before = list(ledger.rows("cup"))
     with pytest.raises(LedgerError, match=complaint):
         write(ledger)
-    assert list(ledger.entries("cup")) == [entry_of(1)]
-    assert ledger.take(entry_of(2), AT) == 2
-
-
-def test_a_result_is_superseded_with_a_reason_and_stays(ledger: Ledger) -> None:
-    """It comes out as it was taken; why it does not count, and who said so, stands beside it."""
-    ledger.take(entry_of(1), AT)
-    ledger.supersede("cup-00001", "the table was wet", "the organiser", AT)
-    assert list(ledger.entries("cup")) == [entry_of(1)]
-    assert ("supersessions", "cup", 1, "the table was wet", "the organiser") in ledger.dump("cup")
-
-
-def test_who_is_suspended_stays_so_for_the_first_reason(ledger: Ledger) -> None:
-    """A referee that was started again may say it again."""
-    ledger.suspend("cup", 2, "failed to start", AT)
-    ledger.suspend("cup", 2, "said otherwise", AT)
-    assert [row for row in ledger.dump("cup") if row[0] == "suspensions"] == [
-        ("suspensions", "cup", 2, "failed to start")
-    ]
+    assert list(ledger.rows("cup")) == before
+    taken(ledger, course())
 
 
 # --- append-only
 
 
-def _filled(ledger: Ledger) -> None:
-    ledger.take(entry_of(1), AT)
-    ledger.supersede("cup-00001", "so", None, AT)
-    ledger.suspend("cup", 1, "so", AT)
-
-
 @pytest.mark.parametrize("table", sorted(metadata.tables))
 def test_the_database_refuses_to_change_a_row(ledger: Ledger, url: str, table: str) -> None:
     """Whoever asks, and however: rows are neither changed nor deleted nor replaced."""
-    _filled(ledger)
+    with ledger.at_once():
+        taken(ledger, course())
     columns = ", ".join(metadata.tables[table].columns.keys())
     first = metadata.tables[table].primary_key.columns.keys()[0]
     asked = [f"UPDATE {table} SET {first} = {first}", f"DELETE FROM {table}"]
@@ -286,72 +241,55 @@ def _rows(engine: Any, table: str) -> list[Any]:
         return list(connection.execute(text(f"SELECT * FROM {table}")))
 
 
-# --- comparing, copying, sharing
+# --- copying, all at once
 
 
-def test_dumps_tell_ledgers_apart_by_what_counts(url: str, tmp_path: Path) -> None:
-    """Times of day and the time that answers took do not show in a dump, all else does; on whichever database."""
-    one, other = founded(url), founded(url_of(tmp_path / "other.sqlite"))
-    _filled(one)
-    other.opened("cup-00001", entry_of(1).context, "later")
-    other.take(entry_of(1, used_ms=(9.0, 9.0)), "later")
-    other.suspend("cup", 1, "so", "later")
-    assert one.dump("cup") != other.dump("cup")
-    other.supersede("cup-00001", "so", None, "later")
-    assert one.dump("cup") == other.dump("cup")
-    assert {row[0] for row in one.dump("cup")} == metadata.tables.keys() - {"ledger_versions"}
-    one.close()
-    other.close()
+def test_both_databases_say_the_same(url: str, tmp_path: Path) -> None:
+    """Row for row, in the same order."""
+    with closing(founded(url)) as one, closing(founded(url_of(tmp_path / "other.sqlite"))) as other:
+        for ledger in (one, other):
+            with ledger.at_once():
+                taken(ledger, course())
+        assert list(one.rows("cup")) == list(other.rows("cup"))
 
 
 def test_all_at_once_or_nothing(ledger: Ledger) -> None:
-    """What is written together is there together; if something goes wrong in between, none of it is."""
-    with pytest.raises(LedgerError, match="taken before"):
-        _take_twice(ledger)
-    assert list(ledger.entries("cup")) == []
+    """If something goes wrong in between, nothing is there, and all of it may be told again."""
+    with pytest.raises(LedgerError, match="another course"):
+        _take_another(ledger)
+    assert rows(ledger, "steps") == []
     with ledger.at_once():
-        ledger.take(entry_of(1), AT)
-        assert list(ledger.entries("cup")) == [entry_of(1)]
-    assert list(ledger.entries("cup")) == [entry_of(1)]
+        taken(ledger, course())
+    assert len(rows(ledger, "steps")) == len(course())
 
 
-def _take_twice(ledger: Ledger) -> None:
+def _take_another(ledger: Ledger) -> None:
     with ledger.at_once():
-        ledger.take(entry_of(1), AT)
-        ledger.take(entry_of(1), AT)
+        taken(ledger, course())
+        ledger.take("cup", replace(course()[2], hash="0" * 64))
 
 
-def test_other_tournaments_are_copied(url: str, tmp_path: Path, few_at_a_time: int) -> None:
+def test_other_tournaments_are_copied(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new ledger adopts all that an old one has, except the tournament that is to be made again."""
-    old, new = founded(url), Ledger(url_of(tmp_path / "new.sqlite"))
-    old.found(replace(SPEC, name="cap"), SALT)
-    with old.at_once():
-        _filled(old)
-        for number in range(1, 2 * few_at_a_time + 2):
-            old.take(in_tournament(entry_of(number), "cap"), AT)
-        old.supersede("cap-00007", "so", "me", AT)
-    new.adopt(old, but="cup")
-    assert new.dump("cap") == old.dump("cap")
-    assert new.dump("cup") == []
-    old.close()
-    new.close()
+    monkeypatch.setattr("referee.ledger.rows.CHUNK", 10)
+    with closing(founded(url)) as old, closing(Ledger(url_of(tmp_path / "new.sqlite"))) as new:
+        old.found(replace(SPEC, name="cap"), SALT, KEY)
+        with old.at_once():
+            taken(old, course())
+            taken(old, course("cap"), "cap")
+        new.adopt(old, but="cup")
+        assert list(new.rows("cap")) == list(old.rows("cap"))
+        assert list(new.rows("cup")) == []
 
 
-def test_two_referees_take_results_at_the_same_time(url: str) -> None:
-    """Each result has a place of its own in the order, and none is lost."""
-    founded(url).close()
-    ledgers = [Ledger(url), Ledger(url)]
-    places: list[int] = []
-
-    def _take(ledger: Ledger, first: int) -> None:
-        places.extend([ledger.take(entry_of(number), AT) for number in range(first, 40, 2)])
-
-    threads = [Thread(target=_take, args=(ledger, first)) for first, ledger in enumerate(ledgers, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(places) == list(range(1, 40))
-    assert len(list(ledgers[0].entries("cup"))) == 39
-    for ledger in ledgers:
-        ledger.close()
+def test_a_kind_of_event_without_a_table_is_a_step(ledger: Ledger) -> None:
+    """A program that changed, a referee that came and went."""
+    tournament, steps = begin()
+    for event in (
+        e.ProgramChanged(at=AT, entrant=1, digest="0f" * 32),
+        e.Stopped(at=AT, why="asked to"),
+        e.Resumed(at=LATER, referee="1.0"),
+    ):
+        step(tournament, steps, event)
+    taken(ledger, steps)
+    assert [row[2] for row in rows(ledger, "steps")][2:] == ["program-changed", "stopped", "resumed"]

@@ -14,13 +14,13 @@ from sqlalchemy import text
 from referee.ledger import engine as ledger_engine
 from referee.ledger.ledger import Ledger, LedgerError, file_of, url_of, without_password
 
-from .ledgers import AT, entry_of, founded, write_until_killed
+from .ledgers import founded, rows, stop, write_until_killed
 
 KILLS = {"sqlite": 20, "postgresql": 4}
 
 
 def test_what_was_committed_survives_kill_9(url: str) -> None:
-    """A writer is killed at random instants: each result that it told is there, whole, and the next one goes on."""
+    """A writer is killed at random instants: each step that it told is there, and the next one goes on."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([write_until_killed.__module__])
     random, first = Random(11), 1
@@ -37,10 +37,10 @@ def test_what_was_committed_survives_kill_9(url: str) -> None:
         writer.join()
         last = _rest(told, last)
         with closing(Ledger(url)) as ledger:
-            entries = list(ledger.entries("cup"))
-        assert last <= len(entries) <= last + 1
-        assert entries == [entry_of(number) for number in range(1, len(entries) + 1)]
-        first = len(entries) + 1
+            lines = [row[0] for row in rows(ledger, "steps")]
+        assert last <= len(lines) <= last + 1
+        assert lines == list(range(1, len(lines) + 1))
+        first = len(lines) + 1
 
 
 def _rest(told: "multiprocessing.connection.Connection", last: int) -> int:
@@ -123,11 +123,11 @@ def test_the_lock_of_another_process_is_told(url: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(ledger_engine, "WAIT_S", 0.1)
     with closing(Ledger(url)) as one, closing(Ledger(url)) as other:
         with one.at_once():
-            one.take(entry_of(1), AT)
+            one.take("cup", stop(1))
             with pytest.raises(LedgerError, match="another process is writing to it; wait"):
-                other.take(entry_of(2), AT)
-            assert list(other.entries("cup")) == []
-        assert other.take(entry_of(2), AT) == 2
+                other.take("cup", stop(1))
+            assert rows(other, "steps") == []
+        other.take("cup", stop(2))
 
 
 def test_a_full_disk_is_told_and_nothing_is_half(tmp_path: Path) -> None:
@@ -137,16 +137,16 @@ def test_a_full_disk_is_told_and_nothing_is_half(tmp_path: Path) -> None:
         _pragma(ledger, f"max_page_count = {pages}")
         with pytest.raises(LedgerError, match="the disk is full; make room, and go on"):
             _take_for_ever(ledger)
-        entries = list(ledger.entries("cup"))
-        taken = len(entries)
-        assert entries == [entry_of(number) for number in range(1, taken + 1)]
+        lines = [row[0] for row in rows(ledger, "steps")]
+        assert lines == list(range(1, len(lines) + 1))
         _pragma(ledger, f"max_page_count = {pages + 1000}")
-        assert ledger.take(entry_of(taken + 1), AT) == taken + 1
+        ledger.take("cup", stop(len(lines) + 1))
+        assert len(rows(ledger, "steps")) == len(lines) + 1
 
 
 def _take_for_ever(ledger: Ledger) -> None:
     for number in count(1):
-        ledger.take(entry_of(number), AT)
+        ledger.take("cup", stop(number))
 
 
 def _pragma(ledger: Ledger, words: str) -> int:
@@ -160,14 +160,14 @@ def test_a_ledger_is_settled_into_one_file(tmp_path: Path) -> None:
     path = tmp_path / "a folder%20of#" / "ledger.sqlite"
     path.parent.mkdir()
     with closing(founded(url_of(path))) as ledger, closing(Ledger(url_of(path))) as other:
-        ledger.take(entry_of(1), AT)
+        ledger.take("cup", stop(1))
         with pytest.raises(LedgerError, match="another process"), other._reading():
             ledger.settle()
     ledger.settle()
     assert [item.name for item in path.parent.iterdir()] == ["ledger.sqlite"]
     moved = path.rename(tmp_path / "moved.sqlite")
     with closing(Ledger(url_of(moved))) as ledger:
-        assert list(ledger.entries("cup")) == [entry_of(1)]
+        assert [row[0] for row in rows(ledger, "steps")] == [1]
 
 
 def test_a_path_with_a_question_mark_is_kept_or_refused(tmp_path: Path) -> None:
