@@ -1,13 +1,8 @@
 """Pairs a round of two seats by FIDE's Dutch system: FIDE Handbook, C.04.3.
 
 It takes some hundredths of a second for 60 entrants and several seconds for 500, and holds the interpreter's lock for
-most of that. So a program that does more than this calls it in a process of its own, `python -m referee.pairing.dutch`.
+most of that. So a program that does more than this calls it in a process of its own.
 """
-
-import subprocess
-import sys
-
-import msgspec
 
 from .. import __version__
 from . import swiss_rules
@@ -32,21 +27,3 @@ def pair_round(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
     if pairs is None:
         return tuple(swiss_rules.pair(course)), f"referee {__version__}"
     return tuple(tuple(course.order[number - 1] for number in pair if number) for pair in pairs), library.NAME
-
-
-def pair_apart(request: RoundToPair) -> tuple[tuple[Table, ...], str]:
-    """Pair a round in a process of its own, and wait for it.
-
-    Raises:
-        CalledProcessError: it failed; its traceback is on stderr.
-    """
-    command = [sys.executable, "-m", __spec__.name]
-    done = subprocess.run(  # noqa: S603  # this very program
-        command, input=msgspec.json.encode(request), stdout=subprocess.PIPE, check=True
-    )
-    return msgspec.json.decode(done.stdout, type=tuple[tuple[Table, ...], str])
-
-
-if __name__ == "__main__":
-    asked = msgspec.json.decode(sys.stdin.buffer.read(), type=RoundToPair)
-    sys.stdout.buffer.write(msgspec.json.encode(pair_round(asked)))

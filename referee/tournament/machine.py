@@ -168,6 +168,8 @@ class Tournament:
             raise ImpossibleEvent(f"{entry.match} is not being played")
         if entry.fixture != fixture:
             raise ImpossibleEvent(f"{entry.match} was opened for something else")
+        if {len(entry.names), len(entry.scores), len(entry.used_ms)} != {len(fixture.entrants)}:
+            raise ImpossibleEvent(f"{entry.match} has a result of another number of seats")
         del self.playing[entry.match]
         if fixture not in self._due.fixtures(fixture.number):
             self._tell(c.DisregardMatch(match=entry.match, why="somebody withdrew before it was over"))

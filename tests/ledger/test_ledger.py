@@ -38,6 +38,7 @@ def test_a_tournament_is_founded_once(ledger: Ledger) -> None:
         (SPEC, "00" * 16, KEY, "another salt or key"),
         (SPEC, SALT, "00" * 32, "another salt or key"),
     ],
+    ids=["duplicate", "format", "salt", "key"],
 )
 def test_another_tournament_of_that_name_is_refused(
     ledger: Ledger, spec: Any, salt: str, key: str, difference: str

@@ -4,7 +4,7 @@ import pytest
 
 from referee.pairing.base import Pairing
 from referee.tournament.legs import combined, rotated
-from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
+from referee.tournament.match_context import Fixture, FoulEntry, MatchEntry
 from referee.tournament.points import Scoring
 
 Groups = tuple[tuple[int, ...], ...]
@@ -16,12 +16,9 @@ def entry(
     seats: tuple[int, ...], ranking: Groups, scores: tuple[int, ...], fouls: tuple[int, ...] = (), leg: int = 0
 ) -> MatchEntry:
     """Return what came of one match."""
-    context = MatchContext(
-        tournament="t", opening=0, number=7, round=2, table="", leg=leg, attempt=0, entrants=seats, taken=()
-    )
+    fixture = Fixture(match=f"t-7.{leg}", number=7, round=2, table="", leg=leg, attempt=0, entrants=seats)
     return MatchEntry(
-        match=f"t-7.{leg}",
-        context=context,
+        fixture=fixture,
         names=tuple(f"e{item}" for item in seats),
         void=None,
         ranking=ranking,

@@ -20,7 +20,6 @@ from ...games.base import Game
 from ...launch import Launch
 from ...observers import Observer
 from ...pairing.base import RoundToPair
-from ...pairing.dutch import pair_apart
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
@@ -36,6 +35,7 @@ from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
 from ..matches.settings import TableSettings
 from .recorder import Recorder
+from .round_pairing import pair_apart
 from .run_settings import RunSettings
 from .seeds import MatchSeeds
 
