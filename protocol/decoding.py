@@ -92,7 +92,7 @@ def unpack(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise _error(Code.NOT_MSGPACK, f"a string is not UTF-8: {error.reason}", body) from None
     except (ValueError, TypeError, OverflowError, msgpack.exceptions.UnpackException) as error:
-        text = str(error) or type(error).__name__
+        text = str(error) or "they begin no value"
         raise _error(_unpack_code(text), f"not one msgpack value within the limits: {text}", body) from None
     return value
 

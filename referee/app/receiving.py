@@ -25,6 +25,7 @@ from .services import RefereeOptions, Say, find_confinement, monitoring, monoton
 
 CHECK = (sys.executable, "-m", "referee.check")
 """Command line of a check, but for its options and the player's folder."""
+_YES_NO = {True: "yes", False: "no"}
 LISTEN = "tcp:7780:interface=127.0.0.1"
 
 
@@ -94,7 +95,8 @@ def _telling(note: Note, say: Say) -> Note:
 
     def _take(event: str, /, **facts: Any) -> None:
         note(event, **facts)
-        told = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
+        words = {key: _YES_NO[value] if isinstance(value, bool) else value for key, value in facts.items()}
+        told = ", ".join(f"{key} {value}" for key, value in words.items() if value is not None)
         say(f"{event.replace('-', ' ')}: {printable(told)}")
 
     return _take

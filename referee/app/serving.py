@@ -97,8 +97,11 @@ def _policy(game: Game[Any, Any, Any], sign_ups: SignUpOptions) -> tuple[SignUpP
     """Return how many are waited for and how long, and the players that may sign up: name -> hash of its token."""
     fewest = game.seats[0] if sign_ups.min_players is None else sign_ups.min_players
     most = game.seats[-1] if sign_ups.max_players is None else sign_ups.max_players
-    if fewest not in game.seats or most not in game.seats or fewest > most:
-        raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {fewest} to {most}")
+    for count in (fewest, most):
+        if count not in game.seats:
+            raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {count}")
+    if fewest > most:
+        raise BadRequest(f"--min {fewest} is more than --max {most}")
     players, path = None, sign_ups.players_file
     if path is not None:
         players = read_tokens(path)

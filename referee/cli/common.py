@@ -1,10 +1,12 @@
 """What the commands share: errors, JSON, the console, the plugins. Imports little: every command pays for it."""
 
+import contextlib
 import errno
 import json
 import os
 import sys
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,6 +17,7 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Column
 
+from ..errors import BadRequest
 from ..text import printable, printable_json, printable_lines
 
 
@@ -53,11 +56,43 @@ class Count(click.IntRange):
     name = "integer"
 
 
+class Existing(click.Path):
+    """A path of what is there already; where nothing is, the text has the path that was probably meant.
+
+    Args:
+        what: is there: `folder`.
+        kinds: that it may be of, as click.Path takes them.
+    """
+
+    def __init__(self, what: str, **kinds: Any) -> None:
+        super().__init__(path_type=Path, **kinds)
+        self._what = what
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; called by click.
+
+        Raises:
+            BadRequest: nothing is there.
+        """
+        path = Path(value)
+        with contextlib.suppress(OSError, ValueError):  # whoever reads it tells why it can't be looked at
+            if not path.exists():
+                raise BadRequest(f"there is no {self._what} {path}{_near(path)}")
+        return super().convert(value, param, ctx)
+
+
+def _near(path: Path) -> str:
+    """Return the path beside another one that was probably meant by it, as a question; empty: there is none like it."""
+    beside = {name: inner for inner in sorted(path.parent.glob("*")) for name in (inner.name, inner.stem)}
+    return "".join(f"; did you mean {beside[name]}?" for name in get_close_matches(path.name, beside, n=1))
+
+
 FILE, FOLDER = click.Path(dir_okay=False, path_type=Path), click.Path(file_okay=False, path_type=Path)
-EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 PATH = click.Path(path_type=Path)
+EXISTING_FILE, EXISTING_FOLDER = Existing("file", dir_okay=False), Existing("folder", file_okay=False)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one machine-readable object last.")
-record_argument = click.argument("record", type=PATH)
+record_argument = click.argument("record", type=Existing("record"))
+paths_argument = click.argument("paths", nargs=-1, required=True, type=Existing("file or folder"))
 
 
 def numbers(*titles: str) -> Iterator[Column]:

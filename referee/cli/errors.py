@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import errno
 import signal
 import sys
 import traceback
@@ -12,11 +13,13 @@ from collections.abc import Iterator
 import rich_click as click
 
 from ..app.interrupts import SIGNALLED
-from ..errors import BadRequest, DoesNotHold, Interrupted, RefereeError
+from ..errors import BadRequest, RefereeError
 from ..text import printable_lines
 from .common import console
 
 FINE, FAILED, USAGE, FAULT = 0, 1, 2, 3
+_OF_PATHS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EACCES, errno.EPERM, errno.EROFS)
+"""What is wrong with a path that was given, not with the machine."""
 
 
 @contextlib.contextmanager
@@ -24,33 +27,31 @@ def worded() -> Iterator[None]:
     """Let the errors of a command end it with words that say what to do.
 
     Raises:
-        click.ClickException: something can't be done, or was asked for wrongly (click.UsageError).
-        SystemExit: the user interrupted, nobody reads on, or what was checked does not hold.
+        click.UsageError: it was asked for wrongly.
+        SystemExit: it can't be done, the user interrupted, nobody reads on, or what was checked does not hold.
     """
     try:
         yield
     except click.MissingParameter as error:
         error.message = printable_lines(error.ctx.command.epilog or "" if error.ctx else "")  # type: ignore[misc]  # as below
         raise
-    except click.ClickException as error:
+    except click.UsageError as error:
         error.message = printable_lines(error.message)  # type: ignore[misc]  # there is no other place
         raise
-    except Interrupted as error:
-        console.say(str(error))
-        sys.exit(FAILED)
     except BadRequest as error:
         raise click.UsageError(printable_lines(str(error))) from None
-    except DoesNotHold as error:  # paths and hashes are not to be broken into lines
+    except (RefereeError, click.ClickException) as error:  # paths and hashes are not to be broken into lines
         console.say(str(error))
         sys.exit(FAILED)
-    except RefereeError as error:
-        raise click.ClickException(printable_lines(str(error))) from None
     except BrokenPipeError:  # nobody reads on: it ends as other programs do then, and says nothing of what it checked
         sys.exit(SIGNALLED + signal.SIGPIPE)
     except KeyboardInterrupt:
         sys.exit(SIGNALLED + signal.SIGINT)
     except OSError as error:
-        raise click.ClickException(printable_lines(_refusal(error))) from None
+        if error.errno in _OF_PATHS and error.filename is not None:
+            raise click.UsageError(printable_lines(_refusal(error))) from None
+        console.say(_refusal(error))
+        sys.exit(FAILED)
 
 
 @contextlib.contextmanager

@@ -129,6 +129,8 @@ def read_folder(folder: Path) -> Launch:
     path = folder / "player.toml"
     if not folder.is_dir():
         raise PlayerError(no_folder(folder))
+    if not os.path.lexists(path):  # before everything else in it is looked at: it may be any folder
+        raise PlayerError(f"{path}: No such file or directory; a player's folder needs that file")
     refuse_escapes(folder)
     toml = _read_toml(path)
     argv = _split(toml.run, f"{path}: `run`")

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from ..errors import RefereeError
 from ..match import events as e
 from ..match.fouls import Foul
 from ..match.machine import Match
@@ -11,7 +12,7 @@ from ..record.audit.audit import FindGame, check_result, open_match, refold
 from ..record.reader import Record
 
 
-class StillSecret(Exception):
+class StillSecret(RefereeError):
     """The match was not finished, and its record does not tell the seed: nothing but its events can be known."""
 
 

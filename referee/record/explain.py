@@ -210,6 +210,8 @@ def _evidence(text: str, code: str | None) -> Evidence:
     problem = ""
     if code in _NO_JSON and (value := _json(data) or _json(data[PREFIX_BYTES:])) is not None:
         return Evidence(hex=text, decoded=value, problem="JSON, where msgpack is due")
+    if code in _NO_JSON and (words := _words(data)):
+        return Evidence(hex=text, decoded=words, problem="text, where msgpack is due")
     is_prefixed = code == _OVERSIZE or data[:1] == b"\0"
     if len(data) >= PREFIX_BYTES and is_prefixed and announced > len(data) - PREFIX_BYTES:
         problem = f"a frame announced {announced} bytes, {len(data) - PREFIX_BYTES} of them are here"
@@ -217,12 +219,22 @@ def _evidence(text: str, code: str | None) -> Evidence:
     with contextlib.suppress(ValueError, RecursionError):  # any ASCII byte is msgpack, too; but only a single one
         if len(data) > 1:
             return Evidence(hex=text, decoded=msgspec.json.decode(data), problem=None)
-    for body in (data, data[PREFIX_BYTES:]):
+    is_prefixed = is_prefixed or announced == len(data) - PREFIX_BYTES
+    for body in (data, data[PREFIX_BYTES:]) if is_prefixed else (data,):
         try:
             return Evidence(hex=text, decoded=msgspec.to_builtins(msgspec.msgpack.decode(body)), problem=cut)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, TypeError, ValueError) as error:
             problem = problem or str(error) or type(error).__name__
     return Evidence(hex=text, decoded=None, problem=problem)
+
+
+def _words(data: bytes) -> str:
+    """Return the text that bytes are, as a program prints it; empty if they are none."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return ""
+    return text if len(text) > 1 and all(sign.isprintable() or sign.isspace() for sign in text) else ""
 
 
 def _json(data: bytes) -> Any:

@@ -119,7 +119,7 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "chess", "house:dag", "house:dag"), "there is no game 'chess'; there are: q"),
         (("play", "q", "house:dag"), "q takes 2 to 4 players, not 1"),
         (("play", "quincy", *["house:dag"] * 3), "quincy takes 2 or 4 players, not 3"),
-        (("serve", "quincy", "--min", "3"), "quincy takes 2 or 4 players, not 3 to 4"),
+        (("serve", "quincy", "--min", "3"), "quincy takes 2 or 4 players, not 3"),
         (("play", "q", *["house:dag"] * 5), "not 5"),
         (("play", "q", "house:dagg", "house:dag"), "there is no house player 'dagg'; did you mean"),
         (("play", "q", "my_playr", "house:dag"), "there is no folder 'my_playr'"),
@@ -131,8 +131,14 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("play", "q", "house:dag", "house:dag", "--increment", "1"), "--increment adds to a bank"),
         (("compare", "house:dag", "house:dag", "--game", "q", "--increment", "1"), "--increment adds to a bank"),
         (("compare", "house:dag", "house:dag", "--game", "q", "--lot"), "No such option '--lot'"),
-        (("serve", "q", "--min", "1"), "not 1 to 4"),
+        (("serve", "q", "--min", "1"), "q takes 2 to 4 players, not 1"),
         (("audit", "nowhere"), "there is no file or folder nowhere"),
+        (("audit", ".", "--head", "abc"), "--head takes a hash of 64 hex digits"),
+        (("serve", "q", "--min", "5"), "q takes 2 to 4 players, not 5"),
+        (("serve", "q", "--min", "4", "--max", "3"), "--min 4 is more than --max 3"),
+        (("play", "--resume", "nowhere.jsonl"), "there is no record nowhere.jsonl"),
+        (("list", "swiss"), "swiss is a pairing format, not a game"),
+        (("replay", "."), "replay takes one record; in the folder . there is none"),
         (("audit", "."), "there is no record (*.jsonl) in ."),
         (("replay", "nowhere"), "there is no record nowhere"),
         (("list", "--schema"), "--schema needs a game"),
@@ -325,11 +331,31 @@ def test_a_folder_that_can_not_be_made_is_named(tmp_path: Path, arguments: tuple
     )
     (tmp_path / "bob").mkdir()
     (tmp_path / "bob" / "player.toml").write_text('name = "bob"\nrun = "false"\nbuild = "true"\n')
-    done = referee(*arguments, cwd=tmp_path, status=1, is_stopped_early=True)
+    done = referee(*arguments, cwd=tmp_path, status=2, is_stopped_early=True)
     told = " ".join((done.stdout + done.stderr).replace("│", "").split())
     assert "Error" in told
     assert "way/logs" in told.replace(" ", "")
     assert "Not a directory" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("tournament", "autmn.toml"), "there is no file autmn.toml; did you mean autumn.toml?"),
+        (("report", "autum"), "there is no folder autum; did you mean autumn.toml?"),
+        (("audit", "lgos"), "there is no file or folder lgos; did you mean logs?"),
+        (("fairness", "lgos"), "there is no file or folder lgos; did you mean logs?"),
+        (("replay", "logs/mach.json"), "there is no record logs/mach.json; did you mean logs/match.json?"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else None,
+)
+def test_the_path_that_was_meant_is_named(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    """A misspelt path is a wrong use; what lies beside it and is spelt nearly so is told."""
+    (tmp_path / "autumn.toml").write_text("")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "match.json").write_text("")
+    done = referee(*arguments, cwd=tmp_path, status=2, is_stopped_early=True)
+    assert complaint in " ".join(done.stderr.replace("│", "").split())
 
 
 def test_a_refusal_without_a_path_is_told() -> None:

@@ -84,3 +84,23 @@ def test_one_before_the_match_says_that_nothing_was_played(tmp_path: Path, numbe
         running.send_signal(number)
         told = running.stderr.read()
     assert (told.splitlines()[-1], running.returncode) == ("stopped before the match began; nothing was played", 1)
+
+
+EARLY = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "rich_click":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from referee.__main__ import run
+run()
+"""
+
+
+def test_one_that_comes_while_the_program_is_loaded_ends_it_without_a_word() -> None:
+    """Nothing was begun by then, and no traceback is told of what was being imported."""
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, "list"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

@@ -154,13 +154,14 @@ def test_a_browser_opens_the_page(record: Path, tmp_path: Path, opened: list[str
 
 
 @pytest.mark.usefixtures("opened")
-def test_where_there_is_no_browser_the_page_is_named(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page stays where it was written, and its path is told, with status 1."""
+def test_where_there_is_no_browser(record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of --html stays, and its path is told, with status 1; of a temporary one nothing is left behind."""
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
-    done = replay(record, "--open", status=1)
-    page = done.stdout.removeprefix("written: ").strip()
-    assert Path(page).is_file()
-    assert "no browser was found here" in " ".join(done.stderr.replace("│", " ").split())
+    page = tmp_path / "page.html"
+    assert f"no browser was found here: open {page} in one" in replay(record, "--open", "--html", page, status=1).stderr
+    assert page.is_file()
+    assert "no browser was found here: --html FILE" in replay(record, "--open", status=1).stderr
+    assert not list(tmp_path.glob("referee-*"))
 
 
 # --- used wrongly

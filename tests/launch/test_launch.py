@@ -267,6 +267,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     """A missing folder and a missing file are told apart."""
     with pytest.raises(PlayerError, match="there is no folder"):
         read_folder(tmp_path / "nowhere")
+    (tmp_path / "outside").symlink_to("/")  # before that is looked at, what is missing is told
     with pytest.raises(PlayerError, match="a player's folder needs that file"):
         read_folder(tmp_path)
 

@@ -1,6 +1,6 @@
 """Explains a match to the author of one of its players, from nothing that this seat may not know."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -72,11 +72,11 @@ def view_of(record: Path, seat: str | None) -> RecordView:
         seat: number or name; None: the one that was expelled.
 
     Raises:
-        BadExplanation: there is no such record or seat, or it is not clear which seat is meant.
-        RecordError: the record does not hold.
+        BadExplanation: there is no such seat, it is not clear which one is meant, or the record is a folder.
+        RecordError: there is no such record, or it does not hold.
         PluginError: its game is not installed.
     """
-    _check_is_record(record)
+    check_is_record(record, "explain")
     try:
         whole = read_record(record)
     except Redacted:
@@ -123,9 +123,8 @@ def find_seat(names: Sequence[str], seat: str) -> int:
         return names.index(seat)
     if seat.isdecimal() and len(seat) <= _SEAT_DIGITS and int(seat) < len(names):
         return int(seat)
-    raise BadExplanation(
-        f"there is no seat {seat!r}, only {_seats(names)}{_meant(get_close_matches(seat, names, n=1))}"
-    )
+    near = "".join(f"; did you mean {name}?" for name in get_close_matches(seat, names, n=1))
+    raise BadExplanation(f"there is no seat {seat!r}, only {_seats(names)}{near}")
 
 
 def turn_of(found: Explanation, turn: int) -> list[Said | Heard]:
@@ -161,26 +160,21 @@ def _seats(names: Sequence[str]) -> str:
     return ", ".join(f"{number} {name}" for number, name in enumerate(names))
 
 
-def _check_is_record(path: Path) -> None:
-    """Check that a path is one file.
+def check_is_record(path: Path, command: str) -> None:
+    """Check that a path is not a whole folder.
+
+    Args:
+        path: of a record.
+        command: takes one record alone.
 
     Raises:
-        BadExplanation: it is a folder, or there is none; the text names records that may be meant.
+        BadExplanation: it is a folder; the text names records in it.
     """
-    if path.is_file():
-        return
     if not path.is_dir():
-        there = {file.stem: str(file) for file in record_files(path.parent) if file.parent == path.parent}
-        near = get_close_matches(path.name.removesuffix(".jsonl"), there, n=1)
-        raise BadExplanation(f"there is no record {path}{_meant(there[name] for name in near)}")
+        return
     files = record_files(path)
     if not files:
-        raise BadExplanation(f"explain takes one record; in the folder {path} there is none (*.jsonl)")
+        raise BadExplanation(f"{command} takes one record; in the folder {path} there is none (*.jsonl)")
     listed = ", ".join(map(str, files[:_LISTED]))
     rest = f" and {len(files) - _LISTED} more" if len(files) > _LISTED else ""
-    raise BadExplanation(f"explain takes one record; in this folder are {listed}{rest}")
-
-
-def _meant(near: Iterable[str]) -> str:
-    """Return a question for what is spelt nearly so; empty if nothing is."""
-    return "".join(f"; did you mean {name}?" for name in near)
+    raise BadExplanation(f"{command} takes one record; in this folder are {listed}{rest}")

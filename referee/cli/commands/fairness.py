@@ -11,7 +11,7 @@ from rich.table import Table as RichTable
 
 from ...app.records.fairness import FairnessReport, fairness_of
 from ...record.fairness import Fairness, Timing
-from ..common import PATH, harmless, json_option, numbers, out, print_json
+from ..common import console, harmless, json_option, numbers, out, paths_argument, print_json
 from ..errors import FAILED
 
 _COLUMNS = ("answers", "50 %", "95 %", "99 %", "most", "stills", "longest", "close", "late", "unsure")
@@ -27,7 +27,7 @@ unsure: too late, but the referee had stood still for too long to say whose faul
 
 
 @click.command("fairness", epilog="Example:  referee fairness logs/")
-@click.argument("paths", nargs=-1, required=True, type=PATH)
+@paths_argument
 @json_option
 def fairness_command(paths: tuple[Path, ...], as_json: bool) -> None:
     """Report how fairly players' time was kept: PATHS are record files or folders of them.
@@ -60,7 +60,7 @@ def _show(report: FairnessReport) -> None:
             out.print()
             out.print(_cases(title, found))
     for error in report.broken:
-        out.print(f"no record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"no record: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def _matches(report: FairnessReport) -> RichTable:

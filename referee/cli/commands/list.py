@@ -34,6 +34,9 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
         else:
             _show_all(installed())
         return
+    for kind, others in (("house player", installed().players), ("pairing format", installed().formats)):
+        if game in others:
+            raise click.UsageError(f"{game} is a {kind}, not a game; `referee list` shows it")
     rules = find_game(game)
     if schema:
         print(json.dumps(rules.schema(), indent=2))

@@ -1,6 +1,6 @@
 """`referee replay`: show a recorded match again, as text, as a drawing of its board or as a page in a browser."""
 
-import sys
+import shutil
 import tempfile
 import webbrowser
 from collections.abc import Sequence
@@ -10,16 +10,17 @@ import rich_click as click
 from rich.markup import escape
 from rich.text import Text
 
+from ...app.records.explain import check_is_record
+from ...errors import RefereeError
 from ...match.machine import Match
 from ...pages.drawing import with_names
-from ...pages.frames import FoldedRecord, Frame, FrameKind, StillSecret, fold_record
+from ...pages.frames import FoldedRecord, Frame, FrameKind, fold_record
 from ...pages.replay_page import replay_page
 from ...pages.words import move_text, reasons
-from ...plugins import PluginError, installed
-from ...record.reader import RecordError, read_record
+from ...plugins import installed
+from ...record.reader import read_record
 from ...text import printable
-from ..common import PATH, Count, console, json_option, out, print_json, record_argument
-from ..errors import FAILED
+from ..common import PATH, Count, json_option, out, print_json, record_argument
 from ..views.results import result_table
 
 EXAMPLES = """Example:  referee replay logs/MATCH.jsonl
@@ -70,11 +71,13 @@ def replay(
     """
     is_page = is_opened or html is not None
     _check_use(record, turn, svg, html, is_page=is_page, is_json=as_json)
-    folded = _folded(record)
+    folded = fold_record(read_record(record), installed().game)
     written = None
     if is_page:
         target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{record.stem}.html"
         written = _write(target, replay_page(folded), is_forced=force)
+        if is_opened:
+            _open(written, is_kept=html is not None)
     elif svg == STDOUT:
         print(_drawing(folded, turn))
     elif svg is not None:
@@ -85,8 +88,20 @@ def replay(
         _print_json(folded, turn, written)
     elif written is not None:
         out.print(f"written: {written}", markup=False, highlight=False, soft_wrap=True)
-    if is_opened and written is not None and not webbrowser.open(written.resolve().as_uri()):
-        raise click.ClickException(f"no browser was found here: open {written} in one")
+
+
+def _open(page: Path, *, is_kept: bool) -> None:
+    """Show a page in a browser.
+
+    Raises:
+        RefereeError: there is none; what is not to be kept is removed.
+    """
+    if webbrowser.open(page.resolve().as_uri()):
+        return
+    if is_kept:
+        raise RefereeError(f"no browser was found here: open {page} in one")
+    shutil.rmtree(page.parent)
+    raise RefereeError("no browser was found here: --html FILE writes the page to a file, to be opened in one")
 
 
 def _check_use(
@@ -95,10 +110,10 @@ def _check_use(
     """Refuse options that do not go together.
 
     Raises:
-        click.UsageError: they don't, or there is no record.
+        BadExplanation: the record is a folder.
+        click.UsageError: they don't.
     """
-    if not record.is_file():
-        raise click.UsageError(f"there is no record {record}")
+    check_is_record(record, "replay")
     if is_page and not (turn is None and svg is None):
         raise click.UsageError("the page shows all turns: --html and --open go without --turn and --svg")
     if svg is not None and svg.name.isdecimal():
@@ -108,17 +123,6 @@ def _check_use(
     target = html or svg
     if target is not None and target.exists() and target.samefile(record):
         raise click.UsageError(f"{target} is the record itself")
-
-
-def _folded(path: Path) -> FoldedRecord:
-    """Read a record and fold it again, or end with what does not hold."""
-    try:
-        return fold_record(read_record(path), installed().game)
-    except (RecordError, PluginError) as error:
-        console.print(str(error), markup=False, highlight=False, soft_wrap=True)
-        sys.exit(FAILED)
-    except StillSecret as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _write(path: Path, text: str, *, is_forced: bool) -> Path:

@@ -13,7 +13,7 @@ from ...app.services import RefereeOptions
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournament_file.text import described
 from ...pages.report_files import Targets
-from ..common import PATH, Count, console, json_option, out, print_json
+from ..common import EXISTING_FILE, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
 from ..options.running import sealing_options
 from ..views.live import watch_of
@@ -21,7 +21,7 @@ from .report import report
 
 
 @click.command(epilog="Example:  referee tournament autumn.toml --tables 8")
-@click.argument("file", type=PATH)
+@click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
 @click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
 @sealing_options

@@ -14,7 +14,7 @@ from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
 from ...net.matches.settings import TableSettings
-from ..common import FILE
+from ..common import Existing
 from .grouping import Decorator, grouped
 from .running import logs_option
 
@@ -102,7 +102,7 @@ game_option = click.option(
 lot_option = click.option("--lot", is_flag=True, help="Draw the seats by lot, from the match's seed.")
 resume_option = click.option(
     "--resume",
-    type=FILE,
+    type=Existing("record", dir_okay=False),
     help="Record of a match whose referee died: play it to its end.",
 )
 match_options = grouped(

@@ -27,7 +27,6 @@ def test_who_was_expelled_is_explained() -> None:
     [
         ("clean.jsonl", None, "say which seat: 0 a, 1 b, 2 c"),
         ("clean.jsonl", "d", "there is no seat 'd', only 0 a, 1 b, 2 c"),
-        ("clean", "a", "did you mean .*clean.jsonl"),
         (".", "a", "explain takes one record; in this folder are .* more"),
     ],
 )

@@ -1,0 +1,29 @@
+"""What is told of the bytes of a foul: nothing is read out of the middle of bytes that are no message."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.record.explain import _evidence
+
+MESSAGE = msgspec.msgpack.encode({"ack": 1})
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "decoded", "problem"),
+    [
+        (b"hello", "not-msgpack", "hello", "text, where msgpack is due"),
+        (b"hello world\n", "oversize", "hello world\n", "text, where msgpack is due"),
+        (b'{"a": 1}', "not-msgpack", {"a": 1}, "JSON, where msgpack is due"),
+        (b"\xc1\xc1\xc1\xc1\x05", "not-msgpack", None, "MessagePack data is malformed"),
+        (MESSAGE, "not-due", {"ack": 1}, ""),
+        (len(MESSAGE).to_bytes(4, "big") + MESSAGE, "not-due", {"ack": 1}, ""),
+        (b"\0\0\1\0" + MESSAGE, "not-due", {"ack": 1}, "a frame announced 256 bytes, 6 of them are here"),
+    ],
+)
+def test_what_bytes_say(data: bytes, code: str, decoded: Any, problem: str) -> None:
+    """A message, with its length or without, JSON or text is shown as such; of anything else, that it is none."""
+    found = _evidence(data.hex(), code)
+    assert found.decoded == decoded
+    assert (found.problem or "")[: len(problem) or None] == problem
