@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, PlayedPairing
+from .base import BadRuling, Pairing, PlayedPairing
 from .elimination import EliminationState
 
 NOBODY = -1
@@ -45,6 +45,8 @@ class State(EliminationState, frozen=True, kw_only=True):
     """All matches that there may be, each behind those that it waits for."""
     results: tuple[tuple[int, int] | None, ...]
     """By match: winner and loser, or None; each may be NOBODY."""
+    played: frozenset[int] = frozenset()
+    """The matches whose results were played, or ruled."""
     leans: tuple[int, ...]
     """By entrant: more matches in the first seat than in the second."""
 
@@ -58,12 +60,32 @@ class State(EliminationState, frozen=True, kw_only=True):
         if winner is None:
             return _issued(state, place, draws + 1, (seats[1], seats[0]))
         loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
-        return _decided(state, place, (winner, loser))
+        return _decided(replace(state, played=state.played | {place}), place, (winner, loser))
 
     def without_match(self, broken: Pairing, entrant: int) -> "State":
         """Return the state with the match decided for the other one, if there is one."""
         others = [other for other in broken.seats if other != entrant]
         return _decided(self, self.place(broken), (others[0], entrant) if others else (entrant, NOBODY))
+
+    def taken_back(self, old: PlayedPairing) -> "State":
+        """Return the state without a result, and without what followed from it and was not played."""
+        place, seats = self.place(old.pairing), old.pairing.seats
+        if self.results[place] is None or _winner(self, old, (old.pairing.number - 1) % (self.replays + 1)) is None:
+            raise BadRuling("the match was played again, and only the last one can be ruled on")
+        results, leans, gone = list(self.results), list(self.leans), {place}
+        for index, node in enumerate(self.nodes):
+            if gone.isdisjoint(source.index for source in node.sources if source.kind != "seed"):
+                continue
+            gone.add(index)
+            if index in self.played:
+                raise BadRuling("later matches that follow from it have been played")
+        for index in gone:
+            results[index] = None
+        for entrant, step in zip(seats, (1, -1) if len(seats) > 1 else (), strict=False):
+            leans[entrant] -= step
+        due = tuple(pairing for pairing in self.due if self.place(pairing) not in gone)
+        played = self.played - {place}
+        return replace(self, results=tuple(results), leans=tuple(leans), due=due, played=played)
 
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""

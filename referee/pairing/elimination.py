@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import Pairing, PairingFormat, PlayedPairing, without
+from .base import BadRuling, Pairing, PairingFormat, PlayedPairing, without
 
 
 class EliminationState(Struct, frozen=True, kw_only=True):
@@ -58,6 +58,14 @@ class EliminationState(Struct, frozen=True, kw_only=True):
         pairing = Pairing(number=place * (self.replays + 1) + draws + 1, seats=seats, round=round, table=table)
         return replace(self, due=tuple(sorted((*self.due, pairing), key=lambda other: other.number)))
 
+    def taken_back(self, old: PlayedPairing) -> Self:
+        """Return the state without a result.
+
+        Raises:
+            BadRuling: later matches follow from it.
+        """
+        raise BadRuling("a result can't be changed where several go on from a table: later tables follow from it")
+
     def after(self, played: PlayedPairing, place: int, draws: int) -> Self:
         """Return the state, in which a pairing is due no more, with what follows from its result."""
         raise NotImplementedError
@@ -92,6 +100,17 @@ class EliminationFormat(PairingFormat[S]):
     def withdraw(self, state: S, entrant: int) -> S:
         """Return the state without an entrant; whoever was to meet it goes on."""
         return state.withdraw(entrant)
+
+    def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
+        """Return the state with a result taken back, or with what follows from another one.
+
+        Raises:
+            BadRuling: matches that follow from it have been played.
+        """
+        state = state if old is None else state.taken_back(old)
+        if new is None:
+            return state
+        return state.after(new, state.place(new.pairing), (new.pairing.number - 1) % (state.replays + 1))
 
     def places(self, state: S) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst; those that went out in one round share one."""

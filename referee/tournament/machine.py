@@ -271,7 +271,9 @@ class Tournament:
         """Take the result of a match back, if it has one; its pairing is due again then."""
         decided = self._decided.get(fixture.number)
         if decided is not None:
-            self._state = self._format.revise(self._state, decided.played, None)
+            state = self._format.revise(self._state, decided.played, None)
+            self._check_unplayed(state)
+            self._state = state
             self._decided.take_back(fixture.number)
             self._due.add(decided.played.pairing, decided.legs)
             self.taken_back.add(fixture.number)
@@ -279,6 +281,17 @@ class Tournament:
         if entry is not None:
             self.played -= entry.head != ""
             self._tell(c.DisregardMatch(match=entry.match, why=why))
+
+    def _check_unplayed(self, state: Any) -> None:
+        """Check that nothing is being played that would not be due any more.
+
+        Raises:
+            BadRuling: something is.
+        """
+        due = {pairing.number for pairing in self._format.due(state)} | self.taken_back
+        for match, fixture in self.playing.items():
+            if fixture.number in self._due and fixture.number not in due:
+                raise BadRuling(f"{match} follows from it, and is being played")
 
     # --- what follows
 

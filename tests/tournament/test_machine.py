@@ -287,15 +287,38 @@ def test_a_ruling_that_makes_no_sense_is_refused(
     assert tournament.rulings == []
 
 
-@pytest.mark.parametrize("kind", ["void", "award"])
-def test_a_bracket_does_not_take_back_what_others_follow_from(kind: e.Kind) -> None:
-    """Where winners were paired on, a ruling on their match is refused."""
+def _semi_finals() -> tuple[Tournament, str, str]:
+    """Return a knockout of four after one semi-final, with the names of that and of its loser."""
     tournament = begun(spec_of(4, "knockout"))
     match = opened(tournament)
     loser = f"e{tournament.playing[match].entrants[1]}"
     over(tournament, match)
-    with pytest.raises(BadRuling, match="later pairings follow from it"):
-        ruling(tournament, kind, match=match, **({"entrant": loser} if kind == "award" else {}))
+    over(tournament, opened(tournament))
+    return tournament, match, loser
+
+
+def test_a_ruling_sends_another_on_in_a_bracket() -> None:
+    """As long as what follows from a match has not been played, its result can be changed."""
+    tournament, match, loser = _semi_finals()
+    (before,) = tournament.fixtures()
+    commands = ruling(tournament, "award", match=match, entrant=loser)
+    assert c.CallOff(match=before.match) in commands
+    (final,) = tournament.fixtures()
+    assert int(loser[1:]) in final.entrants
+    played_out(tournament, Random(1))
+    assert {int(loser[1:])} <= {line.entrant for line in placed(tournament)[:2]}
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_bracket_does_not_take_back_what_played_matches_follow_from(*, is_over: bool) -> None:
+    """Where winners are playing on, or have, a ruling on their match is refused."""
+    tournament, match, loser = _semi_finals()
+    final = opened(tournament)
+    if is_over:
+        over(tournament, final)
+    text = "have been played" if is_over else "follows from it, and is being played"
+    with pytest.raises(BadRuling, match=text):
+        ruling(tournament, "award", match=match, entrant=loser)
 
 
 def test_a_finished_pairing_leaves_nothing_behind() -> None:
