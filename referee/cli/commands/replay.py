@@ -23,18 +23,8 @@ from ...text import printable
 from ..common import PATH, Count, json_option, out, print_json, record_argument
 from ..views.results import result_table
 
-EXAMPLES = """Example:  referee replay logs/MATCH.jsonl
-
-Example:  referee replay logs/MATCH.jsonl | less -R
-
-Example:  referee replay logs/MATCH.jsonl --turn 12
-
-Example:  referee replay logs/MATCH.jsonl --turn 12 --svg board.svg
-
-Example:  referee replay logs/MATCH.jsonl --open
-
-Example:  referee replay logs/MATCH.jsonl --html match.html
-"""
+_WAYS = ("", " | less -R", " --turn 12", " --turn 12 --svg board.svg", " --open", " --html match.html")
+EXAMPLES = "\n\n".join(f"Example:  referee replay logs/MATCH.jsonl{way}" for way in _WAYS)
 
 STDOUT = Path("-")
 
@@ -76,8 +66,12 @@ def replay(
     if is_page:
         target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{record.stem}.html"
         written = _write(target, replay_page(folded), is_forced=force)
-        if is_opened:
-            _open(written, is_kept=html is not None)
+        if is_opened and not webbrowser.open(written.resolve().as_uri()):
+            remedy = f"open {written} in one"
+            if html is None:
+                shutil.rmtree(written.parent)
+                remedy = "--html FILE writes the page to a file, to be opened in one"
+            raise RefereeError(f"no browser was found here: {remedy}")
     elif svg == STDOUT:
         print(_drawing(folded, turn))
     elif svg is not None:
@@ -88,20 +82,6 @@ def replay(
         _print_json(folded, turn, written)
     elif written is not None:
         out.print(f"written: {written}", markup=False, highlight=False, soft_wrap=True)
-
-
-def _open(page: Path, *, is_kept: bool) -> None:
-    """Show a page in a browser.
-
-    Raises:
-        RefereeError: there is none; what is not to be kept is removed.
-    """
-    if webbrowser.open(page.resolve().as_uri()):
-        return
-    if is_kept:
-        raise RefereeError(f"no browser was found here: open {page} in one")
-    shutil.rmtree(page.parent)
-    raise RefereeError("no browser was found here: --html FILE writes the page to a file, to be opened in one")
 
 
 def _check_use(

@@ -9,7 +9,6 @@ from pathlib import Path
 import rich_click as click
 
 from ...app.submit import (
-    NotHandedIn,
     check_here,
     explanation_in,
     find_match,
@@ -18,7 +17,7 @@ from ...app.submit import (
     open_service,
     packed,
 )
-from ...submissions.client import ServiceError, SubmissionsClient
+from ...submissions.client import SubmissionsClient
 from ...submissions.store import VersionState
 from ...text import printable
 from ..common import FILE, PATH, console, json_option, print_json
@@ -69,13 +68,9 @@ def submit(
         _say(
             "your token goes over the network for everybody on the way to read; ask the organiser for an https address"
         )
-    try:
-        if folder is not None:
-            sys.exit(_submit(service, folder, skip_check=skip_check, as_json=as_json))
-        _answer(service, match, is_status=is_status, as_json=as_json)
-    except (ServiceError, NotHandedIn) as error:
-        _say(str(error))
-        sys.exit(FAILED)
+    if folder is not None:
+        sys.exit(_submit(service, folder, skip_check=skip_check, as_json=as_json))
+    _answer(service, match, is_status=is_status, as_json=as_json)
 
 
 def _submit(service: SubmissionsClient, folder: Path, *, skip_check: bool, as_json: bool) -> int:

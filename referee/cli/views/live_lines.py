@@ -127,29 +127,14 @@ class JsonLines(Observer):
         self._tournament = tournament
         spec = tournament.spec
         self._names = [entrant.name for entrant in spec.entrants]
-        self._event(
-            "tournament-begun",
-            tournament=spec.name,
-            game=spec.game,
-            format=spec.format,
-            entrants=self._names,
-            total=total,
-            played=tournament.played,
-        )
+        begun = {"game": spec.game, "format": spec.format, "entrants": self._names, "total": total}
+        self._event("tournament-begun", tournament=spec.name, **begun, played=tournament.played)
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Write what is played where."""
         names = [self._names[entrant] for entrant in fixture.entrants]
-        self._event(
-            "match-opened",
-            match=name,
-            table=table,
-            number=fixture.number,
-            round=fixture.round,
-            leg=fixture.leg,
-            attempt=fixture.attempt,
-            names=names,
-        )
+        place = {key: getattr(fixture, key) for key in ("number", "round", "leg", "attempt")}
+        self._event("match-opened", match=name, table=table, **place, names=names)
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
