@@ -62,10 +62,23 @@ class State(EliminationState, frozen=True, kw_only=True):
         loser = next((entrant for entrant in seats if entrant != winner), NOBODY)
         return _decided(replace(state, played=state.played | {place}), place, (winner, loser))
 
-    def without_match(self, broken: Pairing, entrant: int) -> "State":
-        """Return the state with the match decided for the other one, if there is one."""
-        others = [other for other in broken.seats if other != entrant]
-        return _decided(self, self.place(broken), (others[0], entrant) if others else (entrant, NOBODY))
+    def withdraw(self, entrant: int) -> "State":
+        """Return the state without an entrant; whoever was to meet it goes on.
+
+        What it got without a match since its last one is decided anew: of two that withdraw at about the same time, it
+        is no matter which came first.
+        """
+        if entrant in self.withdrawn:
+            return self
+        results, gone = list(self.results), set[int]()
+        for index, node in enumerate(self.nodes):
+            follows = not gone.isdisjoint(source.index for source in node.sources if source.kind != "seed")
+            if index not in self.played and (follows or entrant in (results[index] or ())):
+                gone.add(index)
+                results[index] = None
+        due = tuple(pairing for pairing in self.due if entrant not in pairing.seats)
+        left = replace(self, results=tuple(results), due=due, withdrawn=self.withdrawn | {entrant})
+        return _opened(left, 0)
 
     def taken_back(self, old: PlayedPairing) -> "State":
         """Return the state without a result, and without what followed from it and was not played."""
@@ -181,6 +194,9 @@ def _without_match(state: State, index: int, one: int, two: int) -> tuple[int, i
     if NOBODY in (one, two):
         is_bye = node.sources[0].kind == "seed" and one not in (NOBODY, *state.withdrawn)
         return None if is_bye else (max(one, two), min(one, two))
+    if one in state.withdrawn and two in state.withdrawn:
+        better = min(one, two, key=state.seeds.index)
+        return better, one + two - better
     if two in state.withdrawn:
         return one, two
     return (two, one) if one in state.withdrawn else None
