@@ -11,7 +11,7 @@ from msgspec import Struct
 from ..clock import wall_clock
 from ..errors import BadRequest
 from ..pairing.base import BadFormat
-from ..plugins import PluginError, installed
+from ..plugins import PluginError, find_format
 from ..record.tournament_record import read_tournament, refold
 from ..tournament import events as e
 from ..tournament.history import new_tournament
@@ -105,7 +105,7 @@ def _as_it_stands(folder: Path) -> Tournament:
     record = read_tournament(path)
     spec = record.header.spec
     try:
-        tournament = new_tournament(spec, installed().format(spec.format), record.header.salt)
+        tournament = new_tournament(spec, find_format(spec.format), record.header.salt)
     except (BadFormat, PluginError) as error:
         raise BadTournamentFolder(f"{path}: {error}") from None
     for _ in refold(record, tournament.handle):

@@ -6,7 +6,7 @@ Refuses to know what may be wrong with a folder of records.
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -66,10 +66,8 @@ class Organiser:
         salt = salt if record is None else record.header.salt
         self.tournament: Tournament = new_tournament(spec, FORMATS[spec.format], salt)
         self.writer = TournamentWriter(path, sealer, None if record is None else record.chain)
-        observers = Observers()
         self.ledger = Ledger(url_of(folder / FILE)) if has_ledger else None
-        if self.ledger is not None:
-            observers.add(LedgerObserver(self.ledger))
+        observers = Observers() if self.ledger is None else Observers(LedgerObserver(self.ledger))
         self.recorder = Recorder(self.tournament, self.writer, observers, clock=lambda: AT)
         observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
         if record is None:
@@ -80,7 +78,7 @@ class Organiser:
                 pass
             self.recorder.take(e.Resumed(at=AT, referee="0.0"))
 
-    def __enter__(self) -> "Organiser":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
