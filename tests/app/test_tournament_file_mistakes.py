@@ -121,15 +121,11 @@ ADDED: list[tuple[str, str, Expected]] = [
             (7, "scoring.by_rank: [0.0, 1.0] does not go down from first place to last"),
             (8, "scoring.by_rank: a row takes points from first place to last: [10, 6, 3, 1]"),
             (10, "scoring.bye: takes a share of a first place, from 0 to 1, not 2"),
-            (11, "scoring.late_bye: takes a share of a first place, from 0 to 1, not nan"),
+            (11, "scoring.late_bye: takes a share of a first place, from 0 to 1, not NaN"),
             (12, "scoring.default_margin: takes whole points, from 0 to 1000000, not -1"),
         ],
     ),
-    (
-        "rows-twice",
-        "[scoring]\nby_rank = [[1, 0], [2, 1]]",
-        [(5, "scoring.by_rank: two rows for the same number of seats")],
-    ),
+    ("same", "[scoring]\nby_rank = [[1, 0], [2, 1]]", [(5, "scoring.by_rank: two rows for the same number of seats")]),
     (
         "listen",
         '[remote]\nlisten = "tcp:x"',

@@ -306,9 +306,7 @@ def _tournament(path: Path, examined: Sequence[Examined], demands: Demands) -> S
     """Audit the record of a tournament, against those of its matches and the ledger."""
     folder = path.parent
     try:
-        audited = audit_tournament(
-            path, find_format, pair_round, keys=demands.keys, is_strict=not demands.unsealed
-        )
+        audited = audit_tournament(path, find_format, pair_round, keys=demands.keys, is_strict=not demands.unsealed)
         matches = [one for one in examined if folder in one.path.parents]
         audited.check_files([one.path for one in matches])
         for one in matches:
