@@ -48,7 +48,7 @@ def shown(stage: Stage, watch: Observer, most: int = 100, each: Callable[[], Non
         while most and (fixture := next(tournament.fixtures(), None)) is not None:
             most -= 1
             known = set(tournament.suspended)
-            watch.match_opened(fixture.name_in("cup"), 1, fixture)
+            watch.match_opened(fixture.match, 1, fixture)
             entry, match = stage.play_one(fixture)
             watch.match_stepped(step_of(match))
             (watch.match_closed if entry.void is None else watch.match_voided)(entry)
@@ -169,9 +169,9 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
         clock.now_s += 65.0
         rows = screen(live, console)
     text = "\n".join(rows)
-    names = [told.spec.entrants[entrant].name for entrant in fixture.seats]
+    names = [told.spec.entrants[entrant].name for entrant in fixture.entrants]
     (table,) = [row for row in rows if row.startswith("    7")]
-    assert table.split()[:4] == ["7", str(fixture.pairing.round), *names]
+    assert table.split()[:4] == ["7", str(fixture.round), *names]
     assert table.split()[4:6] == ["2", "1m"]
     assert f"{told.tournament.played} of 15 matches   1m 55s so far" in rows[1]
     assert "a minute" in rows[1]
@@ -185,7 +185,7 @@ def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
     live.tournament_begun(told.tournament, 15)
     for _ in range(matches):
         fixture = next(told.tournament.fixtures())
-        live.match_opened(fixture.name_in("cup"), 1, fixture)
+        live.match_opened(fixture.match, 1, fixture)
         entry, _match = told.play_one(fixture)
         clock.now_s += 10.0
         (live.match_closed if entry.void is None else live.match_voided)(entry)
