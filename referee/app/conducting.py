@@ -252,13 +252,14 @@ async def _look(
             request = read_request(path)
         except BadRequestFile as error:
             observers.tell(Observer.noted, str(error))
-            path.rename(path.with_suffix(REFUSED))
+            with contextlib.suppress(FileNotFoundError):  # somebody has thought better of it
+                path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
             _join(course, request.joining, await deferToThread(launch, request.joining), observers)
         else:
             _rule(course.recorder, request, observers)
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _rule(recorder: Recorder, request: Request, observers: Observers) -> None:
@@ -276,7 +277,9 @@ def _rule(recorder: Recorder, request: Request, observers: Observers) -> None:
 
 
 def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str | None, observers: Observers) -> None:
-    """Let somebody join, as far as the format allows it."""
+    """Let somebody join, as far as the format allows it, unless that was done before the referee died."""
+    if entrant in course.recorder.tournament.spec.entrants:
+        return
     digest = digests_of([entrant]).get(entrant.name)
     try:
         course.recorder.take(e.EntrantJoined(at=course.recorder.clock(), participant=entrant, digest=digest))
