@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-
 from .calling import referee
 from .test_tournament import SMALL
 
