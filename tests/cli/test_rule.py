@@ -45,7 +45,7 @@ def begun(folder: Path, text: str = CUP, most: int | None = None, more: str = ""
     (folder / "cup.toml").write_text(text.format(more=more))
     plan = read_plan(folder / "cup.toml")
     sealer, _ = load_or_make(Path(os.environ[VARIABLE]))
-    with Organiser(plan.run_settings.folder, plan.spec, Random(3), sealer=sealer, has_ledger=True) as organiser:
+    with Organiser(plan.run_settings.folder, plan.spec, Random(3), sealer=sealer) as organiser:
         organiser.play(most)
         if most is None:
             organiser.finish()
