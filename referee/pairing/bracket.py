@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .base import BadRuling, Pairing, PlayedPairing
+from .base import BadRuling, PlayedPairing
 from .elimination import EliminationState
 
 NOBODY = -1

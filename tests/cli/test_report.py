@@ -15,7 +15,8 @@ from referee.cli.main import main
 from referee.record.tournament_record import TournamentWriter
 from referee.tournament import events as e
 
-from ..pages.tournaments import AT, SALT, SEALER, Cast, Stage, spec
+from ..pages.tournaments import AT, SALT, Cast, Stage, spec
+from ..record.records import SEALER
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
 FILES |= {"matches.pgn", "tournament.trf"}

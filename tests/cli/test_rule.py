@@ -191,7 +191,11 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "to a stranger": (("award", FIRST, "--to", "ada"), "nobody in cup is called ada"),
     "void for somebody": (("void", FIRST, "--to", "random1"), "--to goes with award, not with void"),
     "withdrawn for somebody": (("withdraw", "random1", "--to", "random2"), "--to goes with award, not with withdraw"),
-    "no reason": (("withdraw", "random1", "--reason", " "), "a ruling needs a reason"),
+    "no reason": (("withdraw", "random1", "--reason", " "), "--reason takes one line of 1 to 500 characters"),
+    "a story": (("withdraw", "random1", "--reason", "so " * 200), "--reason takes one line of 1 to 500 characters"),
+    "two lines": (("withdraw", "random1", "--reason", "so\nlong"), "--reason takes one line"),
+    "no text": (("withdraw", "random1", "--reason", "\udcff"), "--reason takes one line"),
+    "by nobody": (("withdraw", "random1", "--by", ""), "--by takes one line of 1 to 100 characters"),
     "no kind": (("fine", "random1"), "is not one of"),
 }
 
@@ -334,6 +338,7 @@ def test_who_joins_a_ladder_plays_in_it(tmp_path: Path) -> None:
         (("house:random",), "nobody can join a Swiss whose last round is paired"),
         (("remote",), "a remote entrant needs a token"),
         (("house:nobody",), "there is no house player"),
+        (("house:random", "--name", "a b"), "a b is no name: 1 to 20 letters"),
         (("nowhere",), "nowhere"),
     ],
 )
