@@ -16,10 +16,13 @@ from referee.match import events as e
 from referee.match.machine import Match
 from referee.observers import MatchStep, Observer
 from referee.pages.causes import short_cause
-from referee.tournament.match_context import MatchEntry
+from referee.tournament import events as te
+from referee.tournament.commands import SuspendEntrant
+from referee.tournament.match_context import Fixture, MatchEntry
+from referee.tournament.spec import Participant
 from referee.tournament.standings import standings
 
-from ..pages.tournaments import START_DETAIL, Cast, Stage, spec
+from ..pages.tournaments import AT, START_DETAIL, Cast, Stage, spec
 
 CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
 ESCAPE = "\x1b[2J[/red][bold]"
@@ -151,6 +154,25 @@ def test_json_lines(tmp_path: Path) -> None:
 def first_standing(told: Stage) -> Any:
     """Return the first line of the standings, counted anew."""
     return standings(told.tournament.table, ())[0]
+
+
+@pytest.mark.parametrize("kind", ["plain", "json", "screen"])
+def test_who_joins_late_has_a_name(tmp_path: Path, kind: str) -> None:
+    """Wherever entrants are told, though it was not there at the beginning."""
+    live, console, clock = view(120)
+    said: list[Any] = []
+    watch: Observer = {"plain": PlainLines(said.append), "json": JsonLines(said.append), "screen": live}[kind]
+    told = Stage(spec(4), tmp_path)
+    watch.tournament_begun(told.tournament, None)
+    told.take(te.EntrantJoined(at=AT, participant=Participant(name="late", player="house:dag"), digest=None))
+    fixture = Fixture(match="cup-00009", number=9, round=1, table="", leg=0, attempt=0, entrants=(4, 0))
+    watch.match_opened(fixture.match, 1, fixture)
+    if kind == "screen":
+        said += screen(live, console)
+    watch.entrant_suspended(SuspendEntrant(entrant=4, why="so"))
+    clock.now_s += 1.0
+    watch.tournament_ended(told.tournament)
+    assert "late" in str(said)
 
 
 # --- the live view

@@ -338,7 +338,7 @@ def test_who_joins_a_ladder_plays_in_it(tmp_path: Path) -> None:
         (("house:random",), "nobody can join a Swiss whose last round is paired"),
         (("remote",), "a remote entrant needs a token"),
         (("house:nobody",), "there is no house player"),
-        (("house:random", "--name", "a b"), "a b is no name: 1 to 20 letters"),
+        (("house:random", "--name", "a b"), "a b is no name: 1 to 20"),
         (("nowhere",), "nowhere"),
     ],
 )
