@@ -16,6 +16,7 @@ from .hookspecs import Dialect, HousePlayer
 from .pairing import builtin as builtin_formats
 from .pairing.base import PairingFormat
 from .text import nearest
+from .tournament.sprt_match import SprtMatch
 
 if TYPE_CHECKING:
     from .observers import Observer
@@ -125,6 +126,16 @@ def find_game(name: str) -> Game[Any, Any, Any]:
         PluginError: a plugin can't be used.
     """
     return installed().game(name)
+
+
+def find_format(name: str) -> PairingFormat[Any]:
+    """Return the format of a tournament that was played: one of this installation, or that of comparisons.
+
+    Raises:
+        UnknownName: there is none of that name.
+        PluginError: a plugin can't be used.
+    """
+    return SprtMatch() if name == SprtMatch.name else installed().format(name)
 
 
 def _named(name: str, known: Mapping[str, T], kind: str) -> T:

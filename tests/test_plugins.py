@@ -98,7 +98,7 @@ class Watching:
     class Interrupter(Observer):
         """Pretends that somebody has interrupted."""
 
-        def record_opened(self, match: str, context: Any) -> None:
+        def noted(self, text: str) -> None:
             """Try."""
             raise KeyboardInterrupt
 
@@ -120,7 +120,7 @@ def test_the_observers_of_a_plugin_watch_a_match(monkeypatch: pytest.MonkeyPatch
     Watching.kept.clear()
     with services.monitoring(services.RefereeOptions(diagnostics=tmp_path / "log")) as monitoring:
         match = InMemoryMatch(tmp_path, observers=monitoring.observers)
-        monitoring.observers.tell(Observer.record_opened, "m1", None)
+        monitoring.observers.tell(Observer.noted, "low disk")
         match.ready()
         monitoring.observers.note("listening")
         match.answer(0)

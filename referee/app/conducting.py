@@ -83,7 +83,6 @@ def conduct(
     format_: PairingFormat[Any],
     run_settings: RunSettings,
     at_hand: Services,
-    total: int | None = None,
 ) -> Conducted:
     """Run a tournament, or go on with it, until it is over or stopped.
 
@@ -92,7 +91,6 @@ def conduct(
         format_: of the spec's name.
         run_settings: where and how.
         at_hand: of the referee.
-        total: how many matches there will be, if that is known; for observers.
 
     Raises:
         BadRequest: what is asked for can't be played, or the folder is another tournament's, or in use.
@@ -113,7 +111,7 @@ def conduct(
             if taken.record is not None and taken.record.is_finished and not _is_asked(taken, spec, folder):
                 at = taken.record.steps[-1].event.at
                 return Conducted(tournament=taken.tournament, is_over=True, over_before=at)
-            is_over = _conducted(taken, spec, run_settings, at_hand, total)
+            is_over = _conducted(taken, spec, format_, run_settings, at_hand)
             return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
 
 
@@ -188,7 +186,7 @@ def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> Non
 
 
 def _conducted(
-    taken: _Taken, spec: TournamentSpec, run_settings: RunSettings, at_hand: Services, total: int | None
+    taken: _Taken, spec: TournamentSpec, format_: PairingFormat[Any], run_settings: RunSettings, at_hand: Services
 ) -> bool:
     """Run a tournament that was taken up; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers
@@ -220,7 +218,7 @@ def _conducted(
         _join(course, entrant, launch(entrant), observers)
     make = partial(TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match)
     with _left_in_order(recorder):
-        is_over = _run(make, total, at_hand.monitoring)
+        is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
         for name in note_changes(recorder, programs):
             text = f"{name} changed while matches were played: the last of them may be another program's"
             observers.tell(Observer.noted, text)
@@ -254,13 +252,14 @@ async def _look(
             request = read_request(path)
         except BadRequestFile as error:
             observers.tell(Observer.noted, str(error))
-            path.rename(path.with_suffix(REFUSED))
+            with contextlib.suppress(FileNotFoundError):  # somebody has thought better of it
+                path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
             _join(course, request.joining, await deferToThread(launch, request.joining), observers)
         else:
             _rule(course.recorder, request, observers)
-        path.unlink()
+        path.unlink(missing_ok=True)
 
 
 def _rule(recorder: Recorder, request: Request, observers: Observers) -> None:
@@ -278,7 +277,9 @@ def _rule(recorder: Recorder, request: Request, observers: Observers) -> None:
 
 
 def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str | None, observers: Observers) -> None:
-    """Let somebody join, as far as the format allows it."""
+    """Let somebody join, as far as the format allows it, unless that was done before the referee died."""
+    if entrant in course.recorder.tournament.spec.entrants:
+        return
     digest = digests_of([entrant]).get(entrant.name)
     try:
         course.recorder.take(e.EntrantJoined(at=course.recorder.clock(), participant=entrant, digest=digest))
@@ -287,6 +288,12 @@ def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str |
         return
     course.launches.append(launch)
     observers.tell(Observer.noted, f"{entrant.name} has joined")
+
+
+def _total(format_: PairingFormat[Any], spec: TournamentSpec) -> int | None:
+    """Return how many matches there will be, for observers; None: that can't be told."""
+    extent = format_.extent(format_.parse_options(spec.format_options), spec.field())
+    return None if extent is None else extent.fewest * spec.legs
 
 
 def _run(make: Callable[[Any], TournamentRunner], total: int | None, monitoring: Monitoring) -> bool:

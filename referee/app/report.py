@@ -11,7 +11,7 @@ from ..pages.digest import Digest, digest_of
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, write_report
 from ..pairing.base import BadFormat
-from ..plugins import PluginError, find_game, installed
+from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.recovery import has_line
 from ..record.tournament_record import find_record, read_tournament, refold
@@ -77,7 +77,7 @@ def tournament_of(folder: Path) -> Path:
 def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> TournamentReport:
     record = read_tournament(path)
     spec = record.header.spec
-    format_ = installed().format(spec.format)
+    format_ = find_format(spec.format)
     history = History(new_tournament(spec, format_, record.header.salt))
     for _ in refold(record, history.take):
         pass

@@ -79,4 +79,4 @@ def read_request(path: Path) -> Request:
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(_MOST_BYTES), type=Request)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadRequestFile(f"{path} is no request: {error}; it was put aside") from None
+        raise BadRequestFile(f"{path} is no request: {error}; it was put aside, and nothing came of it") from None

@@ -4,14 +4,17 @@ What makes no sense as the tournament stands is refused at once. The referee tha
 does, the next one.
 """
 
+import re
 from pathlib import Path
 
 from msgspec import Struct
 
+from protocol.limits import NAME_FORM, NAME_PATTERN
+
 from ..clock import wall_clock
 from ..errors import BadRequest
 from ..pairing.base import BadFormat
-from ..plugins import PluginError, installed
+from ..plugins import PluginError, find_format
 from ..record.tournament_record import read_tournament, refold
 from ..tournament import events as e
 from ..tournament.history import new_tournament
@@ -57,9 +60,10 @@ def rule(folder: Path, kind: e.Kind, subject: str, to: str | None, reason: str, 
         raise BadRequest("award needs --to: the entrant that the match is awarded to")
     if kind in ("replay", "void") and to is not None:
         raise BadRequest(f"--to goes with award, not with {kind}")
-    if not reason.strip():
-        raise BadRequest("a ruling needs a reason: --reason says it to everybody")
-    ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by)
+    for option, text, most in (("--reason", reason, e.MOST_REASON), ("--by", by, e.MOST_BY)):
+        if not (text.strip() and text.isprintable() and len(text) <= most):
+            raise BadRequest(f"{option} takes one line of 1 to {most} characters, for everybody to read")
+    ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = _as_it_stands(folder)
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
     return _asked(folder, tournament, Request(ruling=ruling))
@@ -82,6 +86,8 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
     tournament = _as_it_stands(folder)
     if player == REMOTE:
         raise BadRequest("a remote entrant needs a token: add it to the tournament's file, and run that again")
+    if name is not None and not re.match(NAME_PATTERN, name):
+        raise BadRequest(f"{name} is no name: {NAME_FORM}")
     launch = find_player(player, tournament.spec.game, name=name or "entrant")
     where = folder_of(player)
     given = player if where is None else str(where.absolute())
@@ -105,7 +111,7 @@ def _as_it_stands(folder: Path) -> Tournament:
     record = read_tournament(path)
     spec = record.header.spec
     try:
-        tournament = new_tournament(spec, installed().format(spec.format), record.header.salt)
+        tournament = new_tournament(spec, find_format(spec.format), record.header.salt)
     except (BadFormat, PluginError) as error:
         raise BadTournamentFolder(f"{path}: {error}") from None
     for _ in refold(record, tournament.handle):

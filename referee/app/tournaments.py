@@ -94,8 +94,7 @@ def run(plan: TournamentPlan, options: RefereeOptions, observer: Observer) -> bo
     ):
         for warning in plan.warnings:
             observers.tell(Observer.noted, warning)
-        total = None if plan.extent is None else plan.extent.fewest * spec.legs
-        conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand, total)
+        conducted = conduct(spec, installed().format(spec.format), run_settings, at_hand)
     return conducted.is_over
 
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..plugins import installed
+from ..plugins import find_format
 from ..record.reader import RecordError
 from ..record.tournament_record import TournamentRecord, refold
 from ..tournament.history import new_tournament
@@ -58,7 +58,7 @@ def project(record: TournamentRecord, ledger: Ledger) -> Tournament:
         BadFormat: the format can't be played with the spec's options and entrants.
     """
     header = record.header
-    tournament = new_tournament(header.spec, installed().format(header.spec.format), header.salt)
+    tournament = new_tournament(header.spec, find_format(header.spec.format), header.salt)
     ledger.found(header.spec, header.salt, header.key)
     for step in refold(record, tournament.handle):
         ledger.take(header.spec.name, step)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ..pairing.base import BadRuling, EntrantField, PlayedPairing
 from .crosstable import Crosstable
 from .match_context import Fixture, MatchEntry
+from .spec import TournamentSpec
 
 KEPT = 10_000
 """So many pairings can still be ruled on, the latest ones."""
@@ -86,6 +87,18 @@ def place_of(match: str, tournament: str) -> tuple[int, int]:
         raise BadRuling(f"{match} is no match of {tournament}: its matches are called like {tournament}-00001")
     number, leg = found.groups()
     return int(number), int(leg or 1) - 1
+
+
+def entrant_called(name: str, spec: TournamentSpec) -> int:
+    """Return the index of an entrant.
+
+    Raises:
+        BadRuling: nobody is called so.
+    """
+    for entrant, participant in enumerate(spec.entrants):
+        if participant.name == name:
+            return entrant
+    raise BadRuling(f"nobody in {spec.name} is called {name}")
 
 
 def ruled(fixture: Fixture, names: tuple[str, ...], winner: int | None) -> MatchEntry:

@@ -11,6 +11,8 @@ Sha256 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
 Kind = Literal["withdraw", "reinstate", "disqualify", "replay", "void", "award"]
 OF_ENTRANTS = ("withdraw", "reinstate", "disqualify")
 """The rulings on an entrant; all others are on a match."""
+MOST_REASON, MOST_BY = 500, 100
+"""Characters of a ruling's reason, and of who decided."""
 
 
 class TournamentEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="event"):
@@ -84,8 +86,8 @@ class Ruling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Name of whom it is about: one to withdraw, reinstate or disqualify, or to award the match to."""
     match: str | None = None
     """Name of the match that it is about."""
-    reason: Annotated[str, Meta(min_length=1, max_length=500)]
-    by: Annotated[str, Meta(min_length=1, max_length=100)]
+    reason: Annotated[str, Meta(min_length=1, max_length=MOST_REASON)]
+    by: Annotated[str, Meta(min_length=1, max_length=MOST_BY)]
     """Who decided."""
 
     def __post_init__(self) -> None:

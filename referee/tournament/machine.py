@@ -18,7 +18,7 @@ from ..text import counted
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
-from .decisions import Decided, Decisions, place_of, ruled
+from .decisions import Decided, Decisions, entrant_called, place_of, ruled
 from .due_pairings import DuePairings
 from .legs import combined, played_of
 from .match_context import Fixture, MatchEntry
@@ -217,7 +217,7 @@ class Tournament:
         if ruling.match is not None:
             self._rule_on_match(ruling, ruling.match)
         elif ruling.entrant is not None:
-            self._rule_on_entrant(ruling, self._entrant(ruling.entrant))
+            self._rule_on_entrant(ruling, entrant_called(ruling.entrant, self.spec))
         self.rulings.append(ruling)
 
     def _rule_on_entrant(self, ruling: e.Ruling, entrant: int) -> None:
@@ -239,7 +239,7 @@ class Tournament:
     def _rule_on_match(self, ruling: e.Ruling, match: str) -> None:
         number, leg = place_of(match, self.spec.name)
         fixture = self._decidable(match, number, leg)
-        winner = None if ruling.entrant is None else self._entrant(ruling.entrant)
+        winner = None if ruling.entrant is None else entrant_called(ruling.entrant, self.spec)
         if winner is not None and winner not in fixture.entrants:
             raise BadRuling(f"{ruling.entrant} does not play {match}")
         if ruling.kind == "replay" and fixture in self._due.fixtures(number):
@@ -394,14 +394,3 @@ class Tournament:
         if fixture.number not in self.taken_back:
             others = [other for other in others if other.number in self.taken_back]
         return all(set(fixture.entrants).isdisjoint(other.entrants) for other in others)
-
-    def _entrant(self, name: str) -> int:
-        """Return an entrant by its name.
-
-        Raises:
-            BadRuling: nobody is called so.
-        """
-        for entrant, participant in enumerate(self.spec.entrants):
-            if participant.name == name:
-                return entrant
-        raise BadRuling(f"nobody in {self.spec.name} is called {name}")

@@ -1,15 +1,18 @@
-"""Programs that change while a tournament goes on: who is told of, when, and what is looked at."""
+"""Programs that change while a tournament goes on: what is looked at, and what is put on record."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
+from msgspec.structs import replace
 
-from referee.app.program_changes import at_end, at_start, digests_of
-from referee.record.programs import FILE, read_programs
+from referee.app.program_changes import digests_of, note_changes
+from referee.record.tournament_record import read_begun
 from referee.tournament.spec import Participant
 
-FIRST, SECOND, THIRD = (f"2026-11-2{day}T08:00:00.000+00:00" for day in (1, 2, 3))
-WHAT = "ada has changed since the tournament was begun: its matches from"
+from ..record.tournaments import Organiser, cup
+from ..tournament.courses import AT
 
 
 @pytest.fixture
@@ -17,14 +20,20 @@ def ada(tmp_path: Path) -> Path:
     """Return a program's folder, inside of which there is another one."""
     (tmp_path / "ada" / "src").mkdir(parents=True)
     (tmp_path / "ada" / "src" / "player.js").write_text("1")
-    (tmp_path / "logs").mkdir()
     return tmp_path / "ada"
 
 
-def field(ada: Path) -> list[Participant]:
+def field(ada: Path) -> tuple[Participant, ...]:
     """Return entrants of all kinds."""
     players = {"ada": str(ada), "bob": "remote", "cid": "house:random", "dot": "cmd:./x", "eve": str(ada / "gone")}
-    return [Participant(name=name, player=player) for name, player in players.items()]
+    return tuple(Participant(name=name, player=player) for name, player in players.items())
+
+
+@pytest.fixture
+def organiser(ada: Path) -> Iterator[Organiser]:
+    """Run a tournament of theirs."""
+    with Organiser(ada.parent / "logs", replace(cup(), entrants=field(ada)), Random(1)) as running:
+        yield running
 
 
 def test_folders_alone_are_looked_into(ada: Path) -> None:
@@ -36,47 +45,29 @@ def test_folders_alone_are_looked_into(ada: Path) -> None:
     assert digests_of(field(ada)) == before
 
 
-def test_a_change_between_two_runs_is_told_from_then_on(ada: Path) -> None:
-    """It is told when it is found, and again whenever the tournament is gone on with, with the time of day."""
-    logs, who = ada.parent / "logs", field(ada)
-    assert at_start(logs, who, FIRST) == []
-    assert at_end(logs, who, FIRST, is_over=False) == []
-    assert at_start(logs, who, SECOND) == []
+def test_a_changed_program_is_put_on_record_once(ada: Path, organiser: Organiser) -> None:
+    """What has not changed is not; who puts the old program back has changed again."""
+    programs = digests_of(field(ada))
+    first = dict(programs)
+    assert note_changes(organiser.recorder, programs) == []
     (ada / "src" / "player.js").write_text("2")
-    assert at_start(logs, who, SECOND) == [f"{WHAT} here on are another program's"]
-    assert at_end(logs, who, SECOND, is_over=False) == []
-    assert at_start(logs, who, THIRD) == [f"{WHAT} {SECOND} on are another program's"]
+    assert note_changes(organiser.recorder, programs) == ["ada"]
+    assert note_changes(organiser.recorder, programs) == []
+    begun = read_begun(organiser.folder)
+    assert begun is not None
+    assert (begun.programs, begun.changed) == (programs, {"ada": AT})
+    assert programs != first
+    (ada / "src" / "player.js").write_text("1")
+    assert note_changes(organiser.recorder, programs) == ["ada"]
+    assert programs == first
 
 
-def test_a_change_while_it_is_played_is_told_at_the_end(ada: Path) -> None:
-    """A program is read anew for each match, so that its last ones may be another's; the note says when it was over."""
-    logs, who = ada.parent / "logs", field(ada)
-    at_start(logs, who, FIRST)
+def test_a_program_that_can_not_be_read_has_not_changed(ada: Path, organiser: Organiser) -> None:
+    """That is for its build and its start to say; when it is back, it is compared with what it was."""
+    programs = digests_of(field(ada))
+    ada.rename(ada.with_name("away"))
+    assert note_changes(organiser.recorder, programs) == []
+    ada.with_name("away").rename(ada)
+    assert note_changes(organiser.recorder, programs) == []
     (ada / "src" / "player.js").write_text("2")
-    (warning,) = at_end(logs, who, SECOND, is_over=True)
-    assert warning == "ada changed while matches were played: the last of them may be another program's"
-    programs = read_programs(logs)
-    assert programs is not None
-    assert (programs.changed, programs.over_at) == ({"ada": SECOND}, SECOND)
-
-
-def test_who_puts_the_old_program_back_has_changed_twice(ada: Path) -> None:
-    """Matches between were another program's."""
-    logs, who = ada.parent / "logs", field(ada)
-    at_start(logs, who, FIRST)
-    for text, at in (("2", SECOND), ("1", THIRD)):
-        (ada / "src" / "player.js").write_text(text)
-        assert len(at_start(logs, who, at)) == 1
-    programs = read_programs(logs)
-    assert programs is not None
-    assert [item.since for item in programs.entrants["ada"]] == [FIRST, SECOND, THIRD]
-    assert programs.differing(digests_of(who)) == ["ada"]
-
-
-def test_what_has_not_changed_is_not_written_again(ada: Path) -> None:
-    """The file of an old run stays as it was."""
-    logs, who = ada.parent / "logs", field(ada)
-    at_start(logs, who, FIRST)
-    before = (logs / FILE).stat().st_mtime_ns, (logs / FILE).stat().st_ino
-    at_start(logs, who, SECOND)
-    assert ((logs / FILE).stat().st_mtime_ns, (logs / FILE).stat().st_ino) == before
+    assert note_changes(organiser.recorder, programs) == ["ada"]

@@ -55,7 +55,7 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
     )
     assert spec.time == TimeControl(per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0)
     assert spec.lag_margin_ms == 0.0
-    assert spec.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0, default_margin=12)
+    assert spec.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0, late_bye=0.25, default_margin=12)
     assert (spec.duplicate, spec.acknowledge, spec.seed) == (False, True, 7)
     assert (spec.tie_breaks, spec.suspend_after, spec.memory_mib) == (("wins",), 0, 300)
     assert plan.run_settings == RunSettings(

@@ -115,20 +115,17 @@ ADDED: list[tuple[str, str, Expected]] = [
     ),
     (
         "rows",
-        '[scoring]\nby_rank = [\n  [1],\n  [0, 1],\n  ["a"],\n]\nbye = 2\ndefault_margin = -1',
+        '[scoring]\nby_rank = [\n  [1],\n  [0, 1],\n  ["a"],\n]\nbye = 2\nlate_bye = nan\ndefault_margin = -1',
         [
             (6, "scoring.by_rank: [1.0] is for fewer than two seats"),
             (7, "scoring.by_rank: [0.0, 1.0] does not go down from first place to last"),
             (8, "scoring.by_rank: a row takes points from first place to last: [10, 6, 3, 1]"),
-            (10, "scoring.bye: takes a share of a first place, from 0 to 1, not 2.0"),
-            (11, "scoring.default_margin: takes whole points, from 0 to 1000000, not -1"),
+            (10, "scoring.bye: takes a share of a first place, from 0 to 1, not 2"),
+            (11, "scoring.late_bye: takes a share of a first place, from 0 to 1, not NaN"),
+            (12, "scoring.default_margin: takes whole points, from 0 to 1000000, not -1"),
         ],
     ),
-    (
-        "rows-twice",
-        "[scoring]\nby_rank = [[1, 0], [2, 1]]",
-        [(5, "scoring.by_rank: two rows for the same number of seats")],
-    ),
+    ("same", "[scoring]\nby_rank = [[1, 0], [2, 1]]", [(5, "scoring.by_rank: two rows for the same number of seats")]),
     (
         "listen",
         '[remote]\nlisten = "tcp:x"',

@@ -46,6 +46,7 @@ memory_mib = 300
 [scoring]
 by_rank = [[2, 0.5]]
 bye = 0
+late_bye = 0.25
 default_margin = 12
 
 [remote]

@@ -12,7 +12,10 @@ from click.testing import CliRunner
 from referee.cli.main import main
 
 WITHOUT_REACTOR = frozenset(
-    {"audit", "doctor", "explain", "fairness", "key", "list", "manifest", "new", "rebuild", "replay", "report", "token"}
+    {
+        *("audit", "doctor", "explain", "fairness", "join-tournament", "key", "list", "manifest", "new", "rebuild"),
+        *("replay", "report", "rule", "token"),
+    }
 )
 
 

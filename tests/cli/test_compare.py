@@ -1,6 +1,7 @@
 """`referee compare` and programs that change: no verdict is taken for that of another program."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from referee.app.comparing import find_place
-from referee.record.json_file import BadJsonFile
-from referee.record.programs import FILE, read_programs
-from referee.record.spec_file import SpecFile, read_spec_file, write_spec_file
+from referee.app.program_changes import digests_of
+from referee.record.reader import RecordError
+from referee.record.tournament_record import TournamentWriter, path_of, read_begun, read_tournament
 from referee.tournament.spec import Participant, TournamentSpec
 
+from ..record.records import SEALER
 from ..time_controls import time_control
+from ..tournament.courses import AT, SALT
 from .calling import referee
 
 TOML = 'name = "ada"\nrun = "./ada"\n'
@@ -52,9 +55,9 @@ def compare(folder: Path, *options: str) -> str:
 
 def founded(folder: Path) -> TournamentSpec:
     """Return what was begun in a folder."""
-    founding = read_spec_file(folder)
-    assert founding is not None
-    return founding.spec
+    begun = read_begun(folder)
+    assert begun is not None
+    return begun.spec
 
 
 def test_a_changed_program_is_compared_anew(ada: Path) -> None:
@@ -62,7 +65,8 @@ def test_a_changed_program_is_compared_anew(ada: Path) -> None:
     folder = ada.parent
     first = folder / "logs" / "compare-quincy-random-ada"
     assert "not decided: ada does not start: failed to start in 3 matches: ada: can't start ./ada" in compare(folder)
-    over_at = str((read_programs(first) or pytest.fail("no programs")).over_at)
+    referee("audit", str(first))
+    over_at = read_tournament(path_of(first, first.name)).steps[-1].event.at
     said = compare(folder)
     assert (
         f"ended on {over_at[:10]} with the same programs; nothing was played. To play it anew, remove {first}" in said
@@ -82,9 +86,8 @@ def test_one_pair_of_a_program_that_never_starts(ada: Path) -> None:
 
 def found(logs: Path, of: TournamentSpec) -> None:
     """Begin a comparison, as far as its folder is concerned."""
-    folder = logs / of.name
-    folder.mkdir(parents=True)
-    write_spec_file(folder, SpecFile(spec=of, salt="00"))
+    with closing(TournamentWriter(path_of(logs / of.name, of.name), SEALER)) as writer:
+        writer.write_header(of, SALT, digests_of(of.entrants), referee="0.0", opened=AT)
 
 
 def test_only_the_option_that_differs_is_named(ada: Path, tmp_path: Path) -> None:
@@ -109,19 +112,6 @@ def test_how_many_tables_there_are_is_no_matter(ada: Path, tmp_path: Path) -> No
     assert (place.folder, place.spec) == (logs / BASE, spec(ada))
 
 
-@pytest.mark.forges
-@pytest.mark.parametrize(("is_played", "name"), [(False, BASE), (True, f"{BASE}-2")])
-def test_of_what_programs_nobody_noted(ada: Path, tmp_path: Path, *, is_played: bool, name: str) -> None:
-    """A comparison without a note of its programs goes on if nothing was played in it; else nobody could tell."""
-    logs = tmp_path / "logs"
-    found(logs, spec(ada))
-    if is_played:
-        (logs / BASE / f"{BASE}-00001.jsonl").write_text("{}\n")
-    place = find_place(spec(ada), logs)
-    assert place.folder == logs / name
-    assert ("nobody noted which programs" in place.notice) == is_played
-
-
 def test_a_name_that_is_as_long_as_may_be_gets_its_number(ada: Path, tmp_path: Path) -> None:
     """The number takes the place of the last characters."""
     logs = tmp_path / "logs"
@@ -130,10 +120,12 @@ def test_a_name_that_is_as_long_as_may_be_gets_its_number(ada: Path, tmp_path: P
     assert find_place(replace(long, seed=1), logs).spec.name == "x" * 38 + "-2"
 
 
-def test_a_damaged_note_of_programs_is_told(ada: Path, tmp_path: Path) -> None:
-    """What to do stands in the error."""
+def test_a_damaged_record_is_told(ada: Path, tmp_path: Path) -> None:
+    """Nothing is begun beside a comparison of which nobody can tell what it was."""
     logs = tmp_path / "logs"
     found(logs, spec(ada))
-    (logs / BASE / FILE).write_text("{")
-    with pytest.raises(BadJsonFile, match="remove it, and changes of programs are told from then on"):
+    path = path_of(logs / BASE, BASE)
+    path.write_bytes(path.read_bytes().replace(b'"salt"', b'"SALT"'))
+    with pytest.raises(RecordError, match=f"{BASE}.jsonl: expected the record of a tournament"):
         find_place(spec(ada), logs)
+    path.unlink()

@@ -22,7 +22,7 @@ def told(*arguments: str) -> tuple[int, str]:
     ("arguments", "said"),
     [
         (("pley",), "there is no command 'pley'; did you mean play or replay? `referee help` lists them all"),
-        (("tornament", "x.toml"), "did you mean tournament?"),
+        (("tornament", "x.toml"), "did you mean tournament or"),
         (("helo",), "did you mean help?"),
         (("help", "chekc"), "there is no command 'chekc'; did you mean check?"),
         (("xyzzy",), "there is no command 'xyzzy'; `referee help` lists them all"),

@@ -16,10 +16,13 @@ from referee.match import events as e
 from referee.match.machine import Match
 from referee.observers import MatchStep, Observer
 from referee.pages.causes import short_cause
-from referee.tournament.match_context import MatchEntry
+from referee.tournament import events as te
+from referee.tournament.commands import SuspendEntrant
+from referee.tournament.match_context import Fixture, MatchEntry
+from referee.tournament.spec import Participant
 from referee.tournament.standings import standings
 
-from ..pages.tournaments import START_DETAIL, Cast, Stage, spec
+from ..pages.tournaments import AT, START_DETAIL, Cast, Stage, spec
 
 CAST = Cast(cheats={0: 2}, dead=frozenset({3}), void=frozenset({1}))
 ESCAPE = "\x1b[2J[/red][bold]"
@@ -48,7 +51,7 @@ def shown(stage: Stage, watch: Observer, most: int = 100, each: Callable[[], Non
         while most and (fixture := next(tournament.fixtures(), None)) is not None:
             most -= 1
             known = set(tournament.suspended)
-            watch.match_opened(fixture.name_in("cup"), 1, fixture)
+            watch.match_opened(fixture.match, 1, fixture)
             entry, match = stage.play_one(fixture)
             watch.match_stepped(step_of(match))
             (watch.match_closed if entry.void is None else watch.match_voided)(entry)
@@ -153,6 +156,25 @@ def first_standing(told: Stage) -> Any:
     return standings(told.tournament.table, ())[0]
 
 
+@pytest.mark.parametrize("kind", ["plain", "json", "screen"])
+def test_who_joins_late_has_a_name(tmp_path: Path, kind: str) -> None:
+    """Wherever entrants are told, though it was not there at the beginning."""
+    live, console, clock = view(120)
+    said: list[Any] = []
+    watch: Observer = {"plain": PlainLines(said.append), "json": JsonLines(said.append), "screen": live}[kind]
+    told = Stage(spec(4), tmp_path)
+    watch.tournament_begun(told.tournament, None)
+    told.take(te.EntrantJoined(at=AT, participant=Participant(name="late", player="house:dag"), digest=None))
+    fixture = Fixture(match="cup-00009", number=9, round=1, table="", leg=0, attempt=0, entrants=(4, 0))
+    watch.match_opened(fixture.match, 1, fixture)
+    if kind == "screen":
+        said += screen(live, console)
+    watch.entrant_suspended(SuspendEntrant(entrant=4, why="so"))
+    clock.now_s += 1.0
+    watch.tournament_ended(told.tournament)
+    assert "late" in str(said)
+
+
 # --- the live view
 
 
@@ -169,9 +191,9 @@ def test_everything_is_on_the_screen(tmp_path: Path, width: int) -> None:
         clock.now_s += 65.0
         rows = screen(live, console)
     text = "\n".join(rows)
-    names = [told.spec.entrants[entrant].name for entrant in fixture.seats]
+    names = [told.spec.entrants[entrant].name for entrant in fixture.entrants]
     (table,) = [row for row in rows if row.startswith("    7")]
-    assert table.split()[:4] == ["7", str(fixture.pairing.round), *names]
+    assert table.split()[:4] == ["7", str(fixture.round), *names]
     assert table.split()[4:6] == ["2", "1m"]
     assert f"{told.tournament.played} of 15 matches   1m 55s so far" in rows[1]
     assert "a minute" in rows[1]
@@ -185,7 +207,7 @@ def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
     live.tournament_begun(told.tournament, 15)
     for _ in range(matches):
         fixture = next(told.tournament.fixtures())
-        live.match_opened(fixture.name_in("cup"), 1, fixture)
+        live.match_opened(fixture.match, 1, fixture)
         entry, _match = told.play_one(fixture)
         clock.now_s += 10.0
         (live.match_closed if entry.void is None else live.match_voided)(entry)

@@ -14,7 +14,7 @@ from referee.record.writer import NotWritten, RecordWriter
 
 @pytest.mark.forges
 def test_a_record_that_can_not_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A full disk is told with the record's path and what became of the match."""
+    """A full disk is told with the record's path and what became of it."""
     path = tmp_path / "m1.jsonl"
     writer = RecordWriter(path, Sealer.new())
     full = os.open("/dev/full", os.O_WRONLY)

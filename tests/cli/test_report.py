@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from referee.cli.main import main
+from referee.record.tournament_record import TournamentWriter
+from referee.tournament import events as e
 
-from ..pages.tournaments import Cast, Stage, spec
+from ..pages.tournaments import AT, SALT, Cast, Stage, spec
+from ..record.records import SEALER
 
 FILES = {"report.html", "standings.csv", "crosstable.csv", "matches.csv", "fouls.csv", "tournament.json", "matches.txt"}
 FILES |= {"matches.pgn", "tournament.trf"}
@@ -89,15 +93,19 @@ def test_json_and_places_of_ones_own(cup: Path, made: Stage, tmp_path: Path) -> 
     assert (tmp_path / "tables" / "standings.csv").is_file()
 
 
-def test_a_running_tournament(cup: Path, made: Stage) -> None:
-    """Matches that go on, or have hardly begun, are counted and left out; records of others are none of it."""
-    last = cup / f"{made.entries[-1].match}.jsonl"
-    last.write_bytes(b"".join(last.read_bytes().splitlines(keepends=True)[:4]))
-    (cup / "cup-09999.jsonl").write_bytes(b"")
-    found = json.loads(run(cup, "--json", "--replays", "none").stdout)
-    assert (found["is_over"], found["unfinished"]) == (False, 2)
-    assert found["played"] == made.tournament.played - 1
-    (cup / "cup-09999.jsonl").unlink()
+def test_a_running_tournament(tmp_path: Path) -> None:
+    """Matches that go on, or have hardly begun, are counted and left out; a torn last line is no matter."""
+    stage = Stage(spec(6, "roundrobin"), tmp_path / "cup")
+    first, second, third, *_ = stage.tournament.fixtures()
+    stage.play_one(first)
+    for fixture in (second, third):
+        stage.take(e.MatchOpened(at=AT, fixture=fixture))
+    (stage.folder / f"{second.match}.jsonl").write_bytes(b'{"n":0,')
+    with (stage.folder / "cup.jsonl").open("ab") as file:
+        file.write(b'{"n":')
+    found = json.loads(run(stage.folder, "--json", "--replays", "none").stdout)
+    assert (found["is_over"], found["unfinished"], found["played"]) == (False, 2, 1)
+    (stage.folder / f"{second.match}.jsonl").unlink()
 
 
 @pytest.mark.forges
@@ -112,37 +120,34 @@ def test_a_record_that_does_not_hold(cup: Path, made: Stage) -> None:
 
 
 def test_a_record_that_is_missing(cup: Path, made: Stage) -> None:
-    """Status 1; it is told between which matches a record is missing, and no report is written."""
-    (cup / f"{made.entries[2].match}.jsonl").unlink()
-    told = run(cup, status=1).stderr
-    assert "missing" in told
-    assert made.entries[1].match in told
-    assert not (cup / "report.html").exists()
+    """Its result stands in the tournament's record, and in the report; that it has to be there, an audit says."""
+    match = made.entries[2].match
+    (cup / f"{match}.jsonl").unlink()
+    run(cup)
+    assert match in (cup / "matches.csv").read_text()
 
 
+def test_a_folder_without_a_tournament(tmp_path: Path) -> None:
+    """Status 2, and a sentence that says what the folder lacks."""
+    (tmp_path / "notes.jsonl").write_text("{}\n")
+    assert "holds no tournament: there is no record of one in it" in words(run(tmp_path, status=2).stderr)
+    (tmp_path / "notes.jsonl").unlink()
+
+
+@pytest.mark.forges
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("more", "status", "complaint"),
     [
-        (None, "there is no spec.json in"),
-        ("{", "truncated"),
-        ('{"spec": {}, "salt": "00"}', "missing required field `name`"),
+        ({"form": "chess"}, 2, "there is no pairing format 'chess'"),
+        ({"tie_breaks": ("holz",)}, 2, "no tie-break 'holz'"),
+        ({"format_options": {"laps": 3}}, 2, "it knows: rounds"),
     ],
 )
-def test_a_folder_without_a_spec(tmp_path: Path, content: str | None, complaint: str) -> None:
-    """Status 2, and a sentence that says what the folder lacks."""
-    if content is not None:
-        (tmp_path / "spec.json").write_text(content)
-    assert complaint in words(run(tmp_path, status=2).stderr)
-
-
-def test_a_spec_that_was_changed(cup: Path) -> None:
-    """A format, a tie-break or a salt that there is not is named, whoever wrote it there."""
-    path = cup / "spec.json"
-    whole = path.read_text()
-    for old, new, complaint in (
-        ("roundrobin", "robin", "there is no pairing format 'robin'"),
-        ("buchholz", "holz", "no tie-break 'holz'"),
-        ("5a5a", "xyxy", "- at `$.salt`"),
-    ):
-        path.write_text(whole.replace(old, new))
-        assert complaint in words(run(cup, status=2).stderr)
+def test_a_tournament_that_could_not_be_played_here(
+    tmp_path: Path, more: dict[str, Any], status: int, complaint: str
+) -> None:
+    """A format or a tie-break that this installation does not have is named."""
+    with closing(TournamentWriter(tmp_path / "cup.jsonl", SEALER)) as writer:
+        writer.write_header(spec(4, **more), SALT, {}, referee="0.0", opened=AT)
+        writer.write_seal()
+    assert complaint in words(run(tmp_path, status=status).stderr)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.record.manifest import NAME as MANIFEST
-
 from .calling import referee
 from .test_tournament import SMALL
 
@@ -90,7 +88,6 @@ def test_a_reader_that_reads_nothing_holds_no_tournament_up(tmp_path: Path, how:
     os.close(writing)
     os.close(reading)
     assert sealed(tmp_path) == 3
-    assert (tmp_path / "logs" / "small" / MANIFEST).exists()
 
 
 @pytest.mark.parametrize("command", [("audit", "logs"), ("audit", "logs", "--json"), ("replay", "logs/{record}")])

@@ -19,7 +19,7 @@ from referee.record.redacted import check_redacted
 from referee.submissions.archive import ArchiveEntry, pack
 from referee.submissions.matches import AuthoredMatch, Matches, Seat, _own
 from referee.submissions.store import CheckOutcome, Store
-from referee.tournament.match_context import MatchContext
+from referee.tournament.match_context import Fixture, MatchContext
 from tests.cli.calling import referee
 
 from .test_store import NOW
@@ -128,7 +128,9 @@ def test_a_record_that_does_not_hold_is_told(matches: Matches, place: Path) -> N
 
 
 CONTEXT = MatchContext(
-    tournament="cup", opening=0, number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1), taken=()
+    tournament="cup",
+    fixture=Fixture(match="cup-00001", number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1)),
+    head="00" * 32,
 )
 ROOT = "/srv/in"
 WHOSE: dict[str, tuple[dict[str, Any], bool, list[tuple[int, str, int | None]]]] = {

@@ -30,9 +30,9 @@ def duel(round_: int, one: int, other: int, score: str) -> PlayedPairing:
     return match(round_, (one, other), {"1-0": ((0,), (1,)), "0-1": ((1,), (0,)), "1/2": ((0, 1),)}[score])
 
 
-def sat_out(round_: int, entrant: int) -> PlayedPairing:
+def sat_out(round_: int, entrant: int, table: str = "") -> PlayedPairing:
     """Return a bye."""
-    return bye(Pairing(number=1, round=round_, seats=(entrant,)))
+    return bye(Pairing(number=1, round=round_, seats=(entrant,), table=table))
 
 
 def table_of(

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from referee.pairing.base import LATE
 from referee.tournament.crosstable import HeadToHead
 from referee.tournament.points import BadScoring, Scoring, match_points
 
@@ -76,6 +77,22 @@ def test_a_bye_is_worth_a_win_of_two_or_what_a_table_gives_on_average(
 ) -> None:
     """Unless it is said which share of a first place it is."""
     assert (expected,) == match_points(sat_out(1, 0), scoring, seats)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "seats", "expected"),
+    [
+        (Scoring(), 2, F(1, 2)),
+        (Scoring(bye=1), 4, F(1, 2)),
+        (Scoring(late_bye=0.1, by_rank=((3, 1, 0),)), 3, F(3, 10)),
+        (Scoring(late_bye=0), 2, 0),
+    ],
+)
+def test_a_round_missed_by_joining_late_is_worth_half_a_first_place(
+    scoring: Scoring, seats: int, expected: Any
+) -> None:
+    """Unless it is said which share of one it is, whatever other byes are worth."""
+    assert (expected,) == match_points(sat_out(1, 0, LATE), scoring, seats)
 
 
 PARTNERS = ((0, 2), (1, 3))

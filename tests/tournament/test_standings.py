@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.pairing.base import Pairing, PlayedPairing, bye
+from referee.pairing.base import LATE, Pairing, PlayedPairing, bye
 from referee.tournament.crosstable import HeadToHead
 from referee.tournament.points import Scoring
 from referee.tournament.standings import DEFAULT, Standing, UnknownTieBreak, standings
@@ -56,6 +56,15 @@ def test_a_bye_counts_as_a_virtual_opponent_with_ones_own_points() -> None:
     # Points 2, 1, 2 after three rounds: the virtual opponent has 1 1/2, the cap.
     assert [F(3, 2) + 1 + 2, 2 + 2, F(3, 2) + 1 + 2] == values("buchholz", 3, results)
     assert [F(3, 2) + 1, 2, F(3, 2) + 2] == values("sonneborn-berger", 3, results)
+
+
+def test_rounds_missed_by_joining_late_count_half_and_are_cut_first() -> None:
+    """Against a virtual opponent, of whom Sonneborn-Berger takes half; as FIDE C.07, 16.4 and 16.5 have it."""
+    results = [duel(1, 1, 2, "1-0"), sat_out(1, 0, LATE), duel(2, 0, 2, "1-0"), sat_out(2, 1)]
+    # Points 1 1/2, 2, 0 after two rounds: the virtual opponents of 0 and of 1 have 1, the cap.
+    assert [F(1), F(1), F(7, 2)] == values("buchholz", 3, results)
+    assert [F(0), F(1), F(2)] == values("buchholz-cut-1", 3, results)
+    assert [F(1, 2), F(1), F(0)] == values("sonneborn-berger", 3, results)
 
 
 def test_a_walkover_over_somebody_who_was_to_be_met_counts_like_the_win_over_it() -> None:

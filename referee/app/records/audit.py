@@ -13,7 +13,7 @@ from ...ledger.checking import check_ledger
 from ...ledger.ledger import FILE as LEDGER
 from ...pairing.base import BadFormat
 from ...pairing.dutch import pair_round
-from ...plugins import PluginError, find_game, installed
+from ...plugins import PluginError, find_format, find_game, installed
 from ...record.audit.audit import audit
 from ...record.audit.tournament import MatchProof, audit_tournament
 from ...record.manifest import NAME, check_manifest, record_files
@@ -306,9 +306,7 @@ def _tournament(path: Path, examined: Sequence[Examined], demands: Demands) -> S
     """Audit the record of a tournament, against those of its matches and the ledger."""
     folder = path.parent
     try:
-        audited = audit_tournament(
-            path, installed().format, pair_round, keys=demands.keys, is_strict=not demands.unsealed
-        )
+        audited = audit_tournament(path, find_format, pair_round, keys=demands.keys, is_strict=not demands.unsealed)
         matches = [one for one in examined if folder in one.path.parents]
         audited.check_files([one.path for one in matches])
         for one in matches:

@@ -14,13 +14,21 @@ from ..common import EXISTING_FOLDER, json_option, out, print_json
 _folder = click.argument("folder", type=EXISTING_FOLDER)
 
 
+def _whoever() -> str:
+    """Return who runs the command, as far as the machine knows."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as in some containers
+        return "the organiser"
+
+
 @click.command("rule", epilog='Example:  referee rule logs/autumn award autumn-00012 --to ann --reason "power cut"')
 @_folder
 @click.argument("kind", metavar="|".join(get_args(Kind)), type=click.Choice(get_args(Kind)))
 @click.argument("subject", metavar="NAME|MATCH")
 @click.option("--to", metavar="NAME", help="The entrant that a match is awarded to.")
 @click.option("--reason", required=True, help="Why, in a sentence: it stands in the record and in the report.")
-@click.option("--by", metavar="PERSON", default=getpass.getuser, show_default="your name", help="Who decides.")
+@click.option("--by", metavar="PERSON", default=_whoever, show_default="your name", help="Who decides.")
 @json_option
 def rule_command(
     folder: Path, kind: Kind, subject: str, to: str | None, reason: str, by: str, *, as_json: bool

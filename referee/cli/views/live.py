@@ -27,7 +27,7 @@ from ...tournament.placing import placed
 from ...tournament.standings import Standing
 from ..common import console as usual_console
 from ..common import is_interactive
-from .live_lines import JsonLines, PlainLines, foul_lines
+from .live_lines import JsonLines, PlainLines, foul_lines, name_of
 
 Clock = Callable[[], float]
 REFRESH_S = 0.25
@@ -92,7 +92,6 @@ class LiveView(Observer):
         self._recalled: deque[Text] = deque(maxlen=LATELY)
         self._closed_s: deque[float] = deque()
         self._tournament: Tournament | None = None
-        self._names: list[str] = []
         self._total: int | None = None
         self._begun_s = 0.0
         self._drawn_s = float("-inf")
@@ -115,7 +114,6 @@ class LiveView(Observer):
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Note what is played."""
         self._tournament, self._total = tournament, total
-        self._names = [printable(entrant.name) for entrant in tournament.spec.entrants]
         self._begun_s = self._clock()
 
     def match_recalled(self, entry: MatchEntry) -> None:
@@ -124,7 +122,7 @@ class LiveView(Observer):
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Note that a table is taken."""
-        names = tuple(self._names[entrant] for entrant in fixture.entrants)
+        names = tuple(printable(name_of(self._tournament, entrant)) for entrant in fixture.entrants)
         for other in [seated for seated in self._seated.values() if seated.table == table]:
             del self._seated[other.name]  # it was given up
         self._seated[name] = _Seated(name, table, names, fixture.round, self._clock())
@@ -148,8 +146,8 @@ class LiveView(Observer):
 
     def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Note who plays no more."""
-        line = f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}"
-        self._lately.append(Text(line, "bold red"))
+        name = printable(name_of(self._tournament, suspension.entrant))
+        self._lately.append(Text(f"{name} is suspended: {printable(short_cause(suspension.why))}", "bold red"))
 
     def noted(self, text: str) -> None:
         """Note anything else."""
@@ -197,7 +195,7 @@ class LiveView(Observer):
 
     def _head(self, tournament: Tournament, now_s: float) -> Iterator[Text]:
         spec = tournament.spec
-        what = f"  {spec.game}, {spec.format}, {counted(len(self._names), 'entrant')}"
+        what = f"  {spec.game}, {spec.format}, {counted(len(spec.entrants), 'entrant')}"
         yield Text.assemble((spec.name, "bold"), (what, "dim"))
         total = None if self._total is None else self._total - tournament.given_up
         played = counted(tournament.played, "match", "matches")
@@ -258,7 +256,7 @@ class LiveView(Observer):
         lines = [Text(f"  #  {'entrant':<{name}} points played", "dim")]
         for standing in self._standings[: max(room - 1, 0)]:
             style = "dim strike" if standing.has_withdrawn else ""
-            text = set_cell_size(self._names[standing.entrant], name)
+            text = set_cell_size(printable(name_of(self._tournament, standing.entrant)), name)
             points = f" {number(standing.points):>6} {standing.played:>6}"
             lines.append(Text.assemble((f"{standing.place:>3}  ", "dim"), (text, style), points))
         return lines

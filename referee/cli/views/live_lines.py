@@ -3,7 +3,7 @@
 The objects are described in docs/reference/exports.md.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -53,6 +53,11 @@ def matches_text(tournament: Tournament) -> str:
     return f"{counted(tournament.played, 'match', 'matches')}{lost}"
 
 
+def name_of(tournament: Tournament | None, entrant: int) -> str:
+    """Return the name of an entrant, who may have joined late."""
+    return "" if tournament is None else tournament.spec.entrants[entrant].name
+
+
 class PlainLines(Observer):
     """A line for each result, foul, suspension and note: for logs, and where there is no terminal.
 
@@ -63,7 +68,6 @@ class PlainLines(Observer):
     def __init__(self, say: Say | None = None) -> None:
         self._say = say or console.say
         self._total: int | None = None
-        self._names: Sequence[str] = ()
         self._tournament: Tournament | None = None
         self._causes = Causes()
 
@@ -71,8 +75,7 @@ class PlainLines(Observer):
         """Say what is going to be played."""
         self._tournament, self._total = tournament, total
         spec = tournament.spec
-        self._names = [printable(entrant.name) for entrant in spec.entrants]
-        parts = [spec.game, spec.format, counted(len(self._names), "entrant")]
+        parts = [spec.game, spec.format, counted(len(spec.entrants), "entrant")]
         parts += [] if total is None else [counted(total, "match", "matches")]
         if tournament.played:
             what = counted(tournament.played, "match", "matches") if total is None else f"{tournament.played} of them"
@@ -95,7 +98,8 @@ class PlainLines(Observer):
 
     def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Say who plays no more, and why."""
-        self._say(f"{self._names[suspension.entrant]} is suspended: {printable(short_cause(suspension.why))}")
+        name = printable(name_of(self._tournament, suspension.entrant))
+        self._say(f"{name} is suspended: {printable(short_cause(suspension.why))}")
 
     def noted(self, text: str) -> None:
         """Say it."""
@@ -107,7 +111,8 @@ class PlainLines(Observer):
         self._say(f"{tournament.spec.name} {state}: {matches_text(tournament)}, {tournament.voided} void")
         for line in placed(tournament)[:3]:
             mark = " (suspended)" if line.entrant in tournament.suspended else ""
-            self._say(f"  {line.place}. {self._names[line.entrant]} {number(line.points)}{mark}")
+            name = printable(name_of(tournament, line.entrant))
+            self._say(f"  {line.place}. {name} {number(line.points)}{mark}")
 
 
 class JsonLines(Observer):
@@ -120,28 +125,28 @@ class JsonLines(Observer):
     def __init__(self, write: Callable[[Any], None] = print_json) -> None:
         self._write = write
         self._tournament: Tournament | None = None
-        self._names: Sequence[str] = ()
 
     def tournament_begun(self, tournament: Tournament, total: int | None) -> None:
         """Write what is going to be played."""
         self._tournament = tournament
         spec = tournament.spec
-        self._names = [entrant.name for entrant in spec.entrants]
-        begun = {"game": spec.game, "format": spec.format, "entrants": self._names, "total": total}
+        names = [entrant.name for entrant in spec.entrants]
+        begun = {"game": spec.game, "format": spec.format, "entrants": names, "total": total}
         self._event("tournament-begun", tournament=spec.name, **begun, played=tournament.played)
 
     def match_opened(self, name: str, table: int, fixture: Fixture) -> None:
         """Write what is played where."""
-        names = [self._names[entrant] for entrant in fixture.entrants]
+        names = [name_of(self._tournament, entrant) for entrant in fixture.entrants]
         place = {key: getattr(fixture, key) for key in ("number", "round", "leg", "attempt")}
         self._event("match-opened", match=name, table=table, **place, names=names)
 
     def match_closed(self, entry: MatchEntry) -> None:
         """Write the result; and the standings whenever as many matches more were played as there are entrants."""
-        told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("context", "void")}
-        self._event("match-closed", **told)
-        if self._tournament is not None and self._tournament.played % len(self._names) == 0:
-            self._standings(self._tournament)
+        told = {name: getattr(entry, name) for name in entry.__struct_fields__ if name not in ("fixture", "void")}
+        self._event("match-closed", match=entry.match, **told)
+        tournament = self._tournament
+        if tournament is not None and tournament.played % len(tournament.spec.entrants) == 0:
+            self._standings(tournament)
 
     def match_voided(self, entry: MatchEntry) -> None:
         """Write the referee's fault for which the match is played again."""
@@ -150,7 +155,8 @@ class JsonLines(Observer):
     def entrant_suspended(self, suspension: SuspendEntrant) -> None:
         """Write who plays no more and why, and how many matches are not played because of all who do not."""
         given_up = 0 if self._tournament is None else self._tournament.given_up
-        self._event("entrant-suspended", name=self._names[suspension.entrant], why=suspension.why, given_up=given_up)
+        name = name_of(self._tournament, suspension.entrant)
+        self._event("entrant-suspended", name=name, why=suspension.why, given_up=given_up)
 
     def noted(self, text: str) -> None:
         """Write it."""

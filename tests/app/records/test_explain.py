@@ -39,10 +39,19 @@ def test_what_can_not_be_explained_is_told(record: str, seat: str | None, text: 
 def test_an_audit_is_one_object() -> None:
     """Every record is seen as soon as it is audited, with how many there are; a path without records is an error."""
     seen = []
-    paths = [GOLDEN / "clean.jsonl", GOLDEN / "illegal-move.jsonl"]
+    paths = [GOLDEN / "clean.jsonl", GOLDEN / "clean.jsonl"]
     report = audit_paths(paths, Demands(), 1, lambda record, total: seen.append((record, total)))
     assert (report.holds, report.broken, report.redacted, report.unlisted) == (True, 0, 0, [])
     assert seen == [(record, 2) for record in report.records]
     assert all(isinstance(record, SoundRecord) for record in report.records)
     with pytest.raises(NoRecords, match="there is no file or folder"):
         audit_paths([GOLDEN / "nowhere"], Demands(), 1, lambda _record, _total: None)
+
+
+def test_two_records_of_one_match_do_not_hold_together() -> None:
+    """Each may hold by itself; whoever signed both has said two things of one match, and both files are named."""
+    paths = [GOLDEN / "clean.jsonl", GOLDEN / "illegal-move.jsonl"]
+    report = audit_paths(paths, Demands(), 1, lambda _record, _total: None)
+    (equivocation,) = report.equivocations
+    assert (report.holds, report.broken, equivocation.match) == (False, 0, "m")
+    assert [Path(record) for record in equivocation.records] == paths
