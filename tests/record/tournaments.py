@@ -1,0 +1,173 @@
+"""Small tournaments, played in folds and put on record as a referee would: without network, programs and clock.
+
+Refuses to know what may be wrong with a folder of records.
+"""
+
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from msgspec.structs import replace
+
+from referee import chance
+from referee.ledger.ledger import FILE, Ledger, url_of
+from referee.ledger.observer import LedgerObserver
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.net.tournaments.recorder import Recorder
+from referee.observers import Observer, Observers
+from referee.plugins import find_game, load
+from referee.record.match_entries import outcome
+from referee.record.seal import Sealer
+from referee.record.tournament_record import TournamentWriter, path_of, read_tournament, refold
+from referee.record.writer import RecordWriter
+from referee.testing import ScriptedSeat
+from referee.tournament import events as e
+from referee.tournament.history import new_tournament
+from referee.tournament.machine import Tournament
+from referee.tournament.match_context import Fixture, MatchContext, MatchEntry
+from referee.tournament.spec import TournamentSpec
+
+from ..driving import drive, random_chooser
+from ..tournament.courses import AT, paired, spec_of
+from .records import SEALER
+
+FORMATS = load().formats
+ROUNDS = 3
+
+
+def cup(size: int = 7, **more: Any) -> TournamentSpec:
+    """Return the spec of a Swiss of Quincy."""
+    given: dict[str, Any] = {"game": "quincy", "format_options": {"rounds": ROUNDS}, **more}
+    return spec_of(size, "swiss", **given)
+
+
+class Organiser:
+    """Runs a tournament in a folder, one match at a time; used as a context, it seals the record at the end.
+
+    Args:
+        folder: new, or with what is gone on with.
+        spec: what is played.
+        random: decides who wins, and all deals.
+        sealer: the key.
+        has_ledger: whether a ledger is kept, too.
+    """
+
+    def __init__(
+        self, folder: Path, spec: TournamentSpec, random: Random, *, sealer: Sealer = SEALER, has_ledger: bool = False
+    ) -> None:
+        self.folder = folder
+        self.random = random
+        self.sealer = sealer
+        folder.mkdir(parents=True, exist_ok=True)
+        path, salt = path_of(folder, spec.name), random.randbytes(16).hex()
+        record = read_tournament(path) if path.exists() else None
+        salt = salt if record is None else record.header.salt
+        self.tournament: Tournament = new_tournament(spec, FORMATS[spec.format], salt)
+        self.writer = TournamentWriter(path, sealer, None if record is None else record.chain)
+        observers = Observers()
+        self.ledger = Ledger(url_of(folder / FILE)) if has_ledger else None
+        if self.ledger is not None:
+            observers.add(LedgerObserver(self.ledger))
+        self.recorder = Recorder(self.tournament, self.writer, observers, clock=lambda: AT)
+        observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
+        if record is None:
+            self.writer.write_header(spec, salt, {}, referee="0.0", opened=AT)
+            self.recorder.take(e.Begun(at=AT))
+        else:
+            for _ in refold(record, self.tournament.handle):
+                pass
+            self.recorder.take(e.Resumed(at=AT, referee="0.0"))
+
+    def __enter__(self) -> "Organiser":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with closing(self.writer):
+            self.recorder.seal()
+        if self.ledger is not None:
+            self.ledger.close()
+
+    def rule(self, kind: e.Kind, *, entrant: str | None = None, match: str | None = None) -> None:
+        """Decide something."""
+        number = len(self.tournament.rulings) + 1
+        ruling = e.Ruling(id=f"{number:08x}", kind=kind, entrant=entrant, match=match, reason="so decided", by="Ada")
+        self.recorder.take(e.Ruled(at=AT, ruling=ruling))
+
+    def due(self) -> list[Fixture]:
+        """Return the matches that may be opened now; a round that is to be paired is paired before."""
+        while (asked := self.tournament.to_pair) is not None:
+            self.recorder.take(paired(asked))
+        return [fixture for fixture in self.tournament.fixtures() if fixture.match not in self.tournament.playing]
+
+    def play(self, most: int | None = None, at_once: int = 2) -> int:
+        """Play matches, some of them at the same time, as long as any is due; return how many."""
+        played = 0
+        while (most is None or played < most) and (fixtures := self.due()[:at_once]):
+            contexts = [self.recorder.open(fixture) for fixture in fixtures]
+            self.random.shuffle(contexts)
+            for context in contexts:
+                self.recorder.close(self.record_match(context))
+            played += len(fixtures)
+        return played
+
+    def record_match(self, context: MatchContext, **changes: Any) -> MatchEntry:
+        """Play a match that was opened, put it on record, and return what came of it."""
+        match, writer = self.begin_match(context, **changes)
+        game, setup = match.game, match.setup
+        choose = random_chooser(game, self.random, match)
+        for event, commands in drive(match, [ScriptedSeat(choose) for _ in setup.names]):
+            writer.write_step(event, commands)
+        assert match.result is not None
+        writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces)
+        return outcome(context.fixture, setup.names, match.result, writer.result_head)
+
+    def begin_match(self, context: MatchContext, **changes: Any) -> tuple[Match, RecordWriter]:
+        """Write the first line of a match's record, and return what it is gone on with."""
+        spec, fixture = self.tournament.spec, context.fixture
+        seed = self.random.randbytes(32)
+        setup = MatchSetup(
+            match=fixture.match,
+            game=spec.game,
+            options=spec.options,
+            names=tuple(spec.entrants[entrant].name for entrant in fixture.entrants),
+            time=spec.time,
+            lag_margin_ms=spec.lag_margin_ms,
+            commitment=chance.commitment(seed),
+        )
+        match = Match(find_game(spec.game), replace(setup, **changes), seed)
+        writer = RecordWriter(self.folder / f"{fixture.match}.jsonl", self.sealer)
+        writer.write_header(match.setup, seed, is_fixed=False, referee="0.0", opened=AT, context=context)
+        return match, writer
+
+    def finish(self) -> None:
+        """Play all that is left, and end the tournament."""
+        self.play()
+        self.recorder.take(e.Finished(at=AT))
+
+
+def play_cup(folder: Path, seed: int, *, has_ledger: bool = False, size: int = 7) -> None:
+    """Play a Swiss with a stop in the first round, somebody who withdraws after it, and a match that is awarded."""
+    with Organiser(folder, cup(size), Random(seed), has_ledger=has_ledger) as first:
+        first.play(2)
+        first.recorder.take(e.Stopped(at=AT, why="it was asked to"))
+    with Organiser(folder, cup(size), Random(seed + 1), has_ledger=has_ledger) as second:
+        second.play(1, at_once=1)
+        second.rule("withdraw", entrant="e6")
+        second.play(3)
+        second.rule("award", match=(match := first_match(folder)), entrant=_loser(second, match))
+        second.finish()
+
+
+def first_match(folder: Path) -> str:
+    """Return the name of the match in a folder that has the lowest number."""
+    return min(path.stem for path in folder.glob("cup-*.jsonl"))
+
+
+def _loser(organiser: Organiser, match: str) -> str:
+    """Return who came last in a match that is over."""
+    record = read_tournament(path_of(organiser.folder, organiser.tournament.spec.name))
+    closings = (step.event.entry for step in record.steps if isinstance(step.event, e.MatchClosed))
+    entry = next(entry for entry in closings if entry.match == match)
+    return entry.names[entry.ranking[-1][0]]
