@@ -11,12 +11,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import chance
+from referee.ledger.checking import project
 from referee.ledger.ledger import FILE, Ledger, url_of
-from referee.ledger.observer import LedgerObserver
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.tournaments.recorder import Recorder
-from referee.observers import Observer, Observers
+from referee.observers import Observers
 from referee.plugins import find_game, load
 from referee.record.match_entries import outcome
 from referee.record.seal import Sealer
@@ -51,11 +51,10 @@ class Organiser:
         spec: what is played.
         random: decides who wins, and all deals.
         sealer: the key.
-        has_ledger: whether a ledger is kept, too.
     """
 
     def __init__(
-        self, folder: Path, spec: TournamentSpec, random: Random, *, sealer: Sealer = SEALER, has_ledger: bool = False
+        self, folder: Path, spec: TournamentSpec, random: Random, sealer: Sealer = SEALER
     ) -> None:
         self.folder = folder
         self.random = random
@@ -66,12 +65,7 @@ class Organiser:
         salt = salt if record is None else record.header.salt
         self.tournament: Tournament = new_tournament(spec, FORMATS[spec.format], salt)
         self.writer = TournamentWriter(path, sealer, None if record is None else record.chain)
-        observers = Observers()
-        self.ledger = Ledger(url_of(folder / FILE)) if has_ledger else None
-        if self.ledger is not None:
-            observers.add(LedgerObserver(self.ledger))
-        self.recorder = Recorder(self.tournament, self.writer, observers, clock=lambda: AT)
-        observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
+        self.recorder = Recorder(self.tournament, self.writer, Observers(), clock=lambda: AT)
         if record is None:
             self.writer.write_header(spec, salt, {}, referee="0.0", opened=AT)
             self.recorder.take(e.Begun(at=AT))
@@ -86,8 +80,6 @@ class Organiser:
     def __exit__(self, *_: object) -> None:
         with closing(self.writer):
             self.recorder.seal()
-        if self.ledger is not None:
-            self.ledger.close()
 
     def rule(self, kind: e.Kind, *, entrant: str | None = None, match: str | None = None) -> None:
         """Decide something."""
@@ -147,17 +139,25 @@ class Organiser:
         self.recorder.take(e.Finished(at=AT))
 
 
-def play_cup(folder: Path, seed: int, *, has_ledger: bool = False, size: int = 7) -> None:
+def play_cup(folder: Path, seed: int, size: int = 7) -> None:
     """Play a Swiss with a stop in the first round, somebody who withdraws after it, and a match that is awarded."""
-    with Organiser(folder, cup(size), Random(seed), has_ledger=has_ledger) as first:
+    with Organiser(folder, cup(size), Random(seed)) as first:
         first.play(2)
         first.recorder.take(e.Stopped(at=AT, why="it was asked to"))
-    with Organiser(folder, cup(size), Random(seed + 1), has_ledger=has_ledger) as second:
+    with Organiser(folder, cup(size), Random(seed + 1)) as second:
         second.play(1, at_once=1)
-        second.rule("withdraw", entrant="e6")
-        second.play(3)
+        second.rule("withdraw", entrant=f"e{size - 1}")
+        second.play(2)
         second.rule("award", match=(match := first_match(folder)), entrant=_loser(second, match))
         second.finish()
+
+
+def keep_ledger(folder: Path) -> None:
+    """Make the ledger of a tournament."""
+    with closing(Ledger(url_of(folder / FILE))) as ledger:
+        with ledger.at_once():
+            project(read_tournament(path_of(folder, "cup")), ledger)
+        ledger.settle()
 
 
 def first_match(folder: Path) -> str:
