@@ -6,7 +6,7 @@ Refuses to know what may be wrong with a folder of records.
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -53,9 +53,7 @@ class Organiser:
         sealer: the key.
     """
 
-    def __init__(
-        self, folder: Path, spec: TournamentSpec, random: Random, sealer: Sealer = SEALER
-    ) -> None:
+    def __init__(self, folder: Path, spec: TournamentSpec, random: Random, sealer: Sealer = SEALER) -> None:
         self.folder = folder
         self.random = random
         self.sealer = sealer
@@ -74,7 +72,7 @@ class Organiser:
                 pass
             self.recorder.take(e.Resumed(at=AT, referee="0.0"))
 
-    def __enter__(self) -> "Organiser":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -126,6 +124,7 @@ class Organiser:
             names=tuple(spec.entrants[entrant].name for entrant in fixture.entrants),
             time=spec.time,
             lag_margin_ms=spec.lag_margin_ms,
+            default_margin=spec.scoring.default_margin,
             commitment=chance.commitment(seed),
         )
         match = Match(find_game(spec.game), replace(setup, **changes), seed)

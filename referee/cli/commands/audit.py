@@ -10,7 +10,8 @@ from typing import Any
 import rich_click as click
 from rich.markup import escape
 
-from ...app.records.audit import (
+from ...app.records.audit import audit_paths
+from ...app.records.audit_reports import (
     NOT_VERIFIED,
     VERIFIED,
     AuditReport,
@@ -18,7 +19,7 @@ from ...app.records.audit import (
     Demands,
     RecordReport,
     SoundRedaction,
-    audit_paths,
+    SoundTournament,
 )
 from ...record.key_file import parse_public
 from ...text import counted, printable
@@ -31,7 +32,7 @@ from ..views.progress import progress
 @paths_argument
 @click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
 @click.option(
-    "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
+    "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in one of them."
 )
 @click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
@@ -113,15 +114,29 @@ def _show_folders(report: AuditReport) -> None:
             is_elsewhere = tournament.record != tournament.tournament
             _show_broken(tournament, f"{what}: {tournament.record}" if is_elsewhere else what)
         else:
-            opened = counted(tournament.matches, "match", "matches")
-            ledger = "" if tournament.ledger is None else ", and so does its ledger"
-            out.say(f"{what} holds{ledger}: {tournament.state}, {opened}, pairings and ranking as they follow")
-            if tournament.unverified:
-                out.say(f"  nothing in it proves {', '.join(map(printable, tournament.unverified))}")
+            _show_tournament(tournament, what)
     for equivocation in report.equivocations:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
+    for head in report.missing_heads:
+        out.print(f"[red]BROKEN[/]  expected a line with the hash {escape(head)} in a record that holds; found none")
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
         out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")
+
+
+def _show_tournament(tournament: SoundTournament, what: str) -> None:
+    opened = counted(tournament.matches, "match", "matches")
+    ledger = "" if tournament.ledger is None else ", and so does its ledger"
+    out.say(f"{what} holds{ledger}: {tournament.state}, {opened}, pairings and ranking as they follow")
+    if tournament.rulings:
+        out.say(f"  {counted(tournament.rulings, 'ruling')} of the organiser's: the report shows them")
+    if tournament.without_proof:
+        matches = ", ".join(tournament.without_proof)
+        out.say(f"  no whole record was audited that proves the result of {matches}")
+    if tournament.taken_on_trust:
+        rounds = ", ".join(map(str, tournament.taken_on_trust))
+        out.say(f"  paired by another program or version, and checked by the rules alone: round {rounds}")
+    if tournament.unverified:
+        out.say(f"  nothing in it proves {', '.join(map(printable, tournament.unverified))}")
