@@ -109,6 +109,8 @@ def is_tournament(path: Path) -> bool:
     Raises:
         OSError: it can't be read.
     """
+    if not path.is_file():
+        return False  # to open a pipe would be to wait for ever
     with path.open("rb") as file:
         return f'"kind":"{KIND}"'.encode() in file.read(200)
 

@@ -30,6 +30,11 @@ def event_lines(lines: Sequence[Line], event: str) -> list[Line]:
     return [line for line in lines if line["kind"] == "tournament-step" and line["event"]["event"] == event]
 
 
+def plain(value: Any) -> Any:
+    """Return a value as it stands in a line."""
+    return json.loads(encoded(value))
+
+
 def chain(lines: Sequence[Line], sealer: Sealer) -> bytes:
     """Number and chain lines anew, and sign every seal among them."""
     prev, data = ZEROS, b""
@@ -52,10 +57,9 @@ def folded(lines: Sequence[Line]) -> list[Line]:
     tournament = new_tournament(header.spec, FORMATS[header.spec.format], header.salt)
     mended = []
     for line in lines:
-        if line["kind"] == "tournament-step":
-            commands = tournament.handle(msgspec.convert(line, TournamentStep).event)
-            line = {**line, "commands": plain_commands(commands)}
-        mended.append(line)
+        is_step = line["kind"] == "tournament-step"
+        commands = tournament.handle(msgspec.convert(line, TournamentStep).event) if is_step else ()
+        mended.append({**line, "commands": plain_commands(commands)} if is_step else line)
     return mended
 
 
@@ -65,8 +69,8 @@ def bind_matches(folder: Path, lines: Sequence[Line], sealer: Sealer) -> list[Li
     What the matches themselves say stays. The players' own heads are those of before.
     """
     prev, bound = ZEROS, []
-    for number, line in enumerate(lines):
-        line = {**line, "n": number, "prev": prev}
+    for number, old in enumerate(lines):
+        line = {**old, "n": number, "prev": prev}
         if line["kind"] == "seal":
             line["signature"] = sealer.sign(RECORD_PURPOSE, prev)
         event = line.get("event", {})

@@ -65,7 +65,7 @@ def audit_paths(
         Exception: the auditor itself failed, or a game's rules did; that accuses no record.
     """
     found = find_records(paths)
-    courses = [path for path in found if path.is_file() and is_tournament(path)]
+    courses = [path for path in found if _is_course(path)]
     files = [path for path in found if path not in set(courses)]
     examined: list[Examined] = []
     with closing(each(partial(examine, demands=demands), files, jobs)) as examinations:
@@ -92,6 +92,14 @@ def audit_paths(
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
         holds=all(part.holds for part in parts) and not equivocations and not missing_heads,
     )
+
+
+def _is_course(path: Path) -> bool:
+    """Tell whether a file is the record of a tournament; one that can't be read is examined as any other."""
+    try:
+        return is_tournament(path)
+    except OSError:
+        return False
 
 
 def examine(path: Path, demands: Demands) -> Examined:
