@@ -1,7 +1,7 @@
-"""Damages the folder of a whole tournament at random, and counts what an audit names, and what anybody is told otherwise.
+"""Damages the folder of a whole tournament at random, and counts what an audit names, and what people are told.
 
-A stranger changes any file; a dishonest organiser, who has the key, chains and signs anew what he changed. What he could
-have done honestly no folder can show; it must show against heads that were published.
+A stranger changes any file; a dishonest organiser, who has the key, chains and signs anew what he changed. What he
+could have done honestly no folder can show; it must show against heads that were published.
 """
 
 import argparse
@@ -157,7 +157,7 @@ def _settle(spec: Any, random: Random) -> None:
         case "limit":
             spec["time"]["per_move_ms"] += 1
         case "order":
-            spec["tie_breaks"] = random.sample(["wins", "buchholz", "score"], 2)
+            spec["tie_breaks"] = random.sample(["wins", "buchholz", "sonneborn-berger", "luck"], 2)
         case "name":
             spec["entrants"][random.randrange(3)]["name"] = "cheat"
         case "rounds":
@@ -331,7 +331,9 @@ def verdict(folder: Path, before: Path, expected: Any, head: str) -> str:
     if report is None or not report.holds:
         return NAMED
     sound = [one for one in report.tournaments if isinstance(one, SoundTournament)]
-    if told(folder) == expected and all(_is_told_of(folder, before, sound[0], name) for name in os.listdir(folder)):
+    if told(folder) == expected and all(
+        _is_told_of(folder, before, sound[0], name) for name in sorted(path.name for path in folder.iterdir())
+    ):
         return SAME
     if sound[0].taken_on_trust or sound[0].without_proof:
         return NAMED
@@ -358,7 +360,8 @@ def main(arguments: list[str]) -> int:
         runs = play_runs(Path(scratch), options.seed)
         expected, head = told(runs.one), read_tournament(runs.one / "cup.jsonl").chain.head
         report = audited(runs.one)
-        assert report is not None and report.holds, "the undamaged folder holds"
+        assert report is not None
+        assert report.holds, "the undamaged folder"
         for number in range(options.damages):
             random = Random(options.seed * 1_000_003 + number)
             damage = random.choice([*STRANGERS, *STRANGERS, *ORGANISERS, *HONEST])

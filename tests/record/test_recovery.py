@@ -20,7 +20,7 @@ from .tournaments import Organiser, cup
 
 @pytest.fixture
 def played(tmp_path: Path) -> tuple[MatchContext, MatchEntry]:
-    """Return what a match was opened for that is over, its record sealed and its result not taken in, and the result."""
+    """Return what a match was opened for whose record is sealed and whose result was not taken in, and that result."""
     with Organiser(tmp_path, cup(), Random(1)) as organiser:
         context = organiser.recorder.open(organiser.due()[0])
         return context, organiser.record_match(context)
@@ -50,7 +50,7 @@ def test_of_what_was_never_begun_nothing_is_known(tmp_path: Path, played: tuple[
 
 @pytest.mark.forges
 def test_wherever_the_referee_died_the_match_goes_on(tmp_path: Path, played: tuple[MatchContext, MatchEntry]) -> None:
-    """Cut off behind any line or within it: what lacks its first line is put aside, what lacks its seal is played on."""
+    """Cut off behind any line or within it: without its first line it is put aside, without its seal played on."""
     context, _entry = played
     path = path_in(tmp_path, context)
     lines = path.read_bytes().splitlines(keepends=True)
@@ -135,5 +135,5 @@ def test_records_that_the_tournament_does_not_tell_of_are_named(
     (tmp_path / "other-00009.jsonl").touch()
     check_no_others(tmp_path, "cup", contexts)
     (tmp_path / "cup-00009.jsonl").touch()
-    with pytest.raises(RecordError, match="cup-00009.jsonl: expected no match that the record of cup does not tell of"):
+    with pytest.raises(RecordError, match=r"cup-00009\.jsonl: expected no match that the record of cup"):
         check_no_others(tmp_path, "cup", contexts)

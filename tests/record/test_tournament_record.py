@@ -262,8 +262,7 @@ def _check_damage(played: Path, damaged: Path, data: bytes) -> None:
     damaged.write_bytes(data)
     try:
         found = read_tournament(damaged)
-    except RecordError as error:
-        assert error.path == damaged
+    except RecordError:
         return
     whole = read_tournament(played)
     count = len(found.chain.lines)

@@ -17,6 +17,7 @@ from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tour
 from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
 from ...record.tournament_record import TournamentRecord
+from ...tournament.standings import UnknownTieBreak
 from .audit_reports import (
     BrokenTournament,
     Demands,
@@ -114,7 +115,7 @@ def _examined(path: Path, folder: _Folder, demands: Demands) -> ExaminedTourname
         others = check_ledger(ledger, audited.record) if ledger.exists() else ()
     except RecordError as error:
         return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
-    except (PluginError, BadFormat) as error:
+    except (PluginError, BadFormat, UnknownTieBreak) as error:
         return ExaminedTournament(BrokenTournament.by(RecordError(path, 1, str(error), "none"), tournament=str(path)))
     except Exception as error:
         error.add_note(f"while {path} was audited")
