@@ -117,7 +117,7 @@ def examine(path: Path, demands: Demands) -> Examined:
             path,
             _sound(record),
             proof=None if context is None else MatchProof.of(record),
-            opening=None if context is None else context.head,
+            opening=record.chain.lines[0].hash if context is None else context.head,
             heads=heads_of(record.chain, demands.heads),
         )
     except RecordError as error:
@@ -174,7 +174,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         seat=redaction.seat,
         name=header.setup.names[redaction.seat],
     )
-    opening = None if header.context is None else header.context.head
+    opening = redaction.chain.lines[0].hash if header.context is None else header.context.head
     return Examined(path, report, opening=opening, heads=heads_of(redaction.chain, demands.heads))
 
 

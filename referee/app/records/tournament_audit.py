@@ -37,7 +37,7 @@ class Examined(Struct, frozen=True):
     proof: MatchProof | None = None
     """What it says of its tournament, if it is of one and holds."""
     opening: str | None = None
-    """Hash of the line of the tournament's record that says that the match was opened."""
+    """Hash of the line that the match was opened with: in its tournament's record, or else its own first one."""
     heads: frozenset[str] = frozenset()
     """Those of the demanded ones that it has."""
 
@@ -182,7 +182,7 @@ def heads_of(chain: Chain, heads: Collection[str]) -> frozenset[str]:
 def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
     """Yield the matches of which one key sealed different records.
 
-    A tournament that is played again has matches of the same names, but it opened them in another record.
+    Others may have the same name: a tournament that is played again opened its own in another record.
     """
     found: dict[tuple[str, str, str | None], dict[str, str]] = {}
     for one in examined:
