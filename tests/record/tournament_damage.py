@@ -218,7 +218,7 @@ def any_value(folder: Path, _runs: Runs, random: Random) -> None:
     lines = _course(folder)
     number = random.randrange(len(lines))
     keys, _value = random.choice([leaf for leaf in leaves(lines[number]) if leaf[0][0] not in ("n", "prev")])
-    odd = random.choice([-1, 0, 2, 10**30, 0.5, "", "x", "e1", None, True, [], [[]], [0], {}, {"a": 1}])
+    odd: Any = random.choice([-1, 0, 2, 10**30, 0.5, "", "x", "e1", None, True, [], [[]], [0], {}, {"a": 1}])
     lines = changed(lines, number, keys, odd)
     if random.random() < 0.5:
         _sign(folder, lines)

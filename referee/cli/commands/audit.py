@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from ...text import counted, printable
 from ..common import Count, harmless, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
 from ..views.progress import progress
+
+_SHOWN = 20
+"""So many names stand in a line at most."""
 
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
@@ -119,7 +123,8 @@ def _show_folders(report: AuditReport) -> None:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
     for head in report.missing_heads:
-        out.print(f"[red]BROKEN[/]  expected a line with the hash {escape(head)} in a record that holds; found none")
+        text = f"expected a line with the hash {escape(head)} in a record that holds; found none"
+        out.print(f"[red]BROKEN[/]  {text}", highlight=False, soft_wrap=True)
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
@@ -133,10 +138,19 @@ def _show_tournament(tournament: SoundTournament, what: str) -> None:
     if tournament.rulings:
         out.say(f"  {counted(tournament.rulings, 'ruling')} of the organiser's: the report shows them")
     if tournament.without_proof:
-        matches = ", ".join(tournament.without_proof)
-        out.say(f"  no whole record was audited that proves the result of {matches}")
+        out.say(f"  no whole record was audited that proves the result of {_some(tournament.without_proof)}")
     if tournament.taken_on_trust:
         rounds = ", ".join(map(str, tournament.taken_on_trust))
         out.say(f"  paired by another program or version, and checked by the rules alone: round {rounds}")
     if tournament.unverified:
-        out.say(f"  nothing in it proves {', '.join(map(printable, tournament.unverified))}")
+        printed = [name for name in tournament.unverified if name.endswith(".stderr")]
+        others = [name for name in tournament.unverified if not name.endswith(".stderr")]
+        if printed:
+            others.append(f"what programs printed ({len(printed)} *.stderr)")
+        out.say(f"  nothing in it proves {_some(others)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names in a line, the first ones if they are many."""
+    more = [f"{len(names) - _SHOWN} more (--json names them)"] if len(names) > _SHOWN else []
+    return ", ".join([*map(printable, names[:_SHOWN]), *more])
