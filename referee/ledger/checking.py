@@ -17,15 +17,18 @@ from ..tournament.machine import Tournament
 from .engine import LedgerError, clear_errors, in_memory, read_only
 from .ledger import Ledger
 from .making import is_made
-from .rows import read_rows
+from .rows import other_tournaments, read_rows
 
 
-def check_ledger(path: Path, record: TournamentRecord) -> None:
+def check_ledger(path: Path, record: TournamentRecord) -> tuple[str, ...]:
     """Check that a ledger says of a tournament what follows from its record, and nothing else.
 
     Args:
         path: the ledger, in SQLite; it is only read, and nothing is written beside it.
         record: of the tournament.
+
+    Returns:
+        The names of other tournaments that it tells of, too; of them nothing was checked.
 
     Raises:
         RecordError: it is no ledger, is damaged, or says something else; the first row that differs is told. Or the
@@ -35,12 +38,13 @@ def check_ledger(path: Path, record: TournamentRecord) -> None:
     """
     name = record.header.spec.name
     try:
-        with closing(Ledger(in_memory())) as made, _rows(path, name) as found:
+        with closing(Ledger(in_memory())) as made, _rows(path, name) as (found, others):
             with made.at_once():
                 project(record, made)
             for expected, row in zip_longest(made.rows(name), found, fillvalue=()):
                 if expected != row:
                     raise RecordError(path, 0, _shown(expected), _shown(row))
+            return others
     except LedgerError as error:
         raise RecordError(path, 0, "a ledger of the tournament", str(error)) from None
 
@@ -66,8 +70,8 @@ def project(record: TournamentRecord, ledger: Ledger) -> Tournament:
 
 
 @contextmanager
-def _rows(path: Path, tournament: str) -> Iterator[Iterator[tuple[Any, ...]]]:
-    """Yield what a file has of a tournament.
+def _rows(path: Path, tournament: str) -> Iterator[tuple[Iterator[tuple[Any, ...]], tuple[str, ...]]]:
+    """Yield what a file has of a tournament, and the names of others.
 
     Raises:
         LedgerError: it is no sound ledger.
@@ -80,7 +84,7 @@ def _rows(path: Path, tournament: str) -> Iterator[Iterator[tuple[Any, ...]]]:
             faults = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
             if faults != "ok" or not is_made(connection):
                 raise LedgerError(f"a database that is damaged or empty: {faults}")
-            yield read_rows(connection, tournament)
+            yield read_rows(connection, tournament), other_tournaments(connection, tournament)
     finally:
         engine.dispose()
 

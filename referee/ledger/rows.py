@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Column, Connection, Table, insert, select
+from sqlalchemy import Column, Connection, Table, insert, select, union
 
 from ..tournament import commands as c
 from ..tournament import events as e
@@ -67,6 +67,13 @@ def read_rows(connection: Connection, tournament: str) -> Iterator[tuple[Any, ..
             found = select(table).where(_tournament_column(table) == tournament).order_by(*table.primary_key)
             for row in connection.execution_options(yield_per=CHUNK).execute(found):
                 yield (table.name, *row)
+
+
+def other_tournaments(connection: Connection, but: str) -> tuple[str, ...]:
+    """Return the names of all tournaments that any row is of, except one."""
+    columns = (_tournament_column(table) for table in metadata.sorted_tables if table is not versions)
+    names = union(*(select(column.label("name")).where(column != but) for column in columns))
+    return tuple(sorted(str(name) for name in connection.execute(names).scalars()))
 
 
 def copy_rows(source: Connection, target: Connection, but: str) -> None:

@@ -15,6 +15,7 @@ from .json_file import write_json
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
+from .tournament_record import TournamentHeader, is_tournament, read_tournament
 
 NAME = "MANIFEST.json"
 FORMAT = 1
@@ -26,6 +27,7 @@ class ManifestEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     file: str
     """Its path within the folder."""
     match: str
+    """Its name, or that of the tournament."""
     head: Hex32
     """Hash of its last line, the seal."""
 
@@ -55,13 +57,14 @@ def write_manifest(folder: Path, sealer: Sealer) -> Manifest:
     """
     entries = []
     for path in record_files(folder):
-        record = read_record(path)
-        if record.seal is None:
-            raise RecordError(path, len(record.chain.lines) + 1, "a seal", f"a record that is {record.state}")
-        if record.header.key != sealer.public:
-            raise RecordError(path, 1, f"key {sealer.public}", f"key {record.header.key}")
+        record = read_tournament(path) if is_tournament(path) else read_record(path)
+        header = record.header
+        if not record.is_sealed:
+            raise RecordError(path, len(record.chain.lines) + 1, "a seal", "a record that is unfinished")
+        check_key(path, 1, header.key, (sealer.public,))
+        match = header.spec.name if isinstance(header, TournamentHeader) else header.setup.match
         name = path.relative_to(folder).as_posix()
-        entries.append(ManifestEntry(file=name, match=record.header.setup.match, head=record.chain.head))
+        entries.append(ManifestEntry(file=name, match=match, head=record.chain.head))
     signature = sealer.sign(MANIFEST_PURPOSE, _digest(sealer.public, entries))
     manifest = Manifest(format=FORMAT, key=sealer.public, records=tuple(entries), signature=signature)
     write_json(folder / NAME, manifest)

@@ -115,9 +115,14 @@ class Record:
         return None if text is None else bytes.fromhex(text)
 
     @property
+    def is_sealed(self) -> bool:
+        """Whether its match is over, and its referee lived to sign that."""
+        return self.seal is not None
+
+    @property
     def state(self) -> str:
         """`sealed` or `unfinished`."""
-        return "unfinished" if self.seal is None else "sealed"
+        return "sealed" if self.is_sealed else "unfinished"
 
 
 def read_chain(path: Path) -> Chain:

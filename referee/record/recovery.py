@@ -7,7 +7,7 @@ from pathlib import Path
 from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.audit import FindGame
 from .match_entries import entry_of
-from .reader import RecordError, read_record
+from .reader import RecordError, check_key, read_record
 from .resume import Resumption, reopen
 from .seal import Sealer
 
@@ -47,6 +47,7 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
             path.rename(path.with_suffix(TORN))
             continue
         record = read_record(path)
+        check_key(path, 1, record.header.key, (sealer.public,))
         if record.header.context != context:
             raise RecordError(path, 1, f"the match that was opened with line {context.head}", "another one")
         if record.seal is None:
@@ -71,8 +72,12 @@ def check_no_others(folder: Path, tournament: str, contexts: Mapping[str, MatchC
 def has_line(path: Path) -> bool:
     """Tell whether a record has its first line; without, its match was never begun.
 
+    What is no file counts as if it had one: to read it is an error, and to open a pipe would be to wait for ever.
+
     Raises:
         OSError: it can't be read.
     """
+    if not path.is_file():
+        return True
     with path.open("rb") as file:
         return file.readline().endswith(b"\n")

@@ -16,7 +16,7 @@ from ..pairing.base import BadRuling
 from ..tournament import commands as c
 from ..tournament import events as e
 from ..tournament.machine import ImpossibleEvent
-from ..tournament.match_context import MatchContext
+from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.spec import TournamentSpec
 from .chain_writer import ChainWriter
 from .reader import Chain, RecordError, is_sealed, read_chain
@@ -109,6 +109,8 @@ def is_tournament(path: Path) -> bool:
     Raises:
         OSError: it can't be read.
     """
+    if not path.is_file():
+        return False  # to open a pipe would be to wait for ever
     with path.open("rb") as file:
         return f'"kind":"{KIND}"'.encode() in file.read(200)
 
@@ -198,9 +200,28 @@ def _typed(path: Path, number: int, line: PlainLine) -> Line:
         typed: Line = msgspec.convert(line.fields, form, strict=True)
     except (msgspec.ValidationError, RecursionError, OverflowError) as error:
         raise RecordError(path, number, "a line of a tournament's record", str(error)) from None
+    if (
+        isinstance(typed, TournamentStep)
+        and isinstance(typed.event, e.MatchClosed)
+        and not _is_sound(typed.event.entry)
+    ):
+        raise RecordError(path, number, "what came of a match of these entrants", "other seats, or not all of them")
     if isinstance(typed, SealLine) and list(line.fields) != ["n", "prev", "kind", "signature"]:
         raise RecordError(path, number, "a line of a record", "keys in another order")
     return typed
+
+
+def _is_sound(entry: MatchEntry) -> bool:
+    """Tell whether an entry speaks of all seats of its match, and of no others."""
+    seats = range(len(entry.fixture.entrants))
+    by_seat = (entry.names, entry.scores, entry.used_ms)
+    ranked = sorted(seat for group in entry.ranking for seat in group)
+    return (
+        all(len(each) == len(seats) for each in by_seat)
+        and all(foul.seat in seats for foul in entry.fouls)
+        and all(entry.ranking)
+        and (ranked == list(seats) or (not ranked and entry.void is not None))
+    )
 
 
 def plain_commands(commands: Sequence[c.TournamentCommand]) -> Any:

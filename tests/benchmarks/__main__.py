@@ -2,7 +2,22 @@
 
 import sys
 
-from . import audit, crowd, fairness, fuzz, kills, pairing, ratings, rules, storm, strength, swiss, tournament, wire
+from . import (
+    audit,
+    crowd,
+    damage,
+    fairness,
+    fuzz,
+    kills,
+    pairing,
+    ratings,
+    rules,
+    storm,
+    strength,
+    swiss,
+    tournament,
+    wire,
+)
 
 BENCHMARKS = {
     "audit": audit.main,
@@ -18,6 +33,7 @@ BENCHMARKS = {
     "wire": wire.main,
     "kills": kills.main,
     "crowd": crowd.main,
+    "damage": damage.main,
 }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import msgspec
 import pytest
@@ -11,6 +12,7 @@ from referee.record.reader import RecordError
 from referee.record.seal import Sealer
 
 from .records import SEALER, record_of, tell
+from .tournaments import Organiser, cup, first_match
 
 STORIES = ("clean", "illegal move", "void")
 
@@ -114,3 +116,14 @@ def test_only_sealed_records_are_listed(tmp_path: Path, name: str) -> None:
     with pytest.raises(RecordError, match="expected key"):
         write_manifest(tmp_path, Sealer.new())
     assert not (tmp_path / NAME).exists()
+
+
+def test_the_record_of_a_tournament_is_listed_under_its_name(tmp_path: Path) -> None:
+    """As those of its matches are; one whose referee died or plays on is not signed for."""
+    with Organiser(tmp_path / "cup", cup(), Random(1)) as organiser:
+        organiser.play(1, at_once=1)
+        with pytest.raises(RecordError, match=r"cup\.jsonl, line .*: expected a seal"):
+            write_manifest(tmp_path, SEALER)
+    listed = {entry.file: entry.match for entry in write_manifest(tmp_path, SEALER).records}
+    assert listed == {f"cup/{name}.jsonl": name for name in ("cup", first_match(tmp_path / "cup"))}
+    check_manifest(tmp_path)

@@ -4,160 +4,32 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
-
-from msgspec import Struct
 
 from ...errors import BadRequest
-from ...ledger.checking import check_ledger
-from ...ledger.ledger import FILE as LEDGER
-from ...pairing.base import BadFormat
-from ...pairing.dutch import pair_round
-from ...plugins import PluginError, find_format, find_game, installed
+from ...plugins import PluginError, find_game, installed
 from ...record.audit.audit import audit
-from ...record.audit.tournament import MatchProof, audit_tournament
+from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
 from ...record.reader import Record, RecordError, Redacted
 from ...record.redacted import check_redacted
 from ...record.tournament_record import is_tournament
 from ..pool import each
-
-VERIFIED = ("chain", "seal", "shown fields")
-"""What can be verified of a redacted record."""
-NOT_VERIFIED = ("shuffle", "views", "moves", "times", "verdicts", "scores", "ranking")
+from .audit_reports import (
+    AuditReport,
+    Broken,
+    BrokenManifest,
+    Demands,
+    RecordReport,
+    SoundManifest,
+    SoundRecord,
+    SoundRedaction,
+    Unlisted,
+)
+from .tournament_audit import Examined, audit_tournaments, heads_of, of_matches, of_tournaments
 
 
 class NoRecords(BadRequest):
     """A path where records were looked for has none; the text names it."""
-
-
-class Demands(Struct, frozen=True):
-    """What an auditor demands of every record."""
-
-    keys: tuple[str, ...] = ()
-    """Public keys, one of which must have sealed it; empty: the one that it names itself."""
-    heads: tuple[str, ...] = ()
-    """Hashes of lines, as players were sent them, that it must have."""
-    unsealed: bool = False
-    """Whether a record without a seal is taken."""
-
-
-class Broken(Struct, frozen=True, kw_only=True):
-    """The first thing that does not hold."""
-
-    record: str
-    """The file that it was found in."""
-    line: int
-    """Of that file, from 1; 0: it is about the whole file."""
-    expected: str
-    found: str
-    holds: bool = False
-
-    @classmethod
-    def by(cls, error: RecordError, **more: Any) -> Self:
-        """Return what an error tells, with the other fields of the class."""
-        return cls(record=str(error.path), line=error.line, expected=error.expected, found=error.found, **more)
-
-
-class SoundRecord(Struct, frozen=True, kw_only=True):
-    """A record that holds."""
-
-    record: str
-    match: str
-    events: int
-    state: str
-    """`sealed`, `unfinished` or `redacted`."""
-    deal: str
-    """`fair`, of the players' nonces; `fixed`; from a `position`; or `hidden`."""
-    key: str | None
-    """The public key that sealed it."""
-    head: str
-    """Hash of its last line but the seal."""
-    holds: bool = True
-
-
-class SoundRedaction(SoundRecord, frozen=True, kw_only=True):
-    """A redacted record that holds as far as that can be told."""
-
-    seat: int
-    """That may see what it shows."""
-    name: str
-    """The player on that seat."""
-    verified: tuple[str, ...] = VERIFIED
-    not_verified: tuple[str, ...] = NOT_VERIFIED
-
-
-class SoundManifest(Struct, frozen=True, kw_only=True):
-    """A signed list of a folder's records, all of which are there, and no others."""
-
-    manifest: str
-    records: int
-    holds: bool = True
-
-
-class BrokenManifest(Broken, frozen=True, kw_only=True):
-    """A manifest that does not hold."""
-
-    manifest: str
-
-
-class SoundTournament(Struct, frozen=True, kw_only=True):
-    """A tournament whose record holds, and so does all that it tells of its matches."""
-
-    tournament: str
-    """Its record."""
-    state: str
-    """`finished`, `stopped` or `unfinished`."""
-    matches: int
-    """That were opened."""
-    playing: int
-    """Of them, those that are not over."""
-    key: str
-    """The public key that sealed it."""
-    ledger: str | None
-    """The file of its ledger, which says the same; None: there is none in the folder."""
-    unverified: tuple[str, ...]
-    """Files in the folder that prove nothing: `referee report` makes most of them anew."""
-    holds: bool = True
-
-
-class BrokenTournament(Broken, frozen=True, kw_only=True):
-    """A tournament whose record does not hold, or that says other things than the records of its matches."""
-
-    tournament: str
-
-
-class Equivocation(Struct, frozen=True, kw_only=True):
-    """Different records of one match, sealed by one key: the referee told one thing here and another there."""
-
-    match: str
-    records: tuple[str, ...]
-
-
-class Unlisted(Struct, frozen=True, kw_only=True):
-    """A folder with records that no manifest lists: a missing one might not be noticed."""
-
-    folder: str
-    records: int
-
-
-RecordReport = SoundRecord | Broken
-
-
-class AuditReport(Struct, frozen=True, kw_only=True):
-    """What an audit found."""
-
-    records: list[RecordReport]
-    manifests: list[SoundManifest | BrokenManifest]
-    tournaments: list[SoundTournament | BrokenTournament]
-    equivocations: list[Equivocation]
-    unlisted: list[Unlisted]
-    broken: int
-    """Of the records."""
-    redacted: int
-    """Of the records."""
-    holds: bool
-    """Whether everything does."""
 
 
 def find_records(paths: Sequence[Path]) -> list[Path]:
@@ -193,8 +65,8 @@ def audit_paths(
         Exception: the auditor itself failed, or a game's rules did; that accuses no record.
     """
     found = find_records(paths)
-    whole = [path for path in found if is_tournament(path)]
-    files = [path for path in found if path not in set(whole)]
+    courses = [path for path in found if _is_course(path)]
+    files = [path for path in found if path not in set(courses)]
     examined: list[Examined] = []
     with closing(each(partial(examine, demands=demands), files, jobs)) as examinations:
         for one in examinations:
@@ -203,28 +75,31 @@ def audit_paths(
     reports = [one.report for one in examined]
     folders = [path for path in paths if path.is_dir()]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
-    tournaments = [_tournament(path, examined, demands) for path in whole]
-    equivocations = list(_equivocations(reports))
+    audited = audit_tournaments(courses, folders, examined, demands)
+    tournaments = [one.report for one in audited]
+    equivocations = [*of_matches(examined), *of_tournaments(audited)]
+    there = frozenset[str]().union(*(one.heads for one in examined), *(one.heads for one in audited))
+    missing_heads = [head for head in demands.heads if head not in there]
     parts = (*reports, *manifests, *tournaments)
     return AuditReport(
         records=reports,
         manifests=manifests,
         tournaments=tournaments,
         equivocations=equivocations,
-        unlisted=list(_unlisted(folders, [path.parent for path in whole])),
+        unlisted=list(_unlisted(folders, [Path(one.report.tournament).parent for one in audited])),
+        missing_heads=missing_heads,
         broken=sum(not report.holds for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
-        holds=all(part.holds for part in parts) and not equivocations,
+        holds=all(part.holds for part in parts) and not equivocations and not missing_heads,
     )
 
 
-class Examined(Struct, frozen=True):
-    """A record that was audited."""
-
-    path: Path
-    report: RecordReport
-    proof: MatchProof | None = None
-    """What it says of its tournament, if it is of one and holds."""
+def _is_course(path: Path) -> bool:
+    """Tell whether a file is the record of a tournament; one that can't be read is examined as any other."""
+    try:
+        return is_tournament(path)
+    except OSError:
+        return False
 
 
 def examine(path: Path, demands: Demands) -> Examined:
@@ -236,8 +111,15 @@ def examine(path: Path, demands: Demands) -> Examined:
     try:
         record = _audited(path, demands)
         if record is None:
-            return Examined(path, _sound_redaction(path, demands))
-        return Examined(path, _sound(record), None if record.header.context is None else MatchProof.of(record))
+            return _examined_redaction(path, demands)
+        context = record.header.context
+        return Examined(
+            path,
+            _sound(record),
+            proof=None if context is None else MatchProof.of(record),
+            opening=record.chain.lines[0].hash if context is None else context.head,
+            heads=heads_of(record.chain, demands.heads),
+        )
     except RecordError as error:
         return Examined(path, Broken.by(error))
     except PluginError as error:
@@ -258,7 +140,6 @@ def _audited(path: Path, demands: Demands) -> Record | None:
             path,
             find_game,
             keys=demands.keys,
-            heads=demands.heads,
             is_strict=not demands.unsealed,
             moves_in=installed().moves_in,
         )
@@ -279,10 +160,10 @@ def _sound(record: Record) -> SoundRecord:
     )
 
 
-def _sound_redaction(path: Path, demands: Demands) -> SoundRedaction:
-    redaction = check_redacted(path, demands.keys, demands.heads)
+def _examined_redaction(path: Path, demands: Demands) -> Examined:
+    redaction = check_redacted(path, demands.keys)
     header = redaction.header
-    return SoundRedaction(
+    report = SoundRedaction(
         record=str(path),
         match=header.setup.match,
         events=len(redaction.chain.lines) - 3,
@@ -293,6 +174,8 @@ def _sound_redaction(path: Path, demands: Demands) -> SoundRedaction:
         seat=redaction.seat,
         name=header.setup.names[redaction.seat],
     )
+    opening = redaction.chain.lines[0].hash if header.context is None else header.context.head
+    return Examined(path, report, opening=opening, heads=heads_of(redaction.chain, demands.heads))
 
 
 def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManifest:
@@ -300,52 +183,6 @@ def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManife
         return SoundManifest(manifest=str(path), records=len(check_manifest(path.parent, keys).records))
     except RecordError as error:
         return BrokenManifest.by(error, manifest=str(path))
-
-
-def _tournament(path: Path, examined: Sequence[Examined], demands: Demands) -> SoundTournament | BrokenTournament:
-    """Audit the record of a tournament, against those of its matches and the ledger."""
-    folder = path.parent
-    try:
-        audited = audit_tournament(path, find_format, pair_round, keys=demands.keys, is_strict=not demands.unsealed)
-        matches = [one for one in examined if folder in one.path.parents]
-        audited.check_files([one.path for one in matches])
-        for one in matches:
-            if one.proof is not None:
-                audited.check_match(one.proof, find_game)
-        ledger = folder / LEDGER
-        if ledger.exists():
-            check_ledger(ledger, audited.record)
-    except RecordError as error:
-        return BrokenTournament.by(error, tournament=str(path))
-    except (PluginError, BadFormat) as error:
-        return BrokenTournament.by(RecordError(path, 1, str(error), "none"), tournament=str(path))
-    record, known = audited.record, {path, ledger, *(one.path for one in matches)}
-    return SoundTournament(
-        tournament=str(path),
-        state="finished" if record.is_finished else "stopped" if record.is_sealed else "unfinished",
-        matches=len(audited.contexts),
-        playing=len(audited.history.tournament.playing),
-        key=record.header.key,
-        ledger=str(ledger) if ledger.exists() else None,
-        unverified=tuple(sorted({_part(folder, file) for file in folder.rglob("*") if file not in known})),
-    )
-
-
-def _part(folder: Path, file: Path) -> str:
-    """Return the file or folder right in a folder that a file below it belongs to."""
-    part = file.relative_to(folder).parts[0]
-    return f"{part}/" if (folder / part).is_dir() else part
-
-
-def _equivocations(reports: Sequence[RecordReport]) -> Iterator[Equivocation]:
-    """Yield the matches of which one key sealed different records."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for report in reports:
-        if isinstance(report, SoundRecord) and report.key is not None:
-            found.setdefault((report.match, report.key), {}).setdefault(report.head, report.record)
-    for (match, _), records in found.items():
-        if len(records) > 1:
-            yield Equivocation(match=match, records=tuple(records.values()))
 
 
 def _unlisted(folders: Sequence[Path], known: Sequence[Path]) -> Iterator[Unlisted]:

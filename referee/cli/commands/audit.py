@@ -4,13 +4,15 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import rich_click as click
 from rich.markup import escape
 
-from ...app.records.audit import (
+from ...app.records.audit import audit_paths
+from ...app.records.audit_reports import (
     NOT_VERIFIED,
     VERIFIED,
     AuditReport,
@@ -18,7 +20,7 @@ from ...app.records.audit import (
     Demands,
     RecordReport,
     SoundRedaction,
-    audit_paths,
+    SoundTournament,
 )
 from ...record.key_file import parse_public
 from ...text import counted, printable
@@ -26,12 +28,15 @@ from ..common import Count, harmless, json_option, out, paths_argument, print_js
 from ..errors import FAILED, own_faults
 from ..views.progress import progress
 
+_SHOWN = 20
+"""So many names stand in a line at most."""
+
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
 @paths_argument
 @click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
 @click.option(
-    "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in the record."
+    "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in one of them."
 )
 @click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
@@ -113,15 +118,39 @@ def _show_folders(report: AuditReport) -> None:
             is_elsewhere = tournament.record != tournament.tournament
             _show_broken(tournament, f"{what}: {tournament.record}" if is_elsewhere else what)
         else:
-            opened = counted(tournament.matches, "match", "matches")
-            ledger = "" if tournament.ledger is None else ", and so does its ledger"
-            out.say(f"{what} holds{ledger}: {tournament.state}, {opened}, pairings and ranking as they follow")
-            if tournament.unverified:
-                out.say(f"  nothing in it proves {', '.join(map(printable, tournament.unverified))}")
+            _show_tournament(tournament, what)
     for equivocation in report.equivocations:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
+    for head in report.missing_heads:
+        text = f"expected a line with the hash {escape(head)} in a record that holds; found none"
+        out.print(f"[red]BROKEN[/]  {text}", highlight=False, soft_wrap=True)
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
         out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")
+
+
+def _show_tournament(tournament: SoundTournament, what: str) -> None:
+    opened = counted(tournament.matches, "match", "matches")
+    ledger = "" if tournament.ledger is None else ", and so does its ledger"
+    out.say(f"{what} holds{ledger}: {tournament.state}, {opened}, pairings and ranking as they follow")
+    if tournament.rulings:
+        out.say(f"  {counted(tournament.rulings, 'ruling')} of the organiser's: the report shows them")
+    if tournament.without_proof:
+        out.say(f"  no whole record was audited that proves the result of {_some(tournament.without_proof)}")
+    if tournament.taken_on_trust:
+        rounds = ", ".join(map(str, tournament.taken_on_trust))
+        out.say(f"  paired by another program or version, and checked by the rules alone: round {rounds}")
+    if tournament.unverified:
+        printed = [name for name in tournament.unverified if name.endswith(".stderr")]
+        others = [name for name in tournament.unverified if not name.endswith(".stderr")]
+        if printed:
+            others.append(f"what programs printed ({len(printed)} *.stderr)")
+        out.say(f"  nothing in it proves {_some(others)}")
+
+
+def _some(names: Sequence[str]) -> str:
+    """Return names in a line, the first ones if they are many."""
+    more = [f"{len(names) - _SHOWN} more (--json names them)"] if len(names) > _SHOWN else []
+    return ", ".join([*map(printable, names[:_SHOWN]), *more])

@@ -17,8 +17,7 @@ from ...tournament.history import History, new_tournament
 from ...tournament.match_context import Fixture, MatchEntry
 from ...tournament.spec import TournamentSpec
 from ..match_entries import entry_of
-from ..reader import Record, RecordError, check_heads, check_key
-from ..recovery import has_line
+from ..reader import Record, RecordError, check_key
 from ..schema import Header
 from ..tournament_record import TournamentRecord, read_tournament, refold
 from .audit import FindGame
@@ -49,11 +48,14 @@ class AuditedTournament:
     Args:
         record: of the tournament.
         history: after all its events.
+        taken_on_trust: rounds that were not paired anew.
     """
 
-    def __init__(self, record: TournamentRecord, history: History) -> None:
+    def __init__(self, record: TournamentRecord, history: History, taken_on_trust: tuple[int, ...] = ()) -> None:
         self.record = record
         self.history = history
+        self.taken_on_trust = taken_on_trust
+        """The rounds that another program, or another version, had paired: only what the rules demand was checked."""
         self.contexts = record.contexts
         """Match -> what its own record has to say that it was opened for."""
         self._closed = {entry.match: entry for entry in history.entries}
@@ -68,24 +70,45 @@ class AuditedTournament:
         """What was settled, with those who joined."""
         return self.history.tournament.spec
 
-    def check_files(self, files: Collection[Path]) -> None:
-        """Check that a folder has the records of all matches that were opened, and no others.
+    def check_files(self, files: Collection[Path], *, is_whole: bool) -> None:
+        """Check that a folder has the records of all matches that were played, and no others.
 
         Args:
-            files: all records below the folder but that of the tournament.
+            files: the records below the folder that are audited, but that of the tournament.
+            is_whole: whether these are all that there are.
 
         Raises:
-            RecordError: one is missing, or one too many.
+            RecordError: one is missing, or one too many, or the tournament's has the name of another.
         """
-        folder, there = self.record.path.parent, set(files)
-        for match in self.contexts:
-            path = folder / f"{match}.jsonl"
-            is_needed = match in self._closed or self.record.is_finished
-            if is_needed and not (path in there and has_line(path)):
-                raise RecordError(path, 0, f"the record of {match}, which was opened", "none")
-        for path in sorted(there):
-            if path.parent != folder or path.stem not in self.contexts:
-                raise RecordError(path, 0, f"no record that {self.record.path.name} does not tell of", "this one")
+        path, folder, there = self.record.path, self.record.path.parent, set(files)
+        if is_whole and path.stem != self.spec.name:
+            raise RecordError(path, 0, f"the record of a tournament called {path.stem}", f"that of {self.spec.name}")
+        for match in self._closed if is_whole else ():
+            if folder / f"{match}.jsonl" not in there:
+                raise RecordError(folder / f"{match}.jsonl", 0, f"the record of {match}, which was played", "none")
+        for file in sorted(there):
+            if file.parent != folder or file.stem not in self.contexts:
+                raise RecordError(file, 0, f"no record that {path.name} does not tell of", "this one")
+
+    def without_proof(self, proofs: Collection[MatchProof]) -> tuple[str, ...]:
+        """Return the matches that were played of which no record was verified."""
+        proven = {proof.path.stem for proof in proofs}
+        return tuple(match for match in self._closed if match not in proven)
+
+    def check_head(self, path: Path, head: str) -> None:
+        """Check that a redacted record hides parts of the very record that was sealed.
+
+        Args:
+            path: the record, whose name is that of an opened match.
+            head: hash of its last line but the seal.
+
+        Raises:
+            RecordError: it does not.
+        """
+        entry = self._closed.get(path.stem)
+        if entry is not None and entry.head != head:
+            line = self._line[path.stem]
+            raise RecordError(path, 0, f"head {entry.head}, as line {line} of {self.record.path.name} has it", head)
 
     def check_match(self, proof: MatchProof, find_game: FindGame) -> None:
         """Check that the record of a match is the one that the tournament's record tells of.
@@ -104,8 +127,6 @@ class AuditedTournament:
         entry = self._closed.get(path.stem)
         if entry is not None:
             _check_entry(proof, entry, name, self._line[path.stem])
-        elif self.record.is_finished:
-            raise RecordError(path, 0, f"a match that was closed before {name} ended", "one that was not")
 
     def _check_deal(self, proof: MatchProof, number: int) -> None:
         """Check that the legs of one pairing, and no other matches, have the same deal."""
@@ -122,10 +143,10 @@ class AuditedTournament:
 def audit_tournament(
     path: Path,
     find_format: Callable[[str], PairingFormat[Any]],
+    find_game: FindGame,
     pair: Pair,
     *,
     keys: Collection[str] = (),
-    heads: Collection[str] = (),
     is_strict: bool = True,
 ) -> AuditedTournament:
     """Verify the record of a tournament by itself.
@@ -133,36 +154,35 @@ def audit_tournament(
     Args:
         path: the record.
         find_format: a format's name -> the format.
+        find_game: a game's name -> its rules.
         pair: pairs a round anew; where another program, or another version of it, had paired it, only what the rules
             demand is checked.
         keys: public keys, in hex, one of which must have sealed it; empty: the one that it names itself.
-        heads: hashes of lines that it must have.
         is_strict: whether a record that does not end with a seal is broken.
 
     Raises:
         RecordError: the first line that does not hold.
-        Exception: what find_format raises for a format it does not know.
+        Exception: what find_format and find_game raise for what they do not know.
     """
     record = read_tournament(path)
     header = record.header
     check_key(path, 1, header.key, keys)
-    check_heads(record.chain, heads)
     if is_strict and not record.is_sealed:
         found = "a line that is torn" if record.chain.rest else "the end of a record whose referee died or goes on"
         raise RecordError(path, len(record.chain.lines) + 1, "a seal", found)
+    _check_spec(path, header.spec, find_game(header.spec.game))
     history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
     asked: RoundToPair | None = None
+    on_trust: list[int] = []
     for step in refold(record, history.take):
         if isinstance(step.event, e.RoundPaired) and asked is not None:
-            _check_pairing(path, step.line, step.event, pair(asked))
+            tables, by = pair(asked)
+            if by != step.event.by:
+                on_trust.append(asked.round)
+            elif tables != step.event.tables:
+                raise RecordError(path, step.line + 1, f"the tables that {by} gives: {tables}", f"{step.event.tables}")
         asked = history.tournament.to_pair
-    return AuditedTournament(record, history)
-
-
-def _check_pairing(path: Path, line: int, event: e.RoundPaired, anew: tuple[tuple[tuple[int, ...], ...], str]) -> None:
-    tables, by = anew
-    if by == event.by and tables != event.tables:
-        raise RecordError(path, line + 1, f"the tables that {by} gives: {tables}", f"{event.tables}")
+    return AuditedTournament(record, history, tuple(on_trust))
 
 
 def _check_entry(proof: MatchProof, entry: MatchEntry, name: str, line: int) -> None:
@@ -177,11 +197,26 @@ def _check_entry(proof: MatchProof, entry: MatchEntry, name: str, line: int) -> 
             )
 
 
+def _check_spec(path: Path, spec: TournamentSpec, game: Game[Any, Any, Any]) -> None:
+    """Check what neither the form of a spec nor the fold of its tournament does."""
+    names = [entrant.name for entrant in spec.entrants]
+    if len(set(names)) < len(names):
+        raise RecordError(path, 1, "a name of its own for each entrant", f"{', '.join(names)}")
+    options = _options(path, game, spec.options)
+    try:
+        teams = game.teams(options, spec.seats)
+    except BadSetup as error:
+        raise RecordError(path, 1, f"a setup of {game.name}", str(error)) from None
+    if spec.scoring.teams != teams:
+        raise RecordError(path, 1, f"teams {teams}, as {game.name} has them", f"{spec.scoring.teams}")
+
+
 def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game: Game[Any, Any, Any]) -> None:
-    """Check that a match was played as the spec has it."""
+    """Check that a match was set up as the spec has it."""
     setup, path = proof.header.setup, proof.path
     expected = {
         "match": fixture.match,
+        "lot": False,
         "game": spec.game,
         "options": _options(path, game, spec.options),
         "names": tuple(spec.entrants[entrant].name for entrant in fixture.entrants),

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.app.records.audit import Demands, NoRecords, SoundRecord, audit_paths
+from referee.app.records.audit import NoRecords, audit_paths
+from referee.app.records.audit_reports import Demands, SoundRecord
 from referee.app.records.explain import BadExplanation, turn_of, view_of
 from referee.match.fouls import Cause
 

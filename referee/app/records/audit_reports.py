@@ -1,0 +1,151 @@
+"""What is demanded of records, and what an audit of them tells."""
+
+from typing import Any, Self
+
+from msgspec import Struct
+
+from ...record.reader import RecordError
+
+VERIFIED = ("chain", "seal", "shown fields")
+"""What can be verified of a redacted record."""
+NOT_VERIFIED = ("shuffle", "views", "moves", "times", "verdicts", "scores", "ranking")
+
+
+class Demands(Struct, frozen=True):
+    """What an auditor demands of the records."""
+
+    keys: tuple[str, ...] = ()
+    """Public keys, one of which must have sealed each; empty: the one that it names itself."""
+    heads: tuple[str, ...] = ()
+    """Hashes of lines, as players were sent them, each of which one of the records must have."""
+    unsealed: bool = False
+    """Whether a record without a seal is taken."""
+
+
+class Broken(Struct, frozen=True, kw_only=True):
+    """The first thing that does not hold."""
+
+    record: str
+    """The file that it was found in."""
+    line: int
+    """Of that file, from 1; 0: it is about the whole file."""
+    expected: str
+    found: str
+    holds: bool = False
+
+    @classmethod
+    def by(cls, error: RecordError, **more: Any) -> Self:
+        """Return what an error tells, with the other fields of the class."""
+        return cls(record=str(error.path), line=error.line, expected=error.expected, found=error.found, **more)
+
+
+class SoundRecord(Struct, frozen=True, kw_only=True):
+    """A record that holds."""
+
+    record: str
+    match: str
+    events: int
+    state: str
+    """`sealed`, `unfinished` or `redacted`."""
+    deal: str
+    """`fair`, of the players' nonces; `fixed`; from a `position`; or `hidden`."""
+    key: str | None
+    """The public key that sealed it."""
+    head: str
+    """Hash of its last line but the seal."""
+    holds: bool = True
+
+
+class SoundRedaction(SoundRecord, frozen=True, kw_only=True):
+    """A redacted record that holds as far as that can be told."""
+
+    seat: int
+    """That may see what it shows."""
+    name: str
+    """The player on that seat."""
+    verified: tuple[str, ...] = VERIFIED
+    not_verified: tuple[str, ...] = NOT_VERIFIED
+
+
+class SoundManifest(Struct, frozen=True, kw_only=True):
+    """A signed list of a folder's records, all of which are there, and no others."""
+
+    manifest: str
+    records: int
+    holds: bool = True
+
+
+class BrokenManifest(Broken, frozen=True, kw_only=True):
+    """A manifest that does not hold."""
+
+    manifest: str
+
+
+class SoundTournament(Struct, frozen=True, kw_only=True):
+    """A tournament whose record holds, and so does all that it tells of its matches."""
+
+    tournament: str
+    """Its record."""
+    state: str
+    """`finished`, `stopped` or `unfinished`."""
+    matches: int
+    """That were opened."""
+    playing: int
+    """Of them, those that are not over."""
+    without_proof: tuple[str, ...]
+    """Matches whose results only this record tells: theirs were not audited, or are redacted."""
+    taken_on_trust: tuple[int, ...]
+    """Rounds that another program, or another version of it, had paired: only what the rules demand was verified."""
+    rulings: int
+    """What the organiser decided; nothing else tells that he did."""
+    head: str
+    """Hash of its last line but the seal; whoever keeps it can tell later whether anything was taken back."""
+    key: str
+    """The public key that sealed it."""
+    ledger: str | None
+    """The file of its ledger, which says the same; None: there is none in the folder."""
+    unverified: tuple[str, ...]
+    """What lies in the folder and proves nothing: `referee report` makes most of it anew."""
+    holds: bool = True
+
+
+class BrokenTournament(Broken, frozen=True, kw_only=True):
+    """A tournament whose record does not hold, or that says other things than the records of its matches."""
+
+    tournament: str
+
+
+class Equivocation(Struct, frozen=True, kw_only=True):
+    """Different records of one match or tournament, sealed by one key: its owner told one thing here, another there."""
+
+    match: str
+    """Its name, or the tournament's."""
+    records: tuple[str, ...]
+
+
+class Unlisted(Struct, frozen=True, kw_only=True):
+    """A folder with records that no manifest lists: a missing one might not be noticed."""
+
+    folder: str
+    records: int
+
+
+RecordReport = SoundRecord | Broken
+
+
+class AuditReport(Struct, frozen=True, kw_only=True):
+    """What an audit found."""
+
+    records: list[RecordReport]
+    manifests: list[SoundManifest | BrokenManifest]
+    tournaments: list[SoundTournament | BrokenTournament]
+    equivocations: list[Equivocation]
+    unlisted: list[Unlisted]
+    missing_heads: list[str]
+    """Those that were demanded, and that no record which holds has."""
+    broken: int
+    """Of the records."""
+    redacted: int
+    """Of the records."""
+    holds: bool
+    """Whether everything does."""

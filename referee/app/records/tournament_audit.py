@@ -1,0 +1,211 @@
+"""Audits the records of tournaments, each against those of its matches, and finds out whether two of them contradict.
+
+Whether the record of a match holds by itself was found out before.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...ledger.checking import check_ledger
+from ...ledger.ledger import FILE as LEDGER
+from ...pairing.base import BadFormat
+from ...pairing.dutch import pair_round
+from ...plugins import PluginError, find_game, installed
+from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
+from ...record.manifest import NAME as MANIFEST
+from ...record.reader import Chain, RecordError
+from ...record.tournament_record import TournamentRecord
+from ...tournament.standings import UnknownTieBreak
+from .audit_reports import (
+    BrokenTournament,
+    Demands,
+    Equivocation,
+    RecordReport,
+    SoundRecord,
+    SoundRedaction,
+    SoundTournament,
+)
+
+
+class Examined(Struct, frozen=True):
+    """A record of a match that was audited."""
+
+    path: Path
+    report: RecordReport
+    proof: MatchProof | None = None
+    """What it says of its tournament, if it is of one and holds."""
+    opening: str | None = None
+    """Hash of the line that the match was opened with: in its tournament's record, or else its own first one."""
+    heads: frozenset[str] = frozenset()
+    """Those of the demanded ones that it has."""
+
+
+class ExaminedTournament(Struct, frozen=True):
+    """A tournament that was audited."""
+
+    report: SoundTournament | BrokenTournament
+    record: TournamentRecord | None = None
+    """If it holds by itself."""
+    heads: frozenset[str] = frozenset()
+    """Those of the demanded ones that it has."""
+
+
+class _Folder(Struct, frozen=True):
+    """What was found in the folder of a tournament."""
+
+    path: Path
+    matches: list[Examined]
+    is_whole: bool
+    """Whether all of it was looked at, and not only some files of it."""
+    others: frozenset[Path]
+    """Folders of tournaments within."""
+
+
+def audit_tournaments(
+    courses: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: Demands
+) -> list[ExaminedTournament]:
+    """Audit the records of tournaments, and name those that are missing.
+
+    Args:
+        courses: the records.
+        folders: that were looked through.
+        examined: all records of matches that were found.
+        demands: what is demanded of every record.
+
+    Raises:
+        Exception: the auditor itself failed; a note says over which record.
+    """
+    homes = {path.parent for path in courses}
+    matches: dict[Path, list[Examined]] = {home: [] for home in homes}
+    astray: dict[Path, None] = {}
+    for one in examined:
+        home = next((parent for parent in one.path.parents if parent in homes), None)
+        if home is not None:
+            matches[home].append(one)
+        elif one.proof is not None and _is_below(one.path, folders):
+            context = one.proof.header.context
+            astray[one.path.with_name(f"{'' if context is None else context.tournament}.jsonl")] = None
+    found = []
+    for path in courses:
+        others = frozenset(home for home in homes if path.parent in home.parents)
+        folder = _Folder(path.parent, matches[path.parent], _is_below(path, folders), others)
+        found.append(_examined(path, folder, demands))
+    return [*found, *(_missing(path) for path in astray)]
+
+
+def _is_below(path: Path, folders: Collection[Path]) -> bool:
+    return any(parent in folders for parent in path.parents)
+
+
+def _missing(path: Path) -> ExaminedTournament:
+    error = RecordError(path, 0, "the record of the tournament whose matches lie beside it", "none")
+    return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
+
+
+def _examined(path: Path, folder: _Folder, demands: Demands) -> ExaminedTournament:
+    """Audit the record of a tournament, against those of its matches and the ledger."""
+    try:
+        audited = audit_tournament(
+            path, installed().format, find_game, pair_round, keys=demands.keys, is_strict=not demands.unsealed
+        )
+        _check_matches(audited, folder)
+        ledger = folder.path / LEDGER
+        others = check_ledger(ledger, audited.record) if ledger.exists() else ()
+    except RecordError as error:
+        return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
+    except (PluginError, BadFormat, UnknownTieBreak) as error:
+        return ExaminedTournament(BrokenTournament.by(RecordError(path, 1, str(error), "none"), tournament=str(path)))
+    except Exception as error:
+        error.add_note(f"while {path} was audited")
+        raise
+    told = [f"what {LEDGER} says of {other}" for other in others]
+    unverified = (*sorted(_unverified(path, folder)), *told) if folder.is_whole else ()
+    report = _sound(audited, folder, str(ledger) if ledger.exists() else None, unverified)
+    return ExaminedTournament(report, audited.record, heads_of(audited.record.chain, demands.heads))
+
+
+def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
+    """Check the records of a tournament's matches against its own.
+
+    Raises:
+        RecordError: the first that does not fit.
+        PluginError: the game is not installed.
+    """
+    audited.check_files([one.path for one in folder.matches], is_whole=folder.is_whole)
+    for one in folder.matches:
+        if one.proof is not None:
+            audited.check_match(one.proof, find_game)
+        elif isinstance(one.report, SoundRedaction):
+            audited.check_head(one.path, one.report.head)
+
+
+def _sound(
+    audited: AuditedTournament, folder: _Folder, ledger: str | None, unverified: tuple[str, ...]
+) -> SoundTournament:
+    record, tournament = audited.record, audited.history.tournament
+    last = record.chain.lines[-1]
+    return SoundTournament(
+        tournament=str(record.path),
+        state="finished" if record.is_finished else "stopped" if record.is_sealed else "unfinished",
+        matches=len(audited.contexts),
+        playing=len(tournament.playing),
+        without_proof=audited.without_proof([one.proof for one in folder.matches if one.proof is not None]),
+        taken_on_trust=audited.taken_on_trust,
+        rulings=len(tournament.rulings),
+        head=last.fields["prev"] if record.is_sealed else last.hash,
+        key=record.header.key,
+        ledger=ledger,
+        unverified=unverified,
+    )
+
+
+def _unverified(path: Path, folder: _Folder) -> set[str]:
+    """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
+    known = {path, folder.path / LEDGER, folder.path / MANIFEST, *(one.path for one in folder.matches)}
+    files = (file for file in folder.path.rglob("*") if file not in known)
+    return {_part(folder.path, file) for file in files if folder.others.isdisjoint((file, *file.parents))}
+
+
+def _part(folder: Path, file: Path) -> str:
+    """Return the file or folder right in a folder that a file below it belongs to."""
+    part = file.relative_to(folder).parts[0]
+    return f"{part}/" if (folder / part).is_dir() else part
+
+
+def heads_of(chain: Chain, heads: Collection[str]) -> frozenset[str]:
+    """Return those of some hashes that lines of a chain have."""
+    return frozenset(heads).intersection(line.hash for line in chain.lines) if heads else frozenset()
+
+
+def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
+    """Yield the matches of which one key sealed different records.
+
+    Others may have the same name: a tournament that is played again opened its own in another record.
+    """
+    found: dict[tuple[str, str, str | None], dict[str, str]] = {}
+    for one in examined:
+        report = one.report
+        if isinstance(report, SoundRecord) and report.key is not None:
+            found.setdefault((report.match, report.key, one.opening), {}).setdefault(report.head, report.record)
+    for (match, *_), records in found.items():
+        if len(records) > 1:
+            yield Equivocation(match=match, records=tuple(records.values()))
+
+
+def of_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
+    """Yield the tournaments of which one key sealed records none of which is the other gone on with."""
+    found: dict[tuple[str, ...], list[TournamentRecord]] = {}
+    for record in filter(None, (one.record for one in audited)):
+        header, first = record.header, record.chain.lines[0].hash
+        begun = header.salt if header.spec.seed is None else first  # drawn once, unless all chance is fixed
+        found.setdefault((header.spec.name, header.key, begun), []).append(record)
+    for (name, *_), records in found.items():
+        longest = _hashes(max(records, key=lambda record: len(record.chain.lines)))
+        if any(longest[: len(record.chain.lines)] != _hashes(record) for record in records):
+            yield Equivocation(match=name, records=tuple(str(record.path) for record in records))
+
+
+def _hashes(record: TournamentRecord) -> list[str]:
+    return [line.hash for line in record.chain.lines]

@@ -1,0 +1,241 @@
+"""What an audit of folders and files tells of tournaments: what was verified, what was not, and who told two things."""
+
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.app.records.audit import audit_paths
+from referee.app.records.audit_reports import AuditReport, BrokenTournament, Demands, Equivocation, SoundTournament
+from referee.ledger.ledger import FILE as LEDGER
+from referee.ledger.ledger import Ledger, url_of
+from referee.plugins import find_game, installed
+from referee.record.redacted import redacted_lines
+from referee.record.seal import Sealer
+from referee.record.tournament_record import read_tournament
+from referee.tournament import events as e
+
+from ...record.forging import changed
+from ...record.records import SEALER
+from ...record.tournament_forging import bind_matches, chain, course_of
+from ...record.tournaments import Organiser, cup, keep_ledger, play_cup
+from ...tournament.courses import AT
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small tournament with its ledger."""
+    folder = tmp_path_factory.mktemp("played") / "cup"
+    play_cup(folder, 1)
+    keep_ledger(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    """Return a copy of it."""
+    return Path(shutil.copytree(played, tmp_path / "logs" / "cup"))
+
+
+def audited(*paths: Path, **demanded: Any) -> AuditReport:
+    """Audit files and folders."""
+    return audit_paths(paths, Demands(**demanded), 1, lambda *_: None)
+
+
+def sound(report: AuditReport) -> SoundTournament:
+    """Return the only tournament of an audit, which holds."""
+    (tournament,) = report.tournaments
+    assert isinstance(tournament, SoundTournament)
+    return tournament
+
+
+def broken(report: AuditReport) -> BrokenTournament:
+    """Return the only tournament of an audit, which does not hold."""
+    (tournament,) = report.tournaments
+    assert isinstance(tournament, BrokenTournament)
+    assert not report.holds
+    return tournament
+
+
+def test_a_whole_folder_is_verified(folder: Path) -> None:
+    """The ledger, too; what proves nothing is named, and the stop and the rulings are counted."""
+    (folder / ".builds" / "e0").mkdir(parents=True)
+    for name in ("report.html", "cup-00001.seat0.e0.stderr", f"{LEDGER}-wal", ".builds/e0/log"):
+        (folder / name).touch()
+    report = audited(folder.parent, keys=(SEALER.public,))
+    found, record = sound(report), read_tournament(folder / "cup.jsonl")
+    assert (report.holds, report.unlisted, len(report.records)) == (True, [], found.matches)
+    assert (found.state, found.playing, found.rulings, found.key) == ("finished", 0, 2, SEALER.public)
+    assert (found.ledger, found.without_proof, found.taken_on_trust) == (str(folder / LEDGER), (), ())
+    assert found.head == record.chain.lines[-2].hash
+    assert found.unverified == (".builds/", "cup-00001.seat0.e0.stderr", f"{LEDGER}-wal", "report.html")
+
+
+def test_of_single_files_only_they_are_verified(folder: Path) -> None:
+    """No result was proven of which no record was given, and that is said; nothing is missed."""
+    alone = audited(folder / "cup.jsonl")
+    contexts = tuple(read_tournament(folder / "cup.jsonl").contexts)
+    assert (alone.holds, set(sound(alone).without_proof), alone.records) == (True, set(contexts), [])
+    assert sound(alone).unverified == ()
+    some = audited(folder / "cup.jsonl", folder / f"{contexts[0]}.jsonl")
+    assert (some.holds, set(sound(some).without_proof)) == (True, set(contexts[1:]))
+    one = audited(folder / f"{contexts[0]}.jsonl")
+    assert (one.holds, one.tournaments) == (True, [])
+
+
+def test_a_redacted_record_proves_no_result(folder: Path) -> None:
+    """That it hides parts of the very record is verified, by the hash that the tournament's has; that is said."""
+    path = folder / "cup-00002.jsonl"
+    path.write_bytes(b"\n".join([*redacted_lines(path, find_game, 0, moves_in=installed().moves_in), b""]))
+    report = audited(folder)
+    assert (report.holds, report.redacted, sound(report).without_proof) == (True, 1, ("cup-00002",))
+
+
+@pytest.mark.forges
+def test_a_redacted_record_of_another_match_is_named(folder: Path, tmp_path: Path) -> None:
+    """The tournament's record has the hash of its result line."""
+    play_cup(tmp_path / "again", 7)
+    other = tmp_path / "again" / "cup-00002.jsonl"
+    path = folder / "cup-00002.jsonl"
+    path.write_bytes(b"\n".join([*redacted_lines(other, find_game, 0, moves_in=installed().moves_in), b""]))
+    assert "head " in broken(audited(folder)).expected
+    assert broken(audited(folder)).record == str(path)
+
+
+def test_a_folder_without_its_tournaments_record_is_named(folder: Path) -> None:
+    """The matches say which one they are of."""
+    (folder / "cup.jsonl").unlink()
+    missing = broken(audited(folder))
+    assert (missing.record, missing.line) == (str(folder / "cup.jsonl"), 0)
+    assert missing.expected == "the record of the tournament whose matches lie beside it"
+
+
+@pytest.mark.forges
+def test_tournaments_may_lie_in_each_other(folder: Path) -> None:
+    """Each has its own matches; what lies below, and no tournament's, is one too many."""
+    play_cup(folder / "below", 5)
+    report = audited(folder)
+    assert report.holds
+    assert [(one.holds, Path(one.tournament).parent.name) for one in report.tournaments] == [
+        (True, "below"),
+        (True, "cup"),
+    ]
+    (folder / "deep").mkdir()
+    shutil.copy(folder / "cup-00001.jsonl", folder / "deep" / "cup-00001.jsonl")
+    assert not audited(folder).holds
+
+
+@pytest.mark.forges
+def test_names_and_files_that_are_none_are_told(folder: Path) -> None:
+    """A pipe is not opened, a link to nowhere not followed, and a name need not be text."""
+    odd = Path(os.fsdecode(os.fsencode(folder) + b"/\xff\n.txt"))
+    odd.touch()
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "link.jsonl").symlink_to("nowhere")
+    (folder / "folder.jsonl").mkdir()
+    assert set(sound(audited(folder)).unverified) == {odd.name, "pipe.jsonl", "link.jsonl", "folder.jsonl/"}
+    assert not audited(folder / "pipe.jsonl").holds
+    (folder / "cup-00001.jsonl").unlink()
+    os.mkfifo(folder / "cup-00001.jsonl")
+    assert broken(audited(folder)).expected == "the record of cup-00001, which was played"
+
+
+def test_heads_are_looked_for_in_all_records(folder: Path) -> None:
+    """Those that players were sent and that of the tournament; one that no record has is named."""
+    record = read_tournament(folder / "cup.jsonl")
+    of_match = course_of(folder / "cup-00001.jsonl")[5]["prev"]
+    heads = (record.chain.head, of_match, next(iter(record.contexts.values())).head)
+    assert audited(folder, heads=heads).holds
+    assert audited(folder / "cup.jsonl", heads=(record.chain.head,)).holds
+    report = audited(folder, heads=(*heads, "a" * 64))
+    assert (report.holds, report.missing_heads) == (False, ["a" * 64])
+    assert audited(folder / "cup.jsonl", heads=(of_match,)).missing_heads == [of_match]
+
+
+@pytest.mark.forges
+def test_what_goes_on_is_taken_if_that_is_asked_for(tmp_path: Path) -> None:
+    """The matches that are being played need no record yet."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        one, two = (organiser.recorder.open(fixture) for fixture in organiser.due()[:2])
+        organiser.begin_match(one)[1].close()
+        assert broken(audited(tmp_path)).found.startswith("the end of a record whose referee died or goes on")
+        found = sound(audited(tmp_path, unsealed=True))
+        assert (found.state, found.matches, found.playing) == ("unfinished", 2, 2)
+        organiser.recorder.close(organiser.record_match(two))
+        organiser.recorder.take(e.Stopped(at=AT, why="it was asked to"))
+    found = sound(audited(tmp_path, unsealed=True))
+    assert (found.state, found.matches, found.playing, found.without_proof) == ("stopped", 2, 1, ())
+
+
+def test_another_key_is_named(folder: Path) -> None:
+    """That of the tournament's record as well as those of its matches."""
+    report = audited(folder, keys=(Sealer.new().public,))
+    assert broken(report).line == 1
+    assert report.broken == len(report.records)
+
+
+# --- who tells two things
+
+
+def test_a_tournament_that_is_played_again_contradicts_nothing(folder: Path, tmp_path: Path) -> None:
+    """Its matches have the same names and the same key; an earlier copy of a record is no other record, either."""
+    play_cup(tmp_path / "logs" / "again", 5)
+    early = tmp_path / "early.jsonl"
+    early.write_bytes(b"".join((folder / "cup.jsonl").read_bytes().splitlines(keepends=True)[:-2]))
+    report = audited(tmp_path / "logs", early, unsealed=True)
+    assert (report.holds, report.equivocations) == (True, [])
+
+
+@pytest.mark.forges
+def test_two_courses_of_one_tournament_are_named(folder: Path, tmp_path: Path) -> None:
+    """Each holds by itself, and its organiser has told both."""
+    other = Path(shutil.copytree(folder, tmp_path / "told" / "cup"))
+    (other / LEDGER).unlink()
+    lines = changed(course_of(other / "cup.jsonl"), 1, ["event", "at"], "2001-01-01T00:00:00.000+00:00")
+    (other / "cup.jsonl").write_bytes(chain(bind_matches(other, lines, SEALER), SEALER))
+    assert audited(other).holds
+    report = audited(folder, other)
+    assert not report.holds
+    records = (str(folder / "cup.jsonl"), str(other / "cup.jsonl"))
+    assert report.equivocations == [Equivocation(match="cup", records=records)]
+
+
+@pytest.mark.forges
+def test_two_records_of_one_match_are_named(folder: Path, tmp_path: Path) -> None:
+    """They were opened by the same line of the tournament's record."""
+    context = read_tournament(folder / "cup.jsonl").contexts["cup-00001"]
+    with Organiser(tmp_path / "aside", cup(), Random(9)) as organiser:
+        organiser.record_match(context)
+    records = (folder / "cup-00001.jsonl", tmp_path / "aside" / "cup-00001.jsonl")
+    report = audited(*records)
+    assert not report.holds
+    assert report.equivocations == [Equivocation(match="cup-00001", records=tuple(map(str, records)))]
+
+
+# --- the ledger
+
+
+@pytest.mark.forges
+def test_a_ledger_of_another_course_is_named(folder: Path, tmp_path: Path) -> None:
+    """The first row that differs; and what is no ledger."""
+    play_cup(tmp_path / "again", 5)
+    keep_ledger(tmp_path / "again")
+    shutil.copy(tmp_path / "again" / LEDGER, folder / LEDGER)
+    assert broken(audited(folder)).record == str(folder / LEDGER)
+    (folder / LEDGER).write_bytes(b"no database")
+    assert broken(audited(folder)).expected == "a ledger of the tournament"
+    (folder / LEDGER).unlink()
+    os.mkfifo(folder / LEDGER)
+    assert broken(audited(folder)).expected == "a ledger of the tournament"
+
+
+def test_what_a_ledger_says_of_others_proves_nothing(folder: Path) -> None:
+    """Other tournaments may be kept in it; this one's record says nothing of them."""
+    with closing(Ledger(url_of(folder / LEDGER))) as ledger:
+        ledger.found(cup(name="cap"), "ab" * 16, SEALER.public)
+        ledger.settle()
+    assert sound(audited(folder)).unverified == (f"what {LEDGER} says of cap",)

@@ -1,0 +1,52 @@
+"""`referee audit` of a tournament as people read it: what holds, what was not verified, and what is broken."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ..record.tournaments import keep_ledger, play_cup
+from .calling import referee
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small tournament with its ledger, and what programs printed."""
+    folder = tmp_path_factory.mktemp("played") / "cup"
+    play_cup(folder, 1)
+    keep_ledger(folder)
+    for number in range(30):
+        (folder / f"cup-{number:05}.seat0.e0.stderr").touch()
+    (folder / "report.html").touch()
+    return folder
+
+
+def said(*arguments: str, cwd: Path, status: int = 0) -> str:
+    """Return what an audit prints, in single spaces."""
+    done = referee("audit", *arguments, cwd=cwd, status=status)
+    return " ".join((done.stdout + done.stderr).split())
+
+
+def test_what_holds_and_what_nothing_proves(played: Path) -> None:
+    """In a few lines, however many files there are."""
+    text = said(".", cwd=played)
+    assert "the tournament cup.jsonl holds, and so does its ledger: finished, 9 matches" in text
+    assert "2 rulings of the organiser's" in text
+    assert "nothing in it proves report.html, what programs printed (30 *.stderr)" in text
+    assert "no manifest" not in text
+
+
+def test_what_was_not_looked_at(played: Path) -> None:
+    """Of the record alone; and a hash that it does not have is missed."""
+    text = said("cup.jsonl", "--head", "a" * 64, cwd=played, status=1)
+    assert "no whole record was audited that proves the result of cup-0000" in text
+    assert f"BROKEN expected a line with the hash {'a' * 64} in a record that holds; found none" in text
+
+
+@pytest.mark.forges
+def test_what_is_broken(played: Path, tmp_path: Path) -> None:
+    """The file that it is about is named, with the tournament."""
+    folder = Path(shutil.copytree(played, tmp_path / "cup"))
+    (folder / "cup-00001.jsonl").unlink()
+    text = said("cup", cwd=tmp_path, status=1)
+    assert "BROKEN the tournament cup/cup.jsonl: cup/cup-00001.jsonl expected the record of cup-00001" in text

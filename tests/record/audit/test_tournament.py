@@ -1,0 +1,336 @@
+"""Whoever has the key can sign a tournament's record anew: what does not follow in it is named all the same."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from referee.errors import RefereeError
+from referee.pairing.base import BadFormat, RoundToPair
+from referee.pairing.dutch import pair_round
+from referee.plugins import PluginError, find_game, load
+from referee.record.audit.audit import audit
+from referee.record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
+from referee.record.reader import RecordError
+from referee.record.seal import Sealer
+from referee.record.tournament_record import path_of
+
+from ..forging import Line, changed
+from ..records import SEALER
+from ..tournament_forging import bind_matches, chain, course_of, event_lines, folded, plain
+from ..tournaments import Organiser, cup, play_cup
+
+REGISTRY = load()
+Forge = Callable[[list[Line]], list[Line]]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a tournament that was stopped once, with a withdrawal and an award."""
+    folder = tmp_path_factory.mktemp("played") / "cup"
+    play_cup(folder, 1)
+    return folder
+
+
+@pytest.fixture
+def folder(played: Path, tmp_path: Path) -> Path:
+    """Return a copy of it."""
+    return Path(shutil.copytree(played, tmp_path / "cup"))
+
+
+def audited(folder: Path, *keys: str, **more: Any) -> AuditedTournament:
+    """Audit a tournament as a whole."""
+    path = path_of(folder, "cup")
+    found = audit_tournament(path, REGISTRY.format, find_game, more.pop("pair", pair_round), keys=keys, **more)
+    files = [file for file in sorted(folder.glob("**/*.jsonl")) if file != path]
+    found.check_files(files, is_whole=True)
+    for file in files:
+        found.check_match(MatchProof.of(audit(file, find_game, is_strict=False)), find_game)
+    return found
+
+
+def forged(folder: Path, forge: Forge) -> None:
+    """Change the course of a tournament, and chain and sign it anew."""
+    path = path_of(folder, "cup")
+    path.write_bytes(chain(forge(course_of(path)), SEALER))
+
+
+def refused(folder: Path, complaint: str) -> None:
+    """Check that a tournament is not taken, and what is said of it."""
+    with pytest.raises(RecordError, match=complaint):
+        audited(folder, SEALER.public)
+
+
+def test_what_was_played_holds(folder: Path) -> None:
+    """By the key that was published, and by that which it names itself."""
+    found = audited(folder, SEALER.public)
+    assert audited(folder).contexts == found.contexts
+    assert (found.taken_on_trust, found.spec) == ((), cup())
+    assert len(found.history.tournament.rulings) == 2
+    assert found.history.tournament.is_over
+
+
+def test_a_course_that_is_chained_anew_is_the_same(folder: Path) -> None:
+    """The forger's tools forge nothing by themselves."""
+    before = path_of(folder, "cup").read_bytes()
+    forged(folder, folded)
+    assert path_of(folder, "cup").read_bytes() == before
+
+
+# --- what he changes
+
+
+def _in(event: str, keys: tuple[str | int, ...], value: Any, number: int = 0) -> Forge:
+    def _forge(lines: list[Line]) -> list[Line]:
+        line = event_lines(lines, event)[number]
+        return changed(lines, lines.index(line), ["event", *keys], value)
+
+    return _forge
+
+
+def _spec(keys: tuple[str | int, ...], value: Any) -> Forge:
+    return lambda lines: changed(lines, 0, ["spec", *keys], value)
+
+
+def _other_winner(lines: list[Line]) -> list[Line]:
+    line = next(line for line in event_lines(lines, "match-closed") if len(line["event"]["entry"]["ranking"]) > 1)
+    ranking = line["event"]["entry"]["ranking"]
+    return changed(lines, lines.index(line), ["event", "entry", "ranking"], ranking[::-1])
+
+
+def _other_standings(lines: list[Line]) -> list[Line]:
+    line = event_lines(lines, "finished")[0]
+    standings = line["commands"][0]["standings"]
+    return changed(lines, lines.index(line), ["commands", 0, "standings"], standings[::-1])
+
+
+def _no_match(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if "cup-00001" not in (_match(line), line.get("event", {}).get("match"))]
+
+
+def _match(line: Line) -> Any:
+    event = line.get("event", {})
+    return event.get("entry", event).get("fixture", {}).get("match")
+
+
+def _swapped_tables(lines: list[Line]) -> list[Line]:
+    line = event_lines(lines, "round-paired")[1]
+    (one, two), (three, four), *rest = line["event"]["tables"]
+    tables = [[three, two], [one, four], *rest]
+    return changed(lines, lines.index(line), ["event", "tables"], tables)
+
+
+def _no_ruling(lines: list[Line]) -> list[Line]:
+    return [line for line in lines if line.get("event", {}).get("event") != "ruled"]
+
+
+def _folded(lines: list[Line]) -> list[Line]:
+    """Return the course with what follows from its events, as far as they can happen."""
+    for count in range(len(lines), 0, -1):
+        try:
+            return [*folded(lines[:count]), *lines[count:]]
+        except RefereeError:
+            continue
+    return lines
+
+
+FORGERIES: dict[str, tuple[Forge, str]] = {
+    "a bye": (_spec(("scoring", "bye"), 0.0), "commands|what cup.jsonl has opened"),
+    "a time limit": (_spec(("time", "per_move_ms"), 7.0), "what cup.jsonl has opened"),
+    "a tie-break": (_spec(("tie_breaks",), ["wins"]), "commands"),
+    "a name": (_spec(("entrants", 3, "name"), "cheat"), "commands|what cup.jsonl has opened"),
+    "a name twice": (_spec(("entrants", 3, "name"), "e0"), "a name of its own for each entrant"),
+    "teams": (_spec(("scoring", "teams"), [[0], [1]]), r"line 1: expected teams \(\), as quincy has them"),
+    "options": (_spec(("options",), {"x": 1}), "line 1: expected options of quincy"),
+    "lots": (lambda lines: changed(lines, 0, ["salt"], "ab" * 16), "wrong way round|tables|commands"),
+    "a winner": (_other_winner, "tables|commands"),
+    "a winner, folded": (
+        lambda lines: _folded(_other_winner(lines)),
+        "tables|happen|expected ranking .* as line .* of cup.jsonl",
+    ),
+    "time used": (_in("match-closed", ("entry", "used_ms", 0), 1.0, -1), "cup-.*expected used_ms"),
+    "a head": (_in("match-closed", ("entry", "head"), "a" * 64, -1), "cup-.*expected head 'aaaa"),
+    "standings": (_other_standings, "commands .*end-tournament"),
+    "a match left out": (_no_match, "commands|an event that can happen"),
+    "a ruling left out": (lambda lines: _folded(_no_ruling(lines)), "round|table|opened|happen"),
+    "tables": (_swapped_tables, r"expected (the tables that py4swiss|commands|an event that can happen)"),
+    "a round too early": (_in("round-paired", ("round",), 3), "expected an event that can happen then"),
+    "a match that is none": (_in("match-opened", ("fixture", "entrants"), [0, 0]), "an event that can happen then"),
+    "an end too early": (lambda lines: [*lines[:4], *lines[-2:]], "expected an event that can happen then"),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("name", FORGERIES)
+def test_what_an_organiser_changes_is_named(folder: Path, name: str) -> None:
+    """The record is whole, chained and signed; what it says contradicts itself, the rules or a match's record."""
+    forge, complaint = FORGERIES[name]
+    forged(folder, forge)
+    refused(folder, complaint)
+
+
+@pytest.mark.forges
+def test_a_replayed_match_is_named(folder: Path, tmp_path: Path) -> None:
+    """It was opened by the same line, and came out otherwise than the tournament's record has it."""
+    (*_, line) = event_lines(course_of(path_of(folder, "cup")), "match-closed")
+    path = folder / f"{_match(line)}.jsonl"
+    context = audit(path, find_game).header.context
+    assert context is not None
+    path.unlink()
+    with Organiser(tmp_path / "again", cup(), Random(9)) as organiser:
+        organiser.record_match(context)
+    (tmp_path / "again" / path.name).rename(path)
+    refused(folder, f"{path.name}: expected .* as line .* of cup.jsonl has it")
+
+
+@pytest.mark.forges
+def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
+    """Its own record holds, and its result is the one that was taken in."""
+    changes: list[dict[str, Any]] = [
+        {"names": ("e0", "e1")},
+        {"time": replace(cup().time, per_move_ms=7.0)},
+        {"lag_margin_ms": 1.0},
+        {"default_margin": None},
+        {"nonces": False},
+    ]
+    for number, change in enumerate(changes):
+        folder = tmp_path / str(number)
+        with Organiser(folder, cup(), Random(1)) as organiser:
+            context = organiser.recorder.open(organiser.due()[0])
+            entry = organiser.record_match(context, **change)
+            organiser.recorder.close(entry)
+        with pytest.raises(RecordError, match=f"line 1: expected {next(iter(change))} .*, as the spec has it"):
+            audited(folder)
+
+
+@pytest.mark.forges
+def test_two_matches_have_two_deals(tmp_path: Path) -> None:
+    """Who deals once more what he knows already is found out."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        one, two = (organiser.recorder.open(fixture) for fixture in organiser.due()[:2])
+        for context in (one, two):
+            organiser.random = Random(5)
+            organiser.recorder.close(organiser.record_match(context))
+    refused(tmp_path, f"expected a deal of its own; found the deal of {one.fixture.match}")
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda folder: (folder / "cup-00001.jsonl").unlink(), "expected the record of cup-00001, which was played"),
+        (
+            lambda folder: shutil.copy(folder / "cup-00001.jsonl", folder / "x.jsonl"),
+            "x.jsonl: expected no record that cup.jsonl does not tell of",
+        ),
+        (
+            lambda folder: (folder / "cup-00001.jsonl").rename(folder / "cup-00099.jsonl"),
+            "expected the record of cup-00001, which was played",
+        ),
+        (
+            lambda folder: shutil.copy(folder / "cup-00001.jsonl", folder / "cup-00002.jsonl"),
+            "cup-00002.jsonl, line 1: expected what cup.jsonl has opened cup-00002 for",
+        ),
+    ],
+    ids=["missing", "added", "renamed", "copied"],
+)
+def test_files_are_those_that_were_opened(folder: Path, change: Callable[[Path], object], complaint: str) -> None:
+    """No more, no less, and under their names."""
+    change(folder)
+    refused(folder, complaint)
+
+
+@pytest.mark.forges
+def test_a_record_has_the_name_of_its_tournament(folder: Path) -> None:
+    """Another one would be read for it."""
+    (folder / "cup.jsonl").rename(folder / "cap.jsonl")
+    found = audit_tournament(folder / "cap.jsonl", REGISTRY.format, find_game, pair_round)
+    found.check_files([], is_whole=False)
+    with pytest.raises(RecordError, match="expected the record of a tournament called cap; found that of cup"):
+        found.check_files([], is_whole=True)
+
+
+def test_only_the_key_that_was_published_counts(folder: Path) -> None:
+    """Of the tournament, and that of each match is the same."""
+    with pytest.raises(RecordError, match="line 1: expected key"):
+        audited(folder, Sealer.new().public)
+
+
+@pytest.mark.forges
+def test_a_record_without_a_seal_is_taken_only_if_that_is_asked_for(folder: Path) -> None:
+    """What stands in it is verified all the same."""
+    path = path_of(folder, "cup")
+    lines = path.read_bytes().splitlines(keepends=True)
+    for data, found in ((lines[:-1], "died or goes on"), ([*lines[:-1], b"{"], "a line that is torn")):
+        path.write_bytes(b"".join(data))
+        refused(folder, f"line {len(lines)}: expected a seal; found .*{found}")
+        assert audited(folder, is_strict=False).history.tournament.is_over
+
+
+def test_rounds_of_another_program_are_taken_on_trust(folder: Path) -> None:
+    """They keep the rules; whether it would pair them like that, nobody here can tell, and that is said."""
+
+    def _pair(asked: RoundToPair) -> tuple[tuple[tuple[int, ...], ...], str]:
+        return pair_round(asked)[0], "another 1.0"
+
+    assert audited(folder, pair=_pair).taken_on_trust == (1, 2, 3)
+
+
+@pytest.mark.forges
+def test_what_is_not_installed_is_no_fault_of_the_record(folder: Path) -> None:
+    """The errors of the formats and games are passed on."""
+    forged(folder, _spec(("format",), "dice"))
+    with pytest.raises(PluginError, match="there is no pairing format 'dice'"):
+        audited(folder)
+    forged(folder, lambda lines: _spec(("format_options",), {"x": 1})(_spec(("format",), "swiss")(lines)))
+    with pytest.raises(BadFormat, match="options of swiss"):
+        audited(folder)
+
+
+# --- what no folder shows
+
+
+@pytest.mark.forges
+def test_all_records_written_anew_show_against_heads_alone(folder: Path) -> None:
+    """Who writes every record of the folder anew contradicts nothing in it; every hash in it is another one."""
+    path = path_of(folder, "cup")
+    before = {line.hash for line in audited(folder).record.chain.lines}
+    lines = changed(course_of(path), 1, ["event", "at"], "2001-01-01T00:00:00.000+00:00")
+    path.write_bytes(chain(bind_matches(folder, lines, SEALER), SEALER))
+    after = {line.hash for line in audited(folder, SEALER.public).record.chain.lines}
+    assert len(before & after) == 1
+
+
+@pytest.mark.forges
+def test_what_was_taken_back_shows_against_heads_alone(folder: Path) -> None:
+    """Cut off behind an earlier seal, the later matches removed, it is the record of that stop."""
+    path = path_of(folder, "cup")
+    lines = path.read_bytes().splitlines(keepends=True)
+    whole = audited(folder)
+    first = next(number for number, line in enumerate(course_of(path)) if line["kind"] == "seal")
+    path.write_bytes(b"".join(lines[: first + 1]))
+    refused(folder, "expected no record that cup.jsonl does not tell of")
+    opened = {_match(line) for line in event_lines(course_of(path), "match-opened")}
+    for file in set(folder.glob("cup-*.jsonl")):
+        if file.stem not in opened:
+            file.unlink()
+    found = audited(folder, SEALER.public)
+    assert not found.record.is_finished
+    assert whole.record.chain.head not in {line.hash for line in found.record.chain.lines}
+
+
+@pytest.mark.forges
+def test_a_result_of_its_own_is_told_as_a_ruling(folder: Path) -> None:
+    """What nobody asked for stands in the record as the organiser's, with his name."""
+    path = path_of(folder, "cup")
+    lines = course_of(path)
+    (ruled, *_) = event_lines(lines, "ruled")
+    ruling = {**ruled["event"]["ruling"], "id": "ff", "kind": "disqualify", "entrant": "e0", "match": None}
+    end = lines.index(event_lines(lines, "finished")[0])
+    lines.insert(end, {**ruled, "event": {**ruled["event"], "ruling": plain(ruling)}})
+    path.write_bytes(chain(folded(lines), SEALER))
+    assert [each.id for each in audited(folder, SEALER.public).history.tournament.rulings][-1] == "ff"

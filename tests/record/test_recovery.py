@@ -1,0 +1,139 @@
+"""What became of the matches that were open when a tournament's referee stopped, at any instant."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from referee.plugins import find_game
+from referee.record.reader import RecordError
+from referee.record.recovery import TORN, Recovery, check_no_others, recover
+from referee.record.seal import Sealer
+from referee.record.tournament_record import path_of, read_tournament
+from referee.tournament.match_context import MatchContext, MatchEntry
+
+from .records import SEALER, record_of
+from .tournaments import Organiser, cup
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> tuple[MatchContext, MatchEntry]:
+    """Return what a match was opened for whose record is sealed and whose result was not taken in, and that result."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        context = organiser.recorder.open(organiser.due()[0])
+        return context, organiser.record_match(context)
+
+
+def path_in(folder: Path, context: MatchContext) -> Path:
+    """Return where the record of a match is."""
+    return folder / f"{context.fixture.match}.jsonl"
+
+
+def recovered(folder: Path, context: MatchContext, sealer: Sealer = SEALER) -> Recovery:
+    """Look at one match."""
+    return recover(folder, {context.fixture.match: context}, find_game, sealer)
+
+
+def test_what_is_sealed_is_over(tmp_path: Path, played: tuple[MatchContext, MatchEntry]) -> None:
+    """Its result is read from its record."""
+    context, entry = played
+    assert recovered(tmp_path, context) == Recovery(over=[entry])
+
+
+def test_of_what_was_never_begun_nothing_is_known(tmp_path: Path, played: tuple[MatchContext, MatchEntry]) -> None:
+    """There is no record."""
+    path_in(tmp_path, played[0]).unlink()
+    assert recovered(tmp_path, played[0]) == Recovery()
+
+
+@pytest.mark.forges
+def test_wherever_the_referee_died_the_match_goes_on(tmp_path: Path, played: tuple[MatchContext, MatchEntry]) -> None:
+    """Cut off behind any line or within it: without its first line it is put aside, without its seal played on."""
+    context, _entry = played
+    path = path_in(tmp_path, context)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for count in (0, 1, 2, len(lines) // 2, len(lines) - 1):
+        for rest in (b"", lines[count][:20], lines[count][:-1]):
+            path.write_bytes(b"".join(lines[:count]) + rest)
+            recovery = recovered(tmp_path, context)
+            assert recovery.over == []
+            assert list(recovery.open) == ([context.fixture.match] if count else [])
+            for resumed in recovery.open.values():
+                resumed.writer.close()
+            assert path.exists() == bool(count)
+            if not count:
+                assert path.with_suffix(TORN).read_bytes() == rest
+
+
+def _other_match(path: Path, _context: MatchContext) -> None:
+    path.write_bytes(record_of("clean"))
+
+
+def _changed(path: Path, _context: MatchContext) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"at_ms":', b'"at_ms":1', 1))
+
+
+def _folder(path: Path, _context: MatchContext) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _pipe(path: Path, _context: MatchContext) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _another_keys(path: Path, context: MatchContext) -> None:
+    path.unlink()
+    with Organiser(path.parent / "aside", cup(), Random(2), Sealer.new()) as organiser:
+        organiser.record_match(context)
+    (path.parent / "aside" / path.name).rename(path)
+
+
+def _other_opening(path: Path, _context: MatchContext) -> None:
+    path.unlink()
+    with Organiser(path.parent / "aside", cup(), Random(2)) as organiser:
+        organiser.record_match(organiser.recorder.open(organiser.due()[0]))
+    next((path.parent / "aside").glob("cup-*.jsonl")).rename(path)
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (_other_match, "line 1: expected the match that was opened with line"),
+        (_other_opening, "line 1: expected the match that was opened with line"),
+        (_changed, "expected prev"),
+        (_folder, "expected a file"),
+        (_pipe, "expected a file"),
+        (_another_keys, "line 1: expected key"),
+    ],
+)
+def test_what_does_not_hold_is_not_gone_on_with(
+    tmp_path: Path,
+    played: tuple[MatchContext, MatchEntry],
+    change: Callable[[Path, MatchContext], None],
+    complaint: str,
+) -> None:
+    """Another match's record, another opening's or another key's, a changed one, and what is no file."""
+    context, _entry = played
+    change(path_in(tmp_path, context), context)
+    with pytest.raises(RecordError, match=complaint):
+        recovered(tmp_path, context)
+
+
+@pytest.mark.forges
+def test_records_that_the_tournament_does_not_tell_of_are_named(
+    tmp_path: Path, played: tuple[MatchContext, MatchEntry]
+) -> None:
+    """They may be left of another run: it is not gone on with beside them."""
+    contexts = read_tournament(path_of(tmp_path, "cup")).contexts
+    assert list(contexts) == [played[1].match]
+    check_no_others(tmp_path, "cup", contexts)
+    (tmp_path / "other-00009.jsonl").touch()
+    check_no_others(tmp_path, "cup", contexts)
+    (tmp_path / "cup-00009.jsonl").touch()
+    with pytest.raises(RecordError, match=r"cup-00009\.jsonl: expected no match that the record of cup"):
+        check_no_others(tmp_path, "cup", contexts)

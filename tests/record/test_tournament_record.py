@@ -1,0 +1,272 @@
+"""The record of a tournament: what is written is read again, and what is not as it was written is refused."""
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from referee.record.reader import RecordError
+from referee.record.seal import Sealer
+from referee.record.tournament_record import (
+    TournamentWriter,
+    begun_with,
+    find_record,
+    is_tournament,
+    path_of,
+    read_begun,
+    read_tournament,
+    refold,
+)
+from referee.tournament import events as e
+from referee.tournament.history import new_tournament
+from referee.tournament.spec import Participant
+
+from ..tournament.courses import AT, FORMATS
+from .forging import Line, changed
+from .records import SEALER, record_of
+from .tournament_forging import chain, course_of, event_lines
+from .tournaments import Organiser, cup, play_cup
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the record of a tournament that was stopped once, with two rulings."""
+    folder = tmp_path_factory.mktemp("played") / "cup"
+    play_cup(folder, 1)
+    return path_of(folder, "cup")
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file that holds one damaged record after the other."""
+    return tmp_path_factory.mktemp("damaged") / "cup.jsonl"
+
+
+def events_of(path: Path) -> list[e.AnyTournamentEvent]:
+    """Return the events of a record."""
+    return [step.event for step in read_tournament(path).steps]
+
+
+def test_what_is_written_is_read(played: Path) -> None:
+    """Every event with the hash of its line, the spec, and what each match was opened for."""
+    record = read_tournament(played)
+    assert (record.header.spec, record.header.key) == (cup(), SEALER.public)
+    assert (record.is_sealed, record.is_finished) == (True, True)
+    names = {type(step.event) for step in record.steps}
+    assert names == {e.Begun, e.Stopped, e.Resumed, e.RoundPaired, e.MatchOpened, e.MatchClosed, e.Ruled, e.Finished}
+    openings = event_lines(course_of(played), "match-opened")
+    assert list(record.contexts) == [line["event"]["fixture"]["match"] for line in openings]
+    hashes = {line.hash for line in record.chain.lines}
+    assert {context.head for context in record.contexts.values()} <= hashes
+    assert {context.tournament for context in record.contexts.values()} == {"cup"}
+
+
+def test_it_folds_to_what_it_says(played: Path) -> None:
+    """Each step gives the commands of its line."""
+    record = read_tournament(played)
+    header = record.header
+    tournament = new_tournament(header.spec, FORMATS[header.spec.format], header.salt)
+    steps = list(refold(record, tournament.handle))
+    assert [step.event for step in steps] == events_of(played)
+    assert [step.hash for step in steps] == [record.chain.lines[step.n].hash for step in record.steps]
+    assert tournament.is_over
+
+
+def test_a_record_is_gone_on_with_after_a_seal(tmp_path: Path) -> None:
+    """Every seal covers all that stands before it, and the last line alone says whether it was left in order."""
+    states = []
+    for number in range(3):
+        with Organiser(tmp_path, cup(), Random(number)) as organiser:
+            states.append(read_tournament(organiser.writer.path).is_sealed)
+            organiser.play(1, at_once=1)
+            organiser.recorder.take(e.Stopped(at=AT, why="it was asked to"))
+        record = read_tournament(path_of(tmp_path, "cup"))
+        assert (record.is_sealed, record.is_finished) == (True, False)
+        seals = [line for line in course_of(record.path) if line["kind"] == "seal"]
+        assert len(seals) == number + 1
+    assert states == [False] * 3
+
+
+@pytest.mark.parametrize("rest", [b"", b'{"n":', b'{"n":4,"prev":"', b"\xff\x00"])
+def test_a_torn_end_is_cut_off(tmp_path: Path, rest: bytes) -> None:
+    """What stands behind the last line feed was never written whole; the record goes on before it."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        organiser.play(1, at_once=1)
+    path = path_of(tmp_path, "cup")
+    whole = b"".join(path.read_bytes().splitlines(keepends=True)[:-1])
+    path.write_bytes(whole + rest)
+    torn = read_tournament(path)
+    assert (torn.is_sealed, torn.chain.rest, torn.chain.size_bytes) == (False, rest, len(whole))
+    with Organiser(tmp_path, cup(), Random(2)) as again:
+        again.play(1, at_once=1)
+    assert path.read_bytes().startswith(whole)
+    assert len(read_tournament(path).contexts) == 2
+
+
+def test_nobody_else_writes_it_meanwhile(tmp_path: Path) -> None:
+    """Neither while its referee does, nor if it went on after it had been read; and none is overwritten."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        record = read_tournament(organiser.writer.path)
+        with pytest.raises(BlockingIOError, match="another referee writes this record"):
+            TournamentWriter(record.path, SEALER, record.chain)
+    with pytest.raises(BlockingIOError, match="another referee writes this record"):
+        TournamentWriter(record.path, SEALER, record.chain)
+    with pytest.raises(FileExistsError):
+        TournamentWriter(record.path, SEALER)
+
+
+def test_what_it_was_begun_with_is_known_without_a_fold(tmp_path: Path) -> None:
+    """Those who joined are entrants, with their programs; whose program changed has the new one."""
+    late = Participant(name="late", player="house:dag")
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        organiser.recorder.take(e.EntrantJoined(at=AT, participant=late, digest="a" * 64))
+        organiser.recorder.take(e.ProgramChanged(at=AT, entrant=0, digest="b" * 64))
+    begun = read_begun(tmp_path)
+    record = read_tournament(path_of(tmp_path, "cup"))
+    assert begun == begun_with(record.header, record.steps)
+    assert begun is not None
+    assert begun.spec.entrants == (*cup().entrants, late)
+    assert begun.programs == {"late": "a" * 64, "e0": "b" * 64}
+    assert begun.changed == {"e0": AT}
+
+
+@pytest.mark.forges
+def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) -> None:
+    """By its first line; a folder without one, and what is no file at all, hold none."""
+    assert find_record(played.parent) == played
+    assert [path for path in played.parent.glob("*.jsonl") if is_tournament(path)] == [played]
+    (tmp_path / "m.jsonl").write_bytes(record_of("clean"))
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "nowhere.jsonl").symlink_to("nowhere")
+    assert find_record(tmp_path) is None
+    assert read_begun(tmp_path) is None
+
+
+# --- what is refused
+
+
+def _event(lines: list[Line], key: str, value: Any, name: str = "match-closed") -> list[Line]:
+    line = event_lines(lines, name)[0]
+    return changed(lines, lines.index(line), ["event", key], value)
+
+
+def _entry(lines: list[Line], key: str, value: Any) -> list[Line]:
+    line = event_lines(lines, "match-closed")[0]
+    return changed(lines, lines.index(line), ["event", "entry", key], value)
+
+
+FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
+    "no header": (lambda lines: lines[1:], "line 1: expected the header of a tournament"),
+    "nothing": (lambda _: [], "line 1: expected the header of a tournament; found none"),
+    "two headers": (lambda lines: [lines[0], *lines], "line 2: expected an event with its commands"),
+    "a line of a match": (lambda lines: [lines[0], {"kind": "step"}], "line 2: expected a line of a tournament's"),
+    "a kind that is none": (lambda lines: [lines[0], {"kind": []}], r"line 2: .* found a line of kind \[\]"),
+    "more keys": (lambda lines: [lines[0], {**lines[1], "x": 1}], "line 2: .* found .*unknown field `x`"),
+    "no event": (lambda lines: _event(lines, "event", "dice"), "a line of a tournament's record; found .*dice"),
+    "no commands": (lambda lines: changed(lines, 1, ["commands"], {}), "line 2: .* Expected `array`"),
+    "another format": (lambda lines: changed(lines, 0, ["format"], 2), "line 1: "),
+    "a short key": (lambda lines: changed(lines, 0, ["key"], "ab"), "line 1: "),
+    "a salt that is none": (lambda lines: changed(lines, 0, ["salt"], "xy"), "line 1: "),
+    "a seal with more": (lambda lines: [*lines[:-1], {**lines[-1], "x": 1}], "a line of a tournament's record"),
+    "another's seal": (lambda lines: changed(lines, 0, ["key"], "ab" * 32), "expected the seal of key abab"),
+    "a seat too many": (lambda lines: _entry(lines, "scores", [1, 2, 3]), "found other seats, or not all of them"),
+    "no ranking": (lambda lines: _entry(lines, "ranking", []), "found other seats, or not all of them"),
+    "a seat twice": (lambda lines: _entry(lines, "ranking", [[0], [0, 1]]), "found other seats"),
+    "an empty place": (lambda lines: _entry(lines, "ranking", [[0, 1], []]), "found other seats"),
+    "a foul of nobody": (
+        lambda lines: _entry(lines, "fouls", [{"seat": -1, "cause": "crashed", "turn": 0}]),
+        "found other seats",
+    ),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("name", FORGERIES)
+def test_what_is_no_record_is_refused(played: Path, damaged: Path, name: str) -> None:
+    """Chained and sealed by the key at hand: form alone is what is wrong."""
+    forge, complaint = FORGERIES[name]
+    damaged.write_bytes(chain(forge(course_of(played)), SEALER))
+    with pytest.raises(RecordError, match=complaint):
+        read_tournament(damaged)
+
+
+@pytest.mark.forges
+def test_no_seal_among_them_may_be_forged(played: Path, damaged: Path) -> None:
+    """Not only the last one is verified."""
+    lines = course_of(played)
+    first = next(number for number, line in enumerate(lines) if line["kind"] == "seal")
+    assert first < len(lines) - 1
+    forged = chain(lines[: first + 1], Sealer.new())
+    damaged.write_bytes(forged)
+    with pytest.raises(RecordError, match=f"line {first + 1}: expected the seal of key {SEALER.public}"):
+        read_tournament(damaged)
+
+
+def test_what_can_not_be_read_is_named(tmp_path: Path) -> None:
+    """A folder and a file that is not there are no records."""
+    (tmp_path / "folder").mkdir()
+    for name, complaint in (("folder", "expected a file"), ("nowhere", "expected a readable file")):
+        with pytest.raises(RecordError, match=complaint):
+            read_tournament(tmp_path / name)
+
+
+places = st.floats(0, 1, exclude_max=True)
+
+
+@pytest.mark.forges
+@settings(max_examples=200, deadline=None)
+@given(place=places, length=st.integers(0, 300), new=st.binary(max_size=40))
+def test_damaged_bytes_are_refused(played: Path, damaged: Path, place: float, length: int, new: bytes) -> None:
+    """Bytes that are others, missing or too many, anywhere: an error, or nothing but the end is missing."""
+    data = played.read_bytes()
+    begin = int(place * len(data))
+    _check_damage(played, damaged, data[:begin] + new + data[begin + length :])
+
+
+@pytest.mark.forges
+@settings(max_examples=200, deadline=None)
+@given(place=places, mask=st.integers(1, 255))
+def test_a_flipped_byte_is_refused(played: Path, damaged: Path, place: float, mask: int) -> None:
+    """In any place, the last line feed among them."""
+    data = bytearray(played.read_bytes())
+    data[int(place * len(data))] ^= mask
+    _check_damage(played, damaged, bytes(data))
+
+
+@pytest.mark.forges
+@settings(max_examples=100, deadline=None)
+@given(one=places, other=places, way=st.sampled_from(["left out", "doubled", "swapped", "cut"]))
+def test_damaged_lines_are_refused(played: Path, damaged: Path, one: float, other: float, way: str) -> None:
+    """Lines that are missing, stand there twice or in other places; behind a cut the rest is the same."""
+    lines = played.read_bytes().splitlines(keepends=True)
+    here, there = int(one * len(lines)), int(other * len(lines))
+    match way:
+        case "left out":
+            del lines[here]
+        case "doubled":
+            lines.insert(there, lines[here])
+        case "swapped":
+            lines[here], lines[there] = lines[there], lines[here]
+        case "cut":
+            del lines[here:]
+    _check_damage(played, damaged, b"".join(lines))
+
+
+def _check_damage(played: Path, damaged: Path, data: bytes) -> None:
+    """Check that a damaged record is refused, or says what the whole one says, up to where it ends."""
+    assume(data != played.read_bytes())
+    damaged.write_bytes(data)
+    try:
+        found = read_tournament(damaged)
+    except RecordError:
+        return
+    whole = read_tournament(played)
+    count = len(found.chain.lines)
+    assert count < len(whole.chain.lines)
+    assert [line.hash for line in found.chain.lines] == [line.hash for line in whole.chain.lines[:count]]
+    assert found.steps == whole.steps[: len(found.steps)]
+    assert not found.is_finished
