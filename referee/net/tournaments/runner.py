@@ -182,15 +182,12 @@ class TournamentRunner:
         self._conclude()
 
     def _open_some(self) -> None:
-        is_changed = True
-        while is_changed and self._trouble is None:
-            is_changed = False
+        while self._trouble is None:
             self._pair()
-            for fixture in list(self._openable()):
-                if len(self._playing) >= self._run_settings.tables or not self._has_room():
-                    return
-                self._open(fixture)
-                is_changed = True
+            openable = list(self._openable())  # anew each time: a match that ends at once changes what is due
+            if not openable or len(self._playing) >= self._run_settings.tables or not self._has_room():
+                return
+            self._open(openable[0])
 
     def _pair(self) -> None:
         """Let a round be paired, if one is to be; a large one takes seconds."""
