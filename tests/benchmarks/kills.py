@@ -170,9 +170,7 @@ def disturbed(
 def killed(path: Path, lines: int, source: random.Random) -> bool:
     """Run a tournament until it has written so many lines and some more time has passed; return False if it ended."""
     size, wanted = size_of(path), len(lines_of(path)) + lines
-    with subprocess.Popen(
-        command(path), cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as referee:
+    with subprocess.Popen(command(path), cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as referee:
         patience = time.monotonic() + LONGEST_START_S
         while referee.poll() is None and time.monotonic() < patience:
             if size_of(path) > size and len(lines_of(path)) >= wanted:
