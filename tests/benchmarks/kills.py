@@ -43,6 +43,8 @@ NAME = "kills"
 KEPT, NOT_KEPT = "static uint64_t state;", "uint64_t state = 0;"
 """How the sample in C keeps its chance from move to move, and how it would not."""
 POLL_S = 0.005
+SPANS_S = (0.001, 0.02, 0.5)
+"""From a line of the tournament's record to the kill, at most: about what a write, a start, and a match take."""
 LONGEST_START_S = 120.0
 """What a referee may take until it writes something; more is no start."""
 LEDGER = (
@@ -174,7 +176,7 @@ def killed(path: Path, lines: int, source: random.Random) -> bool:
         patience = time.monotonic() + LONGEST_START_S
         while referee.poll() is None and time.monotonic() < patience:
             if size_of(path) > size and len(lines_of(path)) >= wanted:
-                time.sleep(source.uniform(0, 0.02) if source.random() < 0.8 else 0)
+                time.sleep(source.uniform(0, source.choice(SPANS_S)))
                 referee.send_signal(signal.SIGKILL)
                 break
             time.sleep(POLL_S)
@@ -247,6 +249,6 @@ def audited(path: Path) -> int:
     """Audit a tournament with its referee's key, print what came of it, and return the exit status."""
     public = load_key(path.with_name("key")).public
     argv = [sys.executable, "-m", "referee", "audit", str(folder_of(path)), "--key", public]
-    audit = subprocess.run(argv, capture_output=True, check=False, text=True)
-    print(f"audit of {path.parent.name}: exit status {audit.returncode}{audit.stderr and f': {audit.stderr:.1000}'}")
+    audit = subprocess.run(argv, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(f"audit of {path.parent.name}: {audit.stdout[-1000:].strip()}")
     return audit.returncode
