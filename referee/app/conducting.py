@@ -30,7 +30,7 @@ from ..pages.causes import short_cause
 from ..pairing.base import BadRuling, PairingFormat
 from ..plugins import find_game
 from ..record.reader import RecordError
-from ..record.recovery import check_no_others, recover
+from ..record.recovery import TORN, check_no_others, has_line, recover
 from ..record.seal import Sealer
 from ..record.tournament_record import (
     Begun,
@@ -147,6 +147,8 @@ def _taken_up(
         OSError: the machine failed.
     """
     path = find_record(folder) or path_of(folder, spec.name)
+    if path.exists() and not has_line(path):
+        path.rename(path.with_suffix(TORN))
     if not path.exists():
         salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
         tournament = new_tournament(spec, format_, salt)

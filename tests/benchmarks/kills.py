@@ -160,7 +160,7 @@ def disturbed(
     """
     left: Counter[str] = Counter()
     while left.total() < kills:
-        written = max(0, len(calm) - len(lines_of(path))) / (kills - left.total()) * source.uniform(0, 1.6)
+        written = max(0, len(calm) - len(lines_of(path))) / (kills - left.total()) * source.uniform(0, 1)
         if not killed(path, round(written), source):
             return left
         left[state_of(path)] += 1
@@ -250,5 +250,6 @@ def audited(path: Path) -> int:
     public = load_key(path.with_name("key")).public
     argv = [sys.executable, "-m", "referee", "audit", str(folder_of(path)), "--key", public]
     audit = subprocess.run(argv, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    print(f"audit of {path.parent.name}: {audit.stdout[-1000:].strip()}")
+    said = [line for line in audit.stdout.splitlines() if not line.startswith("holds ")]
+    print(f"audit of {path.parent.name}: exit status {audit.returncode}", *said, sep="\n  ")
     return audit.returncode
