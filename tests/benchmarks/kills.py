@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> int:
         run(calm)
         calm_s = time.monotonic() - begun
         print(f"undisturbed: {chosen.matches} matches in {calm_s:.0f} s", flush=True)
-        left = disturbed(wild, chosen.kills, random.Random(chosen.seed), lines_of(calm))
+        left = disturbed(wild, chosen.kills, random.Random(chosen.seed), len(lines_of(calm)))
         print(f"killed {left.total()} times, finished after {time.monotonic() - begun - calm_s:.0f} s")
         print_left(left)
         return report(calm, wild, chosen.matches)
@@ -143,7 +143,7 @@ def disturbed(
     path: Path,
     kills: int,
     source: random.Random,
-    calm: list[dict[str, Any]],
+    lines: int,
     between: Callable[[int], None] = lambda _: None,
 ) -> Counter[str]:
     """Run a tournament to its end, killing its referee so many times on the way.
@@ -152,7 +152,7 @@ def disturbed(
         path: of the file.
         kills: how often, at most: it may be over before.
         source: of the instants.
-        calm: the lines of the undisturbed run's record; the kills are spread over as many.
+        lines: of an undisturbed run's record; the kills are spread over as many.
         between: is told of each kill's number, from 1, while no referee runs.
 
     Returns:
@@ -160,7 +160,7 @@ def disturbed(
     """
     left: Counter[str] = Counter()
     while left.total() < kills:
-        written = max(0, len(calm) - len(lines_of(path))) / (kills - left.total()) * source.uniform(0, 1)
+        written = max(0, lines - len(lines_of(path))) / (kills - left.total()) * source.uniform(0, 1)
         if not killed(path, round(written), source):
             return left
         left[state_of(path)] += 1
