@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ..pairing.base import EntrantField, PlayedPairing
+from ..pairing.base import LATE, EntrantField, PlayedPairing
 from .points import HALF, ZERO, Scoring, bye_points, first_place, groups_of, match_points
 
 
@@ -55,6 +55,9 @@ class Sums:
     played: int = 0
     """Matches with an opponent."""
     byes: int = 0
+    """Late ones included."""
+    late_byes: int = 0
+    """For rounds that it missed before it joined."""
     wins: int = 0
     """Matches in which it was first alone, or with its partners."""
     last_round: int = 0
@@ -128,6 +131,7 @@ class Crosstable:
         if played.pairing.is_bye:
             (entrant,) = played.pairing.seats
             self._sums[entrant].byes += 1
+            self._sums[entrant].late_byes += played.pairing.table == LATE
             if played.pairing.against is not None:
                 self._walkovers[entrant][played.pairing.against] += 1
         else:
@@ -200,9 +204,9 @@ class Crosstable:
             self._scale = Scale(unit, own, adjusted, each)
         return self._scale
 
-    def bye_share(self) -> Fraction:
-        """Return which part of a win a bye is worth."""
-        return bye_points(self.scoring, self.field.seats) / first_place(self.scoring)
+    def bye_share(self, *, is_late: bool = False) -> Fraction:
+        """Return which part of a win a bye is worth, or one for a round that was missed."""
+        return bye_points(self.scoring, self.field.seats, is_late=is_late) / first_place(self.scoring)
 
     def _add_match(self, played: PlayedPairing) -> None:
         """Count what takes opponents: encounters, wins, and the game's own points."""

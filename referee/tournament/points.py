@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..errors import BadRequest
 from ..match.setup import Margin
-from ..pairing.base import PlayedPairing
+from ..pairing.base import LATE, PlayedPairing
 
 ZERO = Fraction(0)
 HALF = Fraction(1, 2)
@@ -37,6 +37,8 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bye: float | None = None
     """What a bye is worth, as a share of a first place: 1 all of it, 0.5 half. None: a win in matches of two, and in
     larger ones what a table gives on average."""
+    late_bye: float = 0.5
+    """What each round is worth that somebody has missed who joined late; a share of a first place as well."""
     default_margin: Margin = 0
     """The game's points for who alone is left in a match, all others having fouled; those get 0."""
     teams: tuple[tuple[int, ...], ...] = ()
@@ -50,8 +52,9 @@ class Scoring(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             raise BadScoring("by_rank: two rows for the same number of seats")
         for row in self.by_rank:
             _check_row(row)
-        if self.bye is not None and not 0 <= self.bye <= 1:
-            raise BadScoring(f"bye: {self.bye} is not between 0 and 1")
+        for name, share in (("bye", self.bye), ("late_bye", self.late_bye)):
+            if share is not None and not 0 <= share <= 1:
+                raise BadScoring(f"{name}: {share} is not between 0 and 1")
 
     def sides(self, seats: int) -> tuple[int, ...]:
         """Return by seat on whose side it is: a number that it shares with its partners alone."""
@@ -82,8 +85,10 @@ def groups_of(played: PlayedPairing) -> tuple[tuple[int, ...], ...]:
     return tuple(group for group in (*clean, fouled) if group)
 
 
-def bye_points(scoring: Scoring, seats: int) -> Fraction:
-    """Return what a bye is worth where matches have so many seats."""
+def bye_points(scoring: Scoring, seats: int, *, is_late: bool = False) -> Fraction:
+    """Return what a bye is worth where matches have so many seats, or one for a round that was missed."""
+    if is_late:
+        return exact(scoring.late_bye) * first_place(scoring)
     if scoring.bye is None and seats > 2:
         places = _places(len(scoring.teams) or seats, scoring)
         return sum(places, ZERO) / len(places)
@@ -108,7 +113,7 @@ def match_points(played: PlayedPairing, scoring: Scoring, seats: int = 2) -> tup
     if not played.ranking:
         return (ZERO,) * len(played.pairing.seats)
     if played.pairing.is_bye:
-        return (bye_points(scoring, seats),)
+        return (bye_points(scoring, seats, is_late=played.pairing.table == LATE),)
     sides = scoring.sides(len(played.pairing.seats))
     best: dict[int, int] = {}
     for place, group in enumerate(groups_of(played)):

@@ -7,7 +7,8 @@ Source: FIDE Handbook C.07, Play-Off and Tie-Break Regulations (March 2026), art
 - `buchholz.foul` A foul is a match lost at the table, not an unplayed round (16.2.2, 16.2.4): the programs did meet.
 - `buchholz.bye` A bye counts as a match against a virtual opponent with the entrant's own points, though at most half a
   first place for each round (16.4); in a format of more seats, as many virtual opponents as a match has real ones.
-  Sonneborn-Berger takes as much of them as a bye is worth of a first place.
+  Sonneborn-Berger takes as much of them as a bye is worth of a first place. Rounds that somebody missed who joined late
+  are such byes, and the first to be cut (16.5).
 - `walkover` Where everybody's opponents are settled from the start, in round robins and gauntlets of two seats, a
   walkover counts as the same result against the one who withdrew, in every tie-break, not as one against a virtual
   opponent: who had met it before is not to be worse off.
@@ -56,8 +57,10 @@ def sonneborn_berger(table: Crosstable, entrant: int) -> Fraction:
     adjusted = table.scale().adjusted
     met = table.opponents(entrant).items()
     doubled = sum((2 * versus.wins + versus.draws) * adjusted[opponent] for opponent, versus in met)
-    byes = sum(points * times for points, times in _byes(table, entrant).items())
-    return (Fraction(doubled, 2) + table.bye_share() * byes) / table.scale().unit
+    late = _virtual(table, entrant) * table.sums(entrant).late_byes * table.opponents_each
+    byes = sum(points * times for points, times in _byes(table, entrant).items()) - late
+    shares = table.bye_share() * byes + table.bye_share(is_late=True) * late
+    return (Fraction(doubled, 2) + shares) / table.scale().unit
 
 
 def progressive(table: Crosstable, entrant: int) -> Fraction:
@@ -129,8 +132,9 @@ def _byes(table: Crosstable, entrant: int) -> Contributions:
 def _cut_1(table: Crosstable, entrant: int) -> Contributions:
     """Return the contributions without the first to go: an unplayed round by own choice, or else the lowest."""
     contributions = _contributions(table, entrant)
+    is_by_choice = table.missed(entrant) or table.sums(entrant).late_byes
     if contributions:
-        contributions[_virtual(table, entrant) if table.missed(entrant) else min(contributions)] -= 1
+        contributions[_virtual(table, entrant) if is_by_choice else min(contributions)] -= 1
     return +contributions
 
 

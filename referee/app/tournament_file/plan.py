@@ -51,8 +51,8 @@ _MEMORY = ValueKind(
 _NAMES = ValueKind(list[str], "a list of names: [...]")
 _ROWS = ValueKind(list[Any], "a list of rows, from first place to last: [[10, 6, 3, 1]]")
 _ROW = ValueKind(tuple[float, ...], "points from first place to last: [10, 6, 3, 1]")
-_NUMBER = ValueKind(float, "a number")
 _MARGIN = ValueKind(Margin, "whole points, from 0 to 1000000")
+_SHARE = ValueKind(Annotated[float, Meta(ge=0, le=1)], "a share of a first place, from 0 to 1")
 _URL = ValueKind(
     Annotated[str, Meta(pattern=r"^(?:sqlite:///(?!:memory:)|postgresql(?:\+psycopg)?://)[^\x00-\x1f\x7f]+$(?!\n)")],
     'the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"',
@@ -250,12 +250,8 @@ class _File:
         section = self._top.table("scoring", "under [scoring]")
         rows = [self._row(index, row) for index, row in enumerate(section.take("by_rank", _ROWS, []))]
         right = tuple(row for row in rows if row is not None)
-        bye, margin = section.take("bye", _NUMBER), section.take("default_margin", _MARGIN, 0)
-        scoring = Scoring(default_margin=margin)
-        try:
-            scoring = replace(scoring, bye=bye)
-        except BadScoring:
-            section.refuse("bye", f"takes a share of a first place, from 0 to 1, not {shown(bye)}")
+        bye, late_bye = section.take("bye", _SHARE), section.take("late_bye", _SHARE, Scoring().late_bye)
+        scoring = Scoring(bye=bye, late_bye=late_bye, default_margin=section.take("default_margin", _MARGIN, 0))
         try:
             scoring = replace(scoring, by_rank=right, teams=teams)
         except BadScoring as error:
