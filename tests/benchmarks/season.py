@@ -11,15 +11,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
 from referee.ledger.checking import project
 from referee.ledger.ledger import FILE, Ledger, url_of
-from referee.record import chain_writer
 from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
@@ -38,6 +37,13 @@ MOST_GROWTH_MIB = 24.0
 """By how much memory may grow from half of the season to its end."""
 MOST_RESUME_S = 5.0
 _PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+class UnsyncedWriter(TournamentWriter):
+    """Syncs nothing to the disk: how long that takes tells of the disk alone."""
+
+    def sync(self) -> None:
+        """Do nothing."""
 
 
 def main(arguments: list[str]) -> int:
@@ -71,7 +77,7 @@ def play(path: Path, matches: int, joining: int) -> float:
     """
     tournament, seen = tournament_of(season_of(matches)), []
     begun = time.process_time()
-    with closing(TournamentWriter(path, Sealer.new())) as writer, unsynced():
+    with closing(UnsyncedWriter(path, Sealer.new())) as writer:
         writer.write_header(tournament.spec, SALT, {}, referee="benchmark", opened=AT)
         for event in course(tournament, matches, joining):
             writer.write_step(event, tournament.handle(event))
@@ -131,17 +137,6 @@ def resume(path: Path) -> float:
     placed(tournament)
     print(f"standings: {(time.process_time() - begun) * 1000:.0f} ms")
     return resume_s
-
-
-@contextmanager
-def unsynced() -> Iterator[None]:
-    """Sync nothing to the disk within a block: how long that takes tells of the disk alone."""
-    sync: Callable[[int], None] = chain_writer.os.fsync
-    chain_writer.os.fsync = lambda _: None
-    try:
-        yield
-    finally:
-        chain_writer.os.fsync = sync
 
 
 def memory_mib() -> float:

@@ -53,7 +53,7 @@ class Course:
     @property
     def rounds(self) -> int:
         """How many there were."""
-        return max([one.round for one in [*self.games.values(), *self.byes]], default=0)
+        return max([*(game.round for game in self.games.values()), *(bye.round for bye in self.byes)], default=0)
 
 
 def read(lines: list[dict[str, Any]]) -> Course:
@@ -89,7 +89,7 @@ def take(course: Course, event: dict[str, Any], commands: list[dict[str, Any]]) 
 def rule(course: Course, ruling: dict[str, Any]) -> None:
     """Take a ruling; that somebody plays no more stands among the commands."""
     kind, name = ruling["kind"], ruling["entrant"]
-    who = course.names.index(name) if name is not None else None
+    who = -1 if name is None else course.names.index(name)
     if kind == "disqualify":
         course.disqualified.add(who)
     elif kind == "reinstate":
@@ -243,7 +243,7 @@ def standings(course: Course) -> list[dict[str, Any]]:
     if any(out):
         groups = [[who for who in group if who not in course.disqualified] for group in groups]
         groups.append([who for group in out for who in group])
-    lines = []
+    lines: list[dict[str, Any]] = []
     for group in groups:
         place = len(lines) + 1
         lines += [line_of(course, who, place, values[who]) for who in group]

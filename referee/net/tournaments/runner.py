@@ -4,7 +4,7 @@ What is played, the tournament's fold alone decides. The records come first: a r
 """
 
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -66,7 +66,7 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     broken_off: dict[str, Resumption] = {}
     """Those of them that are played on; of the others, nothing was played yet."""
     seeds: MatchSeeds
-    look: Callable[[], Awaitable[None]]
+    look: Callable[[], Coroutine[Deferred[Any], Any, None]]
     """Takes in what organisers and entrants have asked for meanwhile."""
 
 

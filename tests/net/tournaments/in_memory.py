@@ -77,8 +77,6 @@ class Hosts:
         self.playing: dict[str, tuple[TableSettings, Deferred[MatchReport]]] = {}
         self.opened: list[str] = []
         """Every match that was ever opened, in this order."""
-        self.resumed: list[str] = []
-        """Those of them that were gone on with."""
         self.at_opening: Callable[[TableSettings], None] = lambda _: None
         """Is told of each match before it is played."""
 
@@ -90,8 +88,7 @@ class Hosts:
         """Let a match end, the first one that is open if none is named; return its name."""
         match = match or next(iter(self.playing))
         settings, course = self.playing.pop(match)
-        assert settings.context is not None
-        seats = settings.context.fixture.entrants
+        seats = seats_of(settings)
         void: str | None = more.get("void")
         result = Result(
             winners=ranking[0],
@@ -130,12 +127,10 @@ class Host:
 
     def play_on(self, _resumed: Any, _occupants: Any, _address: str, *, is_patient: bool) -> Deferred[MatchReport]:
         """Play on, likewise."""
-        assert is_patient
-        self._hosts.resumed.append(self._settings.match)
-        return self._begun()
+        return self.play(_occupants, is_patient=is_patient)
 
     def _begun(self) -> Deferred[MatchReport]:
-        match = self._settings.match
+        match = match_of(self._settings)
         course: Deferred[MatchReport] = Deferred(lambda _: self._hosts.playing.pop(match) and None)
         self._hosts.playing[match] = self._settings, course
         self._hosts.opened.append(match)
@@ -233,6 +228,18 @@ class InMemoryTournament:
     def _contexts(self) -> dict[str, Any]:
         contexts = read_tournament(self.path).contexts
         return {match: contexts[match] for match in self.tournament.playing}
+
+
+def match_of(settings: TableSettings) -> str:
+    """Return the name of a match of a tournament."""
+    assert settings.match is not None
+    return settings.match
+
+
+def seats_of(settings: TableSettings) -> tuple[int, ...]:
+    """Return the entrants of a match of a tournament, by seat."""
+    assert settings.context is not None
+    return settings.context.fixture.entrants
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

@@ -34,6 +34,11 @@ def kept(path: Path, lines: int, torn_bytes: int = 0) -> None:
     path.write_bytes(b"".join(whole[:lines]) + rest)
 
 
+def torn(path: Path, size_bytes: int) -> None:
+    """Keep so many bytes of a record."""
+    path.write_bytes(path.read_bytes()[:size_bytes])
+
+
 def at(event: str, number: int = 1, *, before: bool = False) -> Callable[[Path], tuple[int, dict[str, Any]]]:
     """Return what finds how many lines there are up to the n-th event of a kind, and that event."""
 
@@ -65,16 +70,12 @@ def cut(folder: Path, lines: int, *, torn_bytes: int = 0) -> list[str]:
 def nothing(folder: Path) -> None:
     """Make the state before the first byte: the file is there, and empty."""
     cut(folder, 0)
-    (folder / "cup.jsonl").write_bytes(b"")
 
 
 def half_a_header(folder: Path) -> None:
     """Make the state in the middle of the first line."""
-    first = (folder / "cup.jsonl").read_bytes()[:300]
     cut(folder, 1)
-    for path in folder.glob("cup-*.jsonl"):
-        path.unlink()
-    (folder / "cup.jsonl").write_bytes(first)
+    torn(folder / "cup.jsonl", 300)
 
 
 def header_alone(folder: Path) -> None:
@@ -135,8 +136,8 @@ STATES: dict[str, Cut] = {
     "begun": begun,
     "half of an opening": torn_opening,
     "opened, no file": open_match(Path.unlink),
-    "opened, an empty file": open_match(lambda path: path.write_bytes(b"")),
-    "opened, half of a header": open_match(lambda path: path.write_bytes(path.read_bytes()[:200])),
+    "opened, an empty file": open_match(lambda path: torn(path, 0)),
+    "opened, half of a header": open_match(lambda path: torn(path, 200)),
     "opened, the header alone": open_match(lambda path: kept(path, 1)),
     "in the middle": open_match(lambda path: kept(path, 20)),
     "in the middle of a line": open_match(lambda path: kept(path, 20, 25)),

@@ -18,7 +18,16 @@ from referee.tournament.placing import placed
 from referee.tournament.spec import Participant
 
 from ...tournament.courses import AT, spec_of
-from .in_memory import Hosts, InMemoryTournament, events_on_record, lines_of, no_file_longer_than, refolded
+from .in_memory import (
+    Hosts,
+    InMemoryTournament,
+    events_on_record,
+    lines_of,
+    match_of,
+    no_file_longer_than,
+    refolded,
+    seats_of,
+)
 
 ENTRANTS = 5
 Make = Callable[..., InMemoryTournament]
@@ -53,8 +62,7 @@ def make(tmp_path: Path, hosts: Hosts) -> Iterator[Make]:
 
 def stronger_wins(settings: TableSettings) -> tuple[tuple[int, ...], ...]:
     """Let the entrant with the smaller number win."""
-    assert settings.context is not None
-    one, other = settings.context.fixture.entrants
+    one, other = seats_of(settings)
     return ((0,), (1,)) if one < other else ((1,), (0,))
 
 
@@ -82,24 +90,16 @@ def result_of(line: dict[str, Any]) -> str | None:
 @pytest.mark.parametrize("format_", ["roundrobin", "swiss", "knockout"])
 def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, format_: str) -> None:
     """An opening before its match is played, a result before it is announced, and every step with its own line."""
-    before: list[tuple[str, list[str]]] = []
+    before: list[str] = []
     tournament = make(format_)
 
     def opened(settings: TableSettings) -> None:
-        before.append((settings.match, events_on_record(tournament.path)))
-        (line,) = [
-            line
-            for line in lines_of(tournament.path)
-            if line.get("event", {}).get("fixture", {}).get("match") == settings.match
-        ]
-        record = read_tournament(tournament.path)
-        assert settings.context == record.contexts[settings.match]
-        assert line["event"]["event"] == "match-opened"
+        before.append(events_on_record(tournament.path)[-1])
+        assert settings.context == read_tournament(tournament.path).contexts[match_of(settings)]
 
     hosts.at_opening = opened
     played_out(tournament, hosts)
-    assert before
-    assert all(events[-1] == "match-opened" for _, events in before)
+    assert set(before) == {"match-opened"}
     steps = [(args[0], count) for method, args, count in tournament.told.calls if method == "tournament_stepped"]
     assert [step.line + 1 for step, _ in steps] == [count for _, count in steps]
     lines = read_tournament(tournament.path).chain.lines
@@ -278,6 +278,24 @@ def test_a_match_that_was_called_off_while_open_is_ended_and_counts_for_nothing(
     assert f"{match} does not count: somebody withdrew before it was over" in tournament.told.texts()
     played_out(tournament, hosts)
     assert tournament.tournament.played == (ENTRANTS - 1) * (ENTRANTS - 2) // 2
+
+
+def test_the_end_waits_for_a_match_that_was_called_off(make: Make, hosts: Hosts) -> None:
+    """Also when the referee died meanwhile: it is played on, and counts for nothing."""
+    tournament = make(size=2)
+    (match,) = hosts.playing
+    tournament.rule("withdraw", entrant="e0")
+    assert tournament.tournament.is_over
+    assert not tournament.outcome
+    tournament.writer.close()
+    hosts.playing.clear()
+    again = make(size=2)
+    assert list(hosts.playing) == [match]
+    assert not again.outcome
+    hosts.end(match)
+    played_out(again, hosts)
+    assert again.tournament.played == 0
+    assert [line.entrant for line in placed(again.tournament)] == [1, 0]
 
 
 @pytest.mark.parametrize("room_bytes", [0, 1, 300, 700, 1500])
