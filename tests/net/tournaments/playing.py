@@ -19,7 +19,7 @@ def write_toml(folder: Path, format_: str, *, tables: int, size: int = 4) -> Pat
         f'[[entrants]]\nname = "p{number}"\nplayer = "house:{PLAYERS[number % 2]}"\n' for number in range(size)
     )
     path = folder / "cup.toml"
-    path.write_text(f'game = "q"\nseed = 5\ntables = {tables}\nsandbox = "off"\n{entrants}[format]\n{format_}\n')
+    path.write_text(f'game = "q"\nseed = 6\ntables = {tables}\nsandbox = "off"\n{entrants}[format]\n{format_}\n')
     return path
 
 

@@ -30,8 +30,8 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def kept(path: Path, lines: int, torn_bytes: int = 0) -> None:
     """Keep so many lines of a record, and so many bytes of the next one."""
     whole = path.read_bytes().splitlines(keepends=True)
-    rest = whole[lines][:torn_bytes] if torn_bytes else b""
-    path.write_bytes(b"".join(whole[:lines]) + rest)
+    assert len(whole) > lines
+    path.write_bytes(b"".join(whole[:lines]) + whole[lines][:torn_bytes])
 
 
 def torn(path: Path, size_bytes: int) -> None:
