@@ -30,11 +30,10 @@ from ..pages.causes import short_cause
 from ..pairing.base import BadRuling, PairingFormat
 from ..plugins import find_game
 from ..record.reader import RecordError
-from ..record.recovery import check_no_others, recover
+from ..record.recovery import TORN, check_no_others, has_line, recover
 from ..record.seal import Sealer
 from ..record.tournament_record import (
     Begun,
-    TournamentRecord,
     TournamentWriter,
     begun_with,
     find_record,
@@ -45,6 +44,7 @@ from ..record.tournament_record import (
 from ..tournament import events as e
 from ..tournament.history import new_tournament
 from ..tournament.machine import ImpossibleEvent, Tournament
+from ..tournament.match_context import MatchContext
 from ..tournament.spec import REMOTE, Participant, TournamentSpec, differences
 from .players import find_player
 from .program_changes import digests_of, note_changes
@@ -74,8 +74,14 @@ class _Taken(Struct, frozen=True, kw_only=True):
     begun: Begun
     tournament: Tournament
     writer: TournamentWriter
-    record: TournamentRecord | None
-    """None if it begins now."""
+    is_new: bool = False
+    """Whether it begins now."""
+    over_at: str | None = None
+    """The time of day at which it was over; None: there was more to be played."""
+    opened: frozenset[str] = frozenset()
+    """Every match that was ever opened."""
+    left: dict[str, MatchContext] = {}
+    """Those that are open -> what they were opened for."""
 
 
 def conduct(
@@ -108,9 +114,8 @@ def conduct(
     ):
         taken = _taken_up(folder, spec, format_, at_hand.match.sealer, everybody)
         with closing(taken.writer):
-            if taken.record is not None and taken.record.is_finished and not _is_asked(taken, spec, folder):
-                at = taken.record.steps[-1].event.at
-                return Conducted(tournament=taken.tournament, is_over=True, over_before=at)
+            if taken.over_at is not None and not _is_asked(taken, spec, folder):
+                return Conducted(tournament=taken.tournament, is_over=True, over_before=taken.over_at)
             is_over = _conducted(taken, spec, format_, run_settings, at_hand)
             return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
 
@@ -145,6 +150,8 @@ def _taken_up(
         OSError: the machine failed.
     """
     path = find_record(folder) or path_of(folder, spec.name)
+    if path.exists() and not has_line(path):
+        path.rename(path.with_suffix(TORN))
     if not path.exists():
         salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
         tournament = new_tournament(spec, format_, salt)
@@ -153,7 +160,7 @@ def _taken_up(
         writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
         observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
         return _Taken(
-            begun=Begun(spec, len(spec.entrants), salt, programs, {}), tournament=tournament, writer=writer, record=None
+            begun=Begun(spec, len(spec.entrants), salt, programs, {}), tournament=tournament, writer=writer, is_new=True
         )
     record = read_tournament(path)
     if record.header.key != sealer.public:
@@ -166,8 +173,15 @@ def _taken_up(
         observers.tell(Observer.tournament_stepped, step)
         if isinstance(step.event, e.MatchClosed):
             observers.tell(Observer.match_recalled, step.event.entry)
-    return _Taken(
-        begun=begun, tournament=tournament, writer=TournamentWriter(path, sealer, record.chain), record=record
+    contexts = record.contexts
+    return _Taken(  # the record itself is not kept: a season of months takes hundreds of megabytes
+        begun=begun,
+        tournament=tournament,
+        writer=TournamentWriter(path, sealer, record.chain),
+        is_new=not record.steps,
+        over_at=record.steps[-1].event.at if record.is_finished else None,
+        opened=frozenset(contexts),
+        left={match: contexts[match] for match in tournament.playing},
     )
 
 
@@ -191,12 +205,11 @@ def _conducted(
     """Run a tournament that was taken up; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers
     recorder = Recorder(taken.tournament, taken.writer, observers)
-    contexts = {} if taken.record is None else taken.record.contexts
-    check_no_others(folder, taken.begun.spec.name, contexts)
-    left = {match: contexts[match] for match in taken.tournament.playing}
+    check_no_others(folder, taken.begun.spec.name, taken.opened)
+    left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
     at = wall_clock()
-    recorder.take(e.Begun(at=at) if taken.record is None else e.Resumed(at=at, referee=__version__))
+    recorder.take(e.Begun(at=at) if taken.is_new else e.Resumed(at=at, referee=__version__))
     programs = dict(taken.begun.programs)
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")

@@ -58,6 +58,8 @@ class ChainWriter:
         self._sealer = sealer
         self.count = 0 if after is None else len(after.lines)
         """Lines written."""
+        self._refusal: NotWritten | None = None
+        """Why the disk has refused something: a part of it may stand there, so nothing is written behind that."""
         self._file = path.open("xb" if after is None else "r+b")
         self._lock(after)
         if after is not None:
@@ -116,10 +118,13 @@ class ChainWriter:
         Raises:
             NotWritten: the disk refused.
         """
+        if self._refusal is not None:
+            raise self._refusal
         try:
             yield
         except OSError as error:
-            raise NotWritten(error.errno, error.strerror, str(self.path)) from None
+            self._refusal = NotWritten(error.errno, error.strerror, str(self.path))
+            raise self._refusal from None
 
     def _chained(self, _logger: Any, _name: str, fields: MutableMapping[str, Any]) -> bytes:
         """Number a line, chain it to the one before, hide what is to be hidden, and render it."""

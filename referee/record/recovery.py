@@ -1,6 +1,6 @@
 """Finds out, from their records, how far the matches had come that were open when a tournament's referee stopped."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def recover(folder: Path, contexts: Mapping[str, MatchContext], find_game: FindG
     return recovery
 
 
-def check_no_others(folder: Path, tournament: str, contexts: Mapping[str, MatchContext]) -> None:
+def check_no_others(folder: Path, tournament: str, opened: Collection[str]) -> None:
     """Check that a folder has no records of a tournament's matches but those that its own record tells of.
 
     Raises:
@@ -65,7 +65,7 @@ def check_no_others(folder: Path, tournament: str, contexts: Mapping[str, MatchC
         OSError: it can't be read.
     """
     for path in sorted(folder.glob(f"{tournament}-*.jsonl")):
-        if path.stem not in contexts:
+        if path.stem not in opened:
             raise RecordError(path, 0, f"no match that the record of {tournament} does not tell of", "this one")
 
 

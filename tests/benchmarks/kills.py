@@ -1,21 +1,28 @@
 """A tournament whose referee is killed at random instants, again and again: at its end, nothing is lost or double.
 
 Plays a tournament undisturbed, and the same one, with the same seeds, under a referee that is killed (SIGKILL) and
-started again; then compares the two ledgers, and audits every record.
+started again; then compares their records and ledgers, and audits both with the key. A kill falls between two writes of
+the tournament's record, wherever the matches are then; what each one left is counted.
 """
 
 import argparse
+import json
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from referee.app.new_player import make_player
-from referee.ledger.ledger import FILE, Ledger, url_of
+from referee.ledger.ledger import FILE
+from referee.record.key_file import load_key
 
 TOML = """\
 name = "{name}"
@@ -35,13 +42,27 @@ PER_CYCLE = 10
 NAME = "kills"
 KEPT, NOT_KEPT = "static uint64_t state;", "uint64_t state = 0;"
 """How the sample in C keeps its chance from move to move, and how it would not."""
+POLL_S = 0.005
+SPANS_S = (0.001, 0.02, 0.5)
+"""From a line of the tournament's record to the kill, at most: about what a write, a start, and a match take."""
+LONGEST_START_S = 120.0
+"""What a referee may take until it writes something; more is no start."""
+LEDGER = (
+    "SELECT match, number, round, stage, leg, attempt, entrants FROM openings ORDER BY match",
+    "SELECT match, void, reason, turns FROM results ORDER BY match",
+    "SELECT match, seat, entrant, p.name, place, score FROM placings p JOIN results USING (line) ORDER BY match, seat",
+    "SELECT match, seat, cause, turn, rule, code FROM fouls f JOIN results USING (line) ORDER BY match, seat",
+    "SELECT number, round, entrant, stage, against FROM byes ORDER BY number",
+    "SELECT place, entrant, points, tie_breaks, played, byes, has_withdrawn FROM standings ORDER BY place, entrant",
+)
+"""All that a ledger says of a tournament, but for lines, hashes and times, which no two runs have in common."""
 
 
 def main(arguments: list[str]) -> int:
     """Run both tournaments and print how they compare.
 
     Returns:
-        0 if both ledgers are the same and every record holds.
+        0 if both say the same and every record holds.
     """
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks kills", description=__doc__)
     parser.add_argument("--matches", type=int, default=200, help=f"a multiple of {PER_CYCLE}")
@@ -54,9 +75,10 @@ def main(arguments: list[str]) -> int:
         calm, wild = (prepared(Path(folder, kind), chosen.matches, chosen.tables) for kind in ("calm", "wild"))
         run(calm)
         calm_s = time.monotonic() - begun
-        print(f"undisturbed: {chosen.matches} matches in {calm_s:.0f} s")
-        killed = disturbed(wild, chosen.kills, random.Random(chosen.seed), calm_s)
-        print(f"killed {killed} times, finished after {time.monotonic() - begun - calm_s:.0f} s")
+        print(f"undisturbed: {chosen.matches} matches in {calm_s:.0f} s", flush=True)
+        left = disturbed(wild, chosen.kills, random.Random(chosen.seed), len(lines_of(calm)))
+        print(f"killed {left.total()} times, finished after {time.monotonic() - begun - calm_s:.0f} s")
+        print_left(left)
         return report(calm, wild, chosen.matches)
 
 
@@ -80,82 +102,154 @@ def forget(source: Path) -> None:
 
 def command(path: Path) -> list[str]:
     """Return the command line that runs a tournament."""
-    key = str(path.with_name("key"))
-    return [sys.executable, "-m", "referee", "tournament", str(path), "--key", key, "--json"]
+    return [sys.executable, "-m", "referee", "tournament", str(path), "--key", str(path.with_name("key")), "--json"]
 
 
 def run(path: Path) -> None:
     """Run a tournament to its end.
 
     Raises:
-        CalledProcessError: it did not come to it.
+        SystemExit: it did not come to it; the text is what the referee said.
     """
-    subprocess.run(command(path), cwd=path.parent, check=True, capture_output=True)
+    done = subprocess.run(command(path), cwd=path.parent, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"the referee ended with {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
-def disturbed(path: Path, kills: int, source: random.Random, calm_s: float) -> int:
+def folder_of(path: Path) -> Path:
+    """Return the folder of a tournament's records."""
+    return path.parent / "logs" / path.stem
+
+
+def record_of(path: Path) -> Path:
+    """Return the record of a tournament."""
+    return folder_of(path) / f"{path.stem}.jsonl"
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the whole lines of a tournament's record; none if there is no record."""
+    if not record_of(path).exists():
+        return []
+    lines = record_of(path).read_bytes().splitlines(keepends=True)
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+
+def size_of(path: Path) -> int:
+    """Return how long the record of a tournament is, in bytes; 0 if there is none."""
+    return record_of(path).stat().st_size if record_of(path).exists() else 0
+
+
+def disturbed(
+    path: Path,
+    kills: int,
+    source: random.Random,
+    lines: int,
+    between: Callable[[int], None] = lambda _: None,
+) -> Counter[str]:
     """Run a tournament to its end, killing its referee so many times on the way.
 
     Args:
         path: of the file.
         kills: how often, at most: it may be over before.
         source: of the instants.
-        calm_s: how long the undisturbed tournament took.
+        lines: of an undisturbed run's record; the kills are spread over as many.
+        between: is told of each kill's number, from 1, while no referee runs.
 
     Returns:
-        How often it was killed.
+        In what state the kills left the folder -> how often.
     """
-    mean_s = max(1.5, calm_s / kills)
-    killed = 0
-    while killed < kills:
-        with subprocess.Popen(
-            command(path), cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        ) as referee:
-            try:
-                status = referee.wait(source.uniform(0.3, 2 * mean_s))
-            except subprocess.TimeoutExpired:
+    left: Counter[str] = Counter()
+    while left.total() < kills:
+        written = max(0, lines - len(lines_of(path))) / (kills - left.total()) * source.uniform(0, 1)
+        if not killed(path, round(written), source):
+            return left
+        left[state_of(path)] += 1
+        between(left.total())
+    run(path)
+    return left
+
+
+def killed(path: Path, lines: int, source: random.Random) -> bool:
+    """Run a tournament until it has written so many lines and some more time has passed; return False if it ended."""
+    size, wanted = size_of(path), len(lines_of(path)) + lines
+    with subprocess.Popen(command(path), cwd=path.parent, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as referee:
+        patience = time.monotonic() + LONGEST_START_S
+        while referee.poll() is None and time.monotonic() < patience:
+            if size_of(path) > size and len(lines_of(path)) >= wanted:
+                time.sleep(source.uniform(0, source.choice(SPANS_S)))
                 referee.send_signal(signal.SIGKILL)
-                killed += 1
-                continue
-            if status == 0:
-                return killed
+                break
+            time.sleep(POLL_S)
+        else:
+            referee.send_signal(signal.SIGKILL)
+        status = referee.wait()
+        if status not in (0, -signal.SIGKILL):
             assert referee.stderr is not None
             raise SystemExit(f"the referee ended with {status}: {referee.stderr.read().decode()}")
-    run(path)
-    return killed
+    return status != 0
 
 
-def results(path: Path) -> list[dict[str, Any]]:
-    """Return what a tournament's ledger says came of each match, in a fixed order.
+def state_of(path: Path) -> str:
+    """Say in what state a kill has left a tournament."""
+    lines = lines_of(path)
+    if not lines:
+        return "no first line"
+    opened = {line["event"]["fixture"]["match"] for line in lines if event_of(line) == "match-opened"}
+    closed = {line["event"]["entry"]["fixture"]["match"] for line in lines if event_of(line) == "match-closed"}
+    states = sorted({match_state(folder_of(path) / f"{match}.jsonl") for match in opened - closed})
+    torn = [] if record_of(path).read_bytes().endswith(b"\n") else ["a torn line"]
+    return " and ".join([*states, *torn]) or "no match open"
 
-    Left out is what depends on the time of day and on which of several matches at a time was over first.
-    """
-    ledger = Ledger(url_of(path.parent / "logs" / NAME / FILE))
-    try:
-        rows = list(ledger.rows(NAME))
-    finally:
-        ledger.close()
-    match = {row[2]: row[3] for row in rows if row[0] == "results"}
-    found = {
-        row[3]: {"match": row[3], "result": row[4:7], "seats": [], "fouls": []} for row in rows if row[0] == "results"
-    }
-    for table, _, line, *rest in rows:
-        if table == "placings":
-            found[match[line]]["seats"].append(rest[:-1])
-        elif table == "fouls":
-            found[match[line]]["fouls"].append(rest)
-    return sorted(found.values(), key=lambda entry: str(entry["match"]))
+
+def event_of(line: dict[str, Any]) -> str | None:
+    """Return the name of a line's event; None if it has none."""
+    event = line.get("event")
+    return event["event"] if event else None
+
+
+def match_state(path: Path) -> str:
+    """Say how far the record of an open match has come."""
+    lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
+    if not lines or not lines[0].endswith(b"\n"):
+        return "opened without a first line" if path.exists() else "opened without a file"
+    if b'"kind":"seal"' in lines[-1]:
+        return "sealed"
+    if b'"kind":"result"' in lines[-1]:
+        return "result without a seal"
+    return "header alone" if len(lines) == 1 else "in the middle"
+
+
+def print_left(left: Counter[str]) -> None:
+    """Print in what states the kills left their matches."""
+    for state, times in left.most_common():
+        print(f"  {times:4} {state}")
+
+
+def told(path: Path) -> list[list[tuple[Any, ...]]]:
+    """Return what a tournament's ledger says of it, but for what no two runs have in common."""
+    with closing(sqlite3.connect(folder_of(path) / FILE)) as ledger:
+        return [ledger.execute(query).fetchall() for query in LEDGER]
 
 
 def report(calm: Path, wild: Path, matches: int) -> int:
-    """Compare the two ledgers and audit the records; print what was found."""
-    one, other = results(calm), results(wild)
-    is_once = len({entry["match"] for entry in other}) == len(other) == matches
-    is_same = one == other
-    print(f"ledgers: {len(one)} and {len(other)} results of {matches}, {'the same' if is_same else 'NOT THE SAME'}")
-    for entry in (entry for entry in other if entry not in one):
-        print(f"  not so in the undisturbed one: {entry}")
-    argv = [sys.executable, "-m", "referee", "audit", str(wild.parent / "logs" / NAME), "--json"]
-    audit = subprocess.run(argv, capture_output=True, check=False)
-    print(f"audit of the records of the killed referees: exit status {audit.returncode}")
-    return 0 if is_once and is_same and audit.returncode == 0 else 1
+    """Compare the two tournaments and audit both; print what was found."""
+    one, other = told(calm), told(wild)
+    closed = [line["event"]["entry"]["fixture"]["match"] for line in lines_of(wild) if event_of(line) == "match-closed"]
+    is_once = len(set(closed)) == len(closed) == matches
+    print(f"matches closed: {len(closed)}, {'each once' if is_once else 'NOT EACH ONCE'}")
+    print(f"ledgers: {sum(map(len, other))} rows, {'the same' if one == other else 'NOT THE SAME'}")
+    for before, after in zip(one, other, strict=True):
+        for row in [row for row in after if row not in before][:5]:
+            print(f"  not so in the undisturbed one: {row}")
+    statuses = [audited(path) for path in (calm, wild)]
+    return 0 if is_once and one == other and statuses == [0, 0] else 1
+
+
+def audited(path: Path) -> int:
+    """Audit a tournament with its referee's key, print what came of it, and return the exit status."""
+    public = load_key(path.with_name("key")).public
+    argv = [sys.executable, "-m", "referee", "audit", str(folder_of(path)), "--key", public]
+    audit = subprocess.run(argv, check=False, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = [line for line in audit.stdout.splitlines() if not line.startswith("holds ")]
+    print(f"audit of {path.parent.name}: exit status {audit.returncode}", *said, sep="\n  ")
+    return audit.returncode

@@ -12,7 +12,7 @@ from ...ledger.checking import check_ledger
 from ...ledger.ledger import FILE as LEDGER
 from ...pairing.base import BadFormat
 from ...pairing.dutch import pair_round
-from ...plugins import PluginError, find_game, installed
+from ...plugins import PluginError, find_format, find_game
 from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
@@ -108,7 +108,7 @@ def _examined(path: Path, folder: _Folder, demands: Demands) -> ExaminedTourname
     """Audit the record of a tournament, against those of its matches and the ledger."""
     try:
         audited = audit_tournament(
-            path, installed().format, find_game, pair_round, keys=demands.keys, is_strict=not demands.unsealed
+            path, find_format, find_game, pair_round, keys=demands.keys, is_strict=not demands.unsealed
         )
         _check_matches(audited, folder)
         ledger = folder.path / LEDGER

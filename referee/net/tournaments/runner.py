@@ -4,7 +4,7 @@ What is played, the tournament's fold alone decides. The records come first: a r
 """
 
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -66,7 +66,7 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     broken_off: dict[str, Resumption] = {}
     """Those of them that are played on; of the others, nothing was played yet."""
     seeds: MatchSeeds
-    look: Callable[[], Awaitable[None]]
+    look: Callable[[], Coroutine[Deferred[Any], Any, None]]
     """Takes in what organisers and entrants have asked for meanwhile."""
 
 
@@ -109,10 +109,12 @@ class TournamentRunner:
         """Match -> since when it waits for somebody remote."""
         self._alarm: Timer | None = None
         self._refreshing = LoopingCall(self._observers.tell, Observer.refresh)
-        self._looking = LoopingCall(lambda: Deferred.fromCoroutine(self._look()))
+        self._looking = LoopingCall(self._look)
         self._refreshing.clock = self._looking.clock = reactor
         self._is_pairing = False
         self._is_filling = False
+        self._look_course: Deferred[None] | None = None
+        """Of the look at what was asked for, while it goes on."""
         self._trouble: BaseException | None = None
         self._finished: Deferred[None] = Deferred()
 
@@ -133,8 +135,7 @@ class TournamentRunner:
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         try:
-            await self._look()
-            self._looking.start(LOOK_S, now=False).addErrback(self._failed)
+            self._looking.start(LOOK_S).addErrback(self._failed)
             await self._finished
             self._observers.tell(Observer.tournament_ended, self._tournament)
         except CancelledError as error:
@@ -147,16 +148,24 @@ class TournamentRunner:
             self._refreshing.stop()
             if self._looking.running:
                 self._looking.stop()
+            if self._look_course is not None:
+                self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
             self._call_off()
             self._pool.close()
             if port is not None:
                 await stopped(port)
 
-    async def _look(self) -> None:
+    def _look(self) -> Deferred[None]:
         """Take in what was asked for meanwhile, and go on by it."""
-        await self._course.look()
+        self._look_course = course = Deferred.fromCoroutine(self._course.look())
+        return course.addBoth(self._looked)
+
+    def _looked(self, failure: Failure | None) -> Failure | None:
+        self._look_course = None
         self._spec = self._tournament.spec
-        self._fill()
+        if failure is None:
+            self._fill()
+        return failure
 
     async def _open_pool(self) -> Port | None:
         if not self._run_settings.tokens:
@@ -182,15 +191,12 @@ class TournamentRunner:
         self._conclude()
 
     def _open_some(self) -> None:
-        is_changed = True
-        while is_changed and self._trouble is None:
-            is_changed = False
+        while self._trouble is None:
             self._pair()
-            for fixture in list(self._openable()):
-                if len(self._playing) >= self._run_settings.tables or not self._has_room():
-                    return
-                self._open(fixture)
-                is_changed = True
+            openable = list(self._openable())  # anew each time: a match that ends at once changes what is due
+            if not openable or len(self._playing) >= self._run_settings.tables or not self._has_room():
+                return
+            self._open(openable[0])
 
     def _pair(self) -> None:
         """Let a round be paired, if one is to be; a large one takes seconds."""
@@ -350,9 +356,9 @@ class TournamentRunner:
             return
         if self._trouble is not None:
             self._finished.errback(self._trouble)
+        elif self._is_pairing or self._look_course is not None:
+            return
         elif self._tournament.is_over:
             self._finished.callback(None)
-        elif self._is_pairing:
-            return
         elif self._alarm is None or not self._alarm.active():
             self._finished.errback(TournamentStopped("the pairing format gives nothing to play, and is not over"))

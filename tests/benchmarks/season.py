@@ -1,0 +1,149 @@
+"""A season: a ladder of many matches, with new entrants and new versions on the way; its memory, and how it is resumed.
+
+Nobody plays: results are drawn by lot and go through the fold into the tournament's record. Then the record is read and
+folded again and its ledger is looked at, as when a referee goes on. Reports the memory at intervals, and processor
+seconds: other work on the machine does not count.
+"""
+
+import argparse
+import gc
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+
+from referee.ledger.checking import project
+from referee.ledger.ledger import FILE, Ledger, url_of
+from referee.record.seal import Sealer
+from referee.record.tournament_record import TournamentWriter, read_tournament, refold
+from referee.tournament import events as e
+from referee.tournament.machine import Tournament
+from referee.tournament.placing import placed
+from referee.tournament.spec import Participant, TournamentSpec
+
+from ..tournament.courses import AT, SALT, Troubles, events_of, spec_of, tournament_of
+
+FOUNDERS = 20
+TABLES = 8
+TROUBLES = Troubles(void=0.002, failed=0.0005)
+LOOKS = 10
+"""How often memory is looked at."""
+MOST_GROWTH_MIB = 24.0
+"""By how much memory may grow from half of the season to its end."""
+MOST_RESUME_S = 5.0
+_PAGE_MIB = os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+class UnsyncedWriter(TournamentWriter):
+    """Syncs nothing to the disk: how long that takes tells of the disk alone."""
+
+    def sync(self) -> None:
+        """Do nothing."""
+
+
+def main(arguments: list[str]) -> int:
+    """Play a season, resume it, and print what that took.
+
+    Returns:
+        0 if memory is flat and it is resumed soon enough.
+    """
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks season", description=__doc__)
+    parser.add_argument("--matches", type=int, default=20_000)
+    parser.add_argument("--joining", type=int, default=50, help="half of them new entrants, half new versions")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder, get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        path = Path(folder) / "season.jsonl"
+        growth_mib = pool.apply(play, (path, chosen.matches, chosen.joining))
+        pool.apply(make_ledger, (path,))
+        resume_s = pool.apply(resume, (path,))
+    return 0 if growth_mib <= MOST_GROWTH_MIB and resume_s <= MOST_RESUME_S else 1
+
+
+def season_of(matches: int) -> TournamentSpec:
+    """Return the spec."""
+    return spec_of(FOUNDERS, "ladder", name="season", format_options={"matches": matches, "at_once": TABLES})
+
+
+def play(path: Path, matches: int, joining: int) -> float:
+    """Play a season by lot into a record.
+
+    Returns:
+        By how many MiB memory grew in its second half.
+    """
+    tournament, seen = tournament_of(season_of(matches)), []
+    begun = time.process_time()
+    with closing(UnsyncedWriter(path, Sealer.new())) as writer:
+        writer.write_header(tournament.spec, SALT, {}, referee="benchmark", opened=AT)
+        for event in course(tournament, matches, joining):
+            writer.write_step(event, tournament.handle(event))
+            if isinstance(event, e.MatchClosed) and tournament.played % (matches // LOOKS) == 0:
+                seen.append(memory_mib())
+                print(f"{tournament.played:6} matches: {seen[-1]:6.1f} MiB", flush=True)
+        writer.write_step(e.Finished(at=AT), tournament.handle(e.Finished(at=AT)))
+        writer.write_seal()
+    spent_s = time.process_time() - begun
+    entrants = len(tournament.spec.entrants)
+    print(f"{matches} matches, {entrants} entrants, {writer.count} lines: {path.stat().st_size / 1e6:.1f} MB of record")
+    print(f"fold and record: {spent_s:.1f} s of processor, {spent_s / matches * 1e6:.0f} us a match, not synced")
+    return seen[-1] - seen[len(seen) // 2 - 1]
+
+
+def course(tournament: Tournament, matches: int, joining: int) -> Iterator[e.TournamentEvent]:
+    """Yield what happens in a season; whoever asks lets the tournament take each event before asking for more."""
+    random, arrived = Random(1), 0
+    yield e.Begun(at=AT)
+    for event in events_of(tournament, random, tables=TABLES, troubles=TROUBLES):
+        yield event
+        if arrived < joining and tournament.played >= (arrived + 1) * matches / (joining + 1):
+            arrived += 1
+            yield newcomer(tournament, random, arrived)
+
+
+def newcomer(tournament: Tournament, random: Random, number: int) -> e.TournamentEvent:
+    """Return that somebody joins, or that an entrant comes with a new version."""
+    if number % 2:
+        name = Participant(name=f"late{number}", player="house:dag")
+        return e.EntrantJoined(at=AT, participant=name, digest=f"{number:064x}")
+    entrant = random.randrange(len(tournament.spec.entrants))
+    return e.ProgramChanged(at=AT, entrant=entrant, digest=f"{number:064x}")
+
+
+def make_ledger(path: Path) -> None:
+    """Make the ledger of a season from its record."""
+    record, begun = read_tournament(path), time.process_time()
+    with closing(Ledger(url_of(path.with_name(FILE)))) as ledger, ledger.at_once():
+        project(record, ledger)
+    print(f"ledger made from the record: {time.process_time() - begun:.1f} s of processor")
+
+
+def resume(path: Path) -> float:
+    """Read a season and fold it again, the ledger looking on; return how many seconds of processor that took."""
+    before_mib, begun = memory_mib(), time.process_time()
+    record = read_tournament(path)
+    read_s = time.process_time() - begun
+    tournament = tournament_of(record.header.spec)
+    with closing(Ledger(url_of(path.with_name(FILE)))) as ledger:
+        for step in refold(record, tournament.handle):
+            ledger.take(tournament.spec.name, step)
+    resume_s = time.process_time() - begun
+    used_mib = memory_mib() - before_mib
+    print(f"resumed in {resume_s:.2f} s of processor, {read_s:.2f} s of it to read; {used_mib:.0f} MiB")
+    begun = time.process_time()
+    placed(tournament)
+    print(f"standings: {(time.process_time() - begun) * 1000:.0f} ms")
+    return resume_s
+
+
+def memory_mib() -> float:
+    """Return what this process has in memory."""
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_MIB
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,284 @@
+"""The standings of a tournament of two seats a second time, from the lines of its record and from nothing else.
+
+Written from docs/organisers/formats.md, and for the tie-breaks from FIDE's Handbook, C.07, articles 6 to 9, 14 and 16.
+It imports nothing of the referee, and is slow and plain: every value is found by walking through all results again.
+
+`python -m tests.naive.standings RECORD...` compares them with what stands at the end of each record.
+"""
+
+import json
+import sys
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HALF = Fraction(1, 2)
+BUCHHOLZ = ("buchholz-cut-1", "buchholz", "sonneborn-berger", "direct-encounter", "wins")
+"""The tie-breaks that are known here; others are not looked at."""
+
+
+class Game(NamedTuple):
+    """What came of a match."""
+
+    round: int
+    entrants: tuple[int, ...]
+    points: tuple[Fraction, ...]
+
+
+class Bye(NamedTuple):
+    """A round without an opponent."""
+
+    round: int
+    entrant: int
+    points: Fraction
+    is_late: bool
+    """Whether it was missed before the entrant joined."""
+
+
+@dataclass
+class Course:
+    """What a record tells that standings follow from."""
+
+    spec: dict[str, Any]
+    names: list[str]
+    games: dict[int, Game] = field(default_factory=dict)
+    """By the number of the pairing; those that count."""
+    byes: list[Bye] = field(default_factory=list)
+    fixtures: dict[int, dict[str, Any]] = field(default_factory=dict)
+    """Number -> what is, or was, to be played."""
+    gone: set[int] = field(default_factory=set)
+    disqualified: set[int] = field(default_factory=set)
+
+    @property
+    def rounds(self) -> int:
+        """How many there were."""
+        return max([*(game.round for game in self.games.values()), *(bye.round for bye in self.byes)], default=0)
+
+
+def read(lines: list[dict[str, Any]]) -> Course:
+    """Return what the lines of a record tell."""
+    spec = lines[0]["spec"]
+    assert spec["seats"] == 2
+    assert not spec["duplicate"]
+    assert not spec["scoring"]["by_rank"]
+    course = Course(spec, [entrant["name"] for entrant in spec["entrants"]])
+    for line in lines[1:]:
+        if line["kind"] == "tournament-step":
+            take(course, line["event"], line["commands"])
+    return course
+
+
+def take(course: Course, event: dict[str, Any], commands: list[dict[str, Any]]) -> None:
+    """Take a line into the course."""
+    if event["event"] == "entrant-joined":
+        course.names.append(event["participant"]["name"])
+    elif event["event"] == "ruled":
+        rule(course, event["ruling"])
+    for command in commands:
+        if command["command"] == "play-match":
+            course.fixtures[command["fixture"]["number"]] = command["fixture"]
+        elif command["command"] == "give-bye":
+            give_bye(course, command)
+        elif command["command"] == "suspend-entrant":
+            course.gone.add(command["entrant"])
+    if event["event"] == "match-closed":
+        close(course, event["entry"], commands)
+
+
+def rule(course: Course, ruling: dict[str, Any]) -> None:
+    """Take a ruling; that somebody plays no more stands among the commands."""
+    kind, name = ruling["kind"], ruling["entrant"]
+    who = -1 if name is None else course.names.index(name)
+    if kind == "disqualify":
+        course.disqualified.add(who)
+    elif kind == "reinstate":
+        course.gone.discard(who)
+        course.disqualified.discard(who)
+    elif kind in ("void", "replay", "award"):
+        number = int(ruling["match"].removeprefix(course.spec["name"] + "-")[:5])
+        course.games.pop(number, None)
+        if kind == "award":
+            fixture = course.fixtures[number]
+            points = tuple(Fraction(entrant == who) for entrant in fixture["entrants"])
+            course.games[number] = Game(fixture["round"], tuple(fixture["entrants"]), points)
+
+
+def give_bye(course: Course, command: dict[str, Any]) -> None:
+    """Take a bye: worth a win, or what the spec says."""
+    scoring, is_late = course.spec["scoring"], command["table"] == "late"
+    worth = scoring["late_bye"] if is_late else 1 if scoring["bye"] is None else scoring["bye"]
+    course.byes.append(Bye(command["round"], command["entrant"], Fraction(str(worth)), is_late))
+
+
+def close(course: Course, entry: dict[str, Any], commands: list[dict[str, Any]]) -> None:
+    """Take the result of a match, unless it does not count."""
+    fixture = entry["fixture"]
+    is_disregarded = {"command": "disregard-match", "match": fixture["match"]}.items()
+    if entry["void"] is not None or any(is_disregarded <= command.items() for command in commands):
+        return
+    fouled = {foul["seat"] for foul in entry["fouls"]}
+    first = set(entry["ranking"][0])
+    points = [Fraction(0)] * 2
+    for seat in (0, 1):
+        if seat not in fouled:
+            points[seat] = HALF if first == {0, 1} and not fouled else Fraction(seat in first or 1 - seat in fouled)
+    course.games[fixture["number"]] = Game(fixture["round"], tuple(fixture["entrants"]), tuple(points))
+
+
+# --- points
+
+
+def games_of(course: Course, who: int) -> list[tuple[int, Fraction, int]]:
+    """Return opponent, points and round of each match of an entrant."""
+    found = []
+    for game in course.games.values():
+        if who in game.entrants:
+            seat = game.entrants.index(who)
+            found.append((game.entrants[1 - seat], game.points[seat], game.round))
+    return found
+
+
+def byes_of(course: Course, who: int) -> list[Bye]:
+    """Return the byes of an entrant."""
+    return [bye for bye in course.byes if bye.entrant == who]
+
+
+def points_of(course: Course, who: int) -> Fraction:
+    """Return all that an entrant has."""
+    games = sum((points for _, points, _ in games_of(course, who)), Fraction(0))
+    return games + sum((bye.points for bye in byes_of(course, who)), Fraction(0))
+
+
+def missed(course: Course, who: int) -> int:
+    """Return how many rounds there were after the last one of somebody who withdrew."""
+    if who not in course.gone:
+        return 0
+    own = [number for _, _, number in games_of(course, who)] + [bye.round for bye in byes_of(course, who)]
+    counts = [len(games_of(course, other)) + len(byes_of(course, other)) for other in range(len(course.names))]
+    return min(course.rounds - max(own, default=0), max(counts) - len(own))
+
+
+def for_others(course: Course, who: int) -> Fraction:
+    """Return an entrant's points as they count for its opponents: as if it had drawn what it missed (16.3.2)."""
+    return points_of(course, who) + HALF * missed(course, who)
+
+
+def virtual(course: Course, who: int) -> Fraction:
+    """Return the points of the opponent that stands for a round which was not played (16.4)."""
+    return min(points_of(course, who), HALF * course.rounds)
+
+
+# --- tie-breaks
+
+
+def contributions(course: Course, who: int) -> list[Fraction]:
+    """Return what each round adds to Buchholz."""
+    real = [for_others(course, opponent) for opponent, _, _ in games_of(course, who)]
+    return real + [virtual(course, who)] * (len(byes_of(course, who)) + missed(course, who))
+
+
+def buchholz(course: Course, who: int, _tied: list[int]) -> Fraction:
+    """Return the points of all opponents (8.1)."""
+    return sum(contributions(course, who), Fraction(0))
+
+
+def buchholz_cut_1(course: Course, who: int, _tied: list[int]) -> Fraction:
+    """Return the same without a round that was missed by choice, or else without the least of them (14.1, 16.5)."""
+    left = sorted(contributions(course, who))
+    if missed(course, who) or any(bye.is_late for bye in byes_of(course, who)):
+        left.remove(virtual(course, who))
+    return sum(left[1:] if len(left) == len(contributions(course, who)) else left, Fraction(0))
+
+
+def sonneborn_berger(course: Course, who: int, _tied: list[int]) -> Fraction:
+    """Return the points of each opponent, times what was won against it (9.1)."""
+    real = sum((points * for_others(course, opponent) for opponent, points, _ in games_of(course, who)), Fraction(0))
+    return real + sum((bye.points * virtual(course, who) for bye in byes_of(course, who)), Fraction(0))
+
+
+def direct_encounter(course: Course, who: int, tied: list[int]) -> Fraction:
+    """Return of how many of the tied somebody is surely ahead, whatever the missing matches would bring (6)."""
+    sure, met = {}, {}
+    for one in tied:
+        among = [(opponent, points) for opponent, points, _ in games_of(course, one) if opponent in tied]
+        sure[one] = sum((points for _, points in among), Fraction(0))
+        met[one] = [opponent for opponent, _ in among]
+    most = max(met[one].count(other) for one in tied for other in tied)
+    could = {one: sure[one] + most * (len(tied) - 1) - len(met[one]) for one in tied}
+    ahead_of = 0
+    for least in {sure[one] for one in tied if sure[one] <= sure[who]}:
+        rest = [one for one in tied if sure[one] < least]
+        if rest and least > max(could[one] for one in rest):
+            ahead_of = max(ahead_of, len(rest))
+    return Fraction(ahead_of)
+
+
+def wins(course: Course, who: int, _tied: list[int]) -> Fraction:
+    """Return how many matches were won; a bye is none."""
+    return Fraction(sum(points == 1 for _, points, _ in games_of(course, who)))
+
+
+VALUES = dict(
+    zip(BUCHHOLZ, (buchholz_cut_1, buchholz, sonneborn_berger, direct_encounter, wins), strict=True),
+)
+
+
+# --- standings
+
+
+def standings(course: Course) -> list[dict[str, Any]]:
+    """Return a line for each entrant, from first to last, in the form of the record."""
+    values: dict[int, dict[str, float]] = {who: {} for who in range(len(course.names))}
+    groups = parts(list(values), {who: points_of(course, who) for who in values})
+    for name in course.spec["tie_breaks"]:
+        finer = []
+        for group in groups:
+            found = {who: VALUES[name](course, who, group) for who in group}
+            for who in group:
+                values[who][name] = float(found[who])
+            finer += parts(group, found)
+        groups = finer
+    out = [[who for who in group if who in course.disqualified] for group in groups]
+    if any(out):
+        groups = [[who for who in group if who not in course.disqualified] for group in groups]
+        groups.append([who for group in out for who in group])
+    lines: list[dict[str, Any]] = []
+    for group in groups:
+        place = len(lines) + 1
+        lines += [line_of(course, who, place, values[who]) for who in group]
+    return lines
+
+
+def parts(group: list[int], values: dict[int, Fraction]) -> list[list[int]]:
+    """Divide entrants by a value, the greatest first."""
+    levels = sorted({values[who] for who in group}, reverse=True)
+    return [sorted(who for who in group if values[who] == level) for level in levels]
+
+
+def line_of(course: Course, who: int, place: int, values: dict[str, float]) -> dict[str, Any]:
+    """Return an entrant's line."""
+    return {
+        "place": place,
+        "entrant": who,
+        "points": float(points_of(course, who)),
+        "tie_breaks": values,
+        "played": len(games_of(course, who)),
+        "byes": len(byes_of(course, who)),
+        "has_withdrawn": who in course.gone,
+    }
+
+
+def differences(record: Path) -> list[str]:
+    """Return in what the standings at the end of a record differ from those that are found here."""
+    lines = [json.loads(line) for line in record.read_bytes().splitlines()]
+    ends = [command for line in lines for command in line.get("commands", ()) if command["command"] == "end-tournament"]
+    told, found = ends[-1]["standings"], standings(read(lines))
+    assert len(told) == len(found)
+    return [f"the record has {one}; found {other}" for one, other in zip(told, found, strict=True) if one != other]
+
+
+if __name__ == "__main__":
+    wrong = [f"{path}: {text}" for path in sys.argv[1:] for text in differences(Path(path))]
+    print("\n".join(wrong) or f"{len(sys.argv) - 1} the same")
+    sys.exit(bool(wrong))

@@ -1,0 +1,100 @@
+"""What goes through a recorder: first onto the record, then to those who observe."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from referee.record.tournament_record import read_tournament
+from referee.tournament import events as e
+from referee.tournament.machine import ImpossibleEvent
+from referee.tournament.match_context import FoulEntry, MatchContext
+
+from ...tournament.courses import AT, closed, spec_of
+from .in_memory import InMemoryTournament, lines_of
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Iterator[InMemoryTournament]:
+    """Return a round robin of four that has begun, and that nobody runs."""
+    tournament = InMemoryTournament(tmp_path, spec_of(4, suspend_after=1))
+    tournament.recorder.take(e.Begun(at=AT))
+    yield tournament
+    tournament.writer.close()
+
+
+def opened(tournament: InMemoryTournament) -> MatchContext:
+    """Open the next match."""
+    playing = tournament.tournament.playing
+    fixture = next(fixture for fixture in tournament.tournament.fixtures() if fixture.match not in playing)
+    return tournament.recorder.open(fixture)
+
+
+def told_of(tournament: InMemoryTournament, match: str, **changes: Any) -> list[str]:
+    """Close a match, and return what observers were told of, in order; each when it was on record."""
+    entry = closed(tournament.tournament, match, Random(1), **changes).entry
+    before = len(tournament.told.calls)
+    tournament.recorder.close(entry)
+    calls = tournament.told.calls[before:]
+    assert {count for _, _, count in calls} == {len(lines_of(tournament.path))}
+    return [method for method, _, _ in calls]
+
+
+def test_a_match_is_opened_for_the_line_that_says_so(begun: InMemoryTournament) -> None:
+    """The head that its record will hold is the hash of that line."""
+    context = opened(begun)
+    record = read_tournament(begun.path)
+    assert record.chain.head == context.head
+    assert record.contexts == {context.fixture.match: context}
+
+
+CRASH = FoulEntry(seat=0, cause="crashed", turn=0, detail="exit status 1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"ranking": ((0,), (1,))}, ["tournament_stepped", "match_closed"]),
+        ({"void": "the disk is full", "ranking": ()}, ["tournament_stepped", "match_voided"]),
+        ({"ranking": ((1,), (0,)), "fouls": (CRASH,)}, ["tournament_stepped", "entrant_suspended", "match_closed"]),
+    ],
+    ids=["counted", "void", "suspended"],
+)
+def test_a_result_is_told_once_it_is_on_record(
+    begun: InMemoryTournament, changes: dict[str, Any], told: list[str]
+) -> None:
+    """The step first, then what follows from it, then the result."""
+    assert told_of(begun, opened(begun).fixture.match, **changes) == told
+
+
+def test_a_result_that_does_not_count_is_no_news(begun: InMemoryTournament) -> None:
+    """Of a match that was called off it is told that it does not count, and why."""
+    match = opened(begun).fixture.match
+    name = f"e{begun.tournament.playing[match].entrants[0]}"
+    ruling = e.Ruling(id="1", kind="withdraw", entrant=name, reason="so", by="the organiser")
+    begun.recorder.take(e.Ruled(at=AT, ruling=ruling))
+    assert told_of(begun, match) == ["tournament_stepped", "noted"]
+    assert begun.told.texts()[-1] == f"{match} does not count: somebody withdrew before it was over"
+
+
+def test_what_can_not_happen_is_neither_recorded_nor_told(begun: InMemoryTournament) -> None:
+    """A second opening and an early end leave the record and the observers as they were."""
+    fixture = opened(begun).fixture
+    before = begun.path.read_bytes(), list(begun.told.calls)
+    with pytest.raises(ImpossibleEvent):
+        begun.recorder.open(fixture)
+    with pytest.raises(ImpossibleEvent):
+        begun.recorder.take(e.Finished(at=AT))
+    assert (begun.path.read_bytes(), begun.told.calls) == before
+
+
+def test_what_is_on_record_is_signed(begun: InMemoryTournament) -> None:
+    """A seal covers all lines before it, and more may follow."""
+    begun.recorder.seal()
+    assert read_tournament(begun.path).is_sealed
+    opened(begun)
+    assert not read_tournament(begun.path).is_sealed
+    begun.recorder.seal()
+    assert read_tournament(begun.path).is_sealed

@@ -1,0 +1,332 @@
+"""A tournament under its runner: what is opened when, what is on record when somebody is told, and how it ends."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.defer import CancelledError, Deferred
+
+from referee.net.matches.settings import TableSettings
+from referee.net.tournaments import runner
+from referee.net.tournaments.runner import MAX_ATTEMPTS, TournamentStopped
+from referee.pairing.dutch import pair_round
+from referee.record.chain_writer import NotWritten
+from referee.record.tournament_record import read_tournament
+from referee.tournament import events as e
+from referee.tournament.placing import placed
+from referee.tournament.spec import Participant
+
+from ...tournament.courses import AT, spec_of
+from .in_memory import (
+    Hosts,
+    InMemoryTournament,
+    events_on_record,
+    lines_of,
+    match_of,
+    no_file_longer_than,
+    refolded,
+    seats_of,
+)
+
+ENTRANTS = 5
+Make = Callable[..., InMemoryTournament]
+
+
+@pytest.fixture
+def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
+    """Return the hosts of all matches; rounds are paired in this process."""
+    hosts = Hosts()
+    monkeypatch.setattr(runner, "MatchHost", hosts)
+    monkeypatch.setattr(runner, "pair_apart", pair_round)
+    return hosts
+
+
+@pytest.fixture
+def make(tmp_path: Path, hosts: Hosts) -> Iterator[Make]:
+    """Return what starts a tournament in the test's folder, or goes on with it; no record stays open."""
+    assert hosts.opened == []
+    made: list[InMemoryTournament] = []
+
+    def started(format_: str = "roundrobin", size: int = ENTRANTS, tables: int = 2, **more: Any) -> InMemoryTournament:
+        made.append(InMemoryTournament(tmp_path, spec_of(size, format_, **more), tables=tables))
+        made[-1].start()
+        return made[-1]
+
+    yield started
+    for tournament in made:
+        if not tournament.outcome:
+            tournament.running.cancel()
+        tournament.writer.close()
+
+
+def stronger_wins(settings: TableSettings) -> tuple[tuple[int, ...], ...]:
+    """Let the entrant with the smaller number win."""
+    one, other = seats_of(settings)
+    return ((0,), (1,)) if one < other else ((1,), (0,))
+
+
+def paired(tournament: InMemoryTournament) -> None:
+    """Do what was handed to threads."""
+    while tournament.loop.work:
+        tournament.loop.work.pop(0)()
+
+
+def played_out(tournament: InMemoryTournament, hosts: Hosts) -> Any:
+    """Let all matches end, and pair all rounds; return the last commands."""
+    while not tournament.outcome:
+        paired(tournament)
+        hosts.end_all(stronger_wins)
+    return tournament.finish()
+
+
+def result_of(line: dict[str, Any]) -> str | None:
+    """Return the match whose result a line of a record has; None if it has none."""
+    event = line.get("event", {})
+    match: str | None = event["entry"]["fixture"]["match"] if event.get("event") == "match-closed" else None
+    return match
+
+
+@pytest.mark.parametrize("format_", ["roundrobin", "swiss", "knockout"])
+def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, format_: str) -> None:
+    """An opening before its match is played, a result before it is announced, and every step with its own line."""
+    before: list[str] = []
+    tournament = make(format_)
+
+    def opened(settings: TableSettings) -> None:
+        before.append(events_on_record(tournament.path)[-1])
+        assert settings.context == read_tournament(tournament.path).contexts[match_of(settings)]
+
+    hosts.at_opening = opened
+    played_out(tournament, hosts)
+    assert set(before) == {"match-opened"}
+    steps = [(args[0], count) for method, args, count in tournament.told.calls if method == "tournament_stepped"]
+    assert [step.line + 1 for step, _ in steps] == [count for _, count in steps]
+    lines = read_tournament(tournament.path).chain.lines
+    assert all(lines[step.line].hash == step.hash for step, _ in steps)
+    closed = [(args[0].match, count) for method, args, count in tournament.told.calls if method == "match_closed"]
+    assert len(closed) == len(hosts.opened)
+    for match, count in closed:
+        (line,) = [line["n"] for line in lines_of(tournament.path) if result_of(line) == match]
+        assert line < count
+
+
+def test_as_many_matches_are_open_as_there_are_tables(make: Make, hosts: Hosts) -> None:
+    """Each at a table of its own, which is laid anew as soon as it is free."""
+    tournament = make(tables=2)
+    assert len(hosts.playing) == 2
+    first = hosts.end()
+    assert len(hosts.playing) == 2
+    assert first not in hosts.playing
+    tables = [args[1] for method, args, _ in tournament.told.calls if method == "match_opened"]
+    assert tables == [1, 2, 1]
+
+
+def test_a_round_is_paired_in_a_thread(make: Make, hosts: Hosts) -> None:
+    """Nothing is opened and nothing is over while it is; then the line says who paired it."""
+    tournament = make("swiss", tables=4)
+    assert not hosts.playing
+    assert not tournament.outcome
+    assert len(tournament.loop.work) == 1
+    tournament.loop.run(5)
+    assert len(tournament.loop.work) == 1
+    paired(tournament)
+    assert len(hosts.playing) == ENTRANTS // 2
+    (line,) = [line for line in lines_of(tournament.path) if line.get("event", {}).get("event") == "round-paired"]
+    assert line["event"]["by"].startswith("py4swiss")
+
+
+def test_a_ruling_while_a_round_is_paired(make: Make, hosts: Hosts) -> None:
+    """Who was withdrawn meanwhile is in no pairing: the round is paired once more, as the tournament stands then."""
+    tournament = make("swiss", tables=4)
+    tournament.rule("withdraw", entrant="e1")
+    assert not hosts.playing
+    assert events_on_record(tournament.path) == ["begun", "ruled"]
+    tournament.loop.work.pop(0)()
+    assert events_on_record(tournament.path) == ["begun", "ruled"]
+    assert len(tournament.loop.work) == 1
+    paired(tournament)
+    assert len(hosts.playing) == 2
+    seats = [entrant for fixture in tournament.tournament.playing.values() for entrant in fixture.entrants]
+    assert sorted(seats) == [0, 2, 3, 4]
+    played_out(tournament, hosts)
+    assert tournament.tournament.table.sums(1).played == 0
+
+
+def test_what_fails_in_a_thread_stops_the_tournament(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round that can't be paired is no reason to wait for ever."""
+
+    def failing(_asked: object) -> None:
+        raise RuntimeError("no pairing")
+
+    monkeypatch.setattr(runner, "pair_apart", failing)
+    tournament = make("swiss")
+    paired(tournament)
+    assert "no pairing" in str(tournament.outcome[0])
+
+
+def joining(tournament: InMemoryTournament, name: str) -> Deferred[None]:
+    """Let somebody ask to join; the program is built when what is returned fires."""
+    built: Deferred[None] = Deferred()
+
+    async def taken() -> None:
+        await built
+        tournament.recorder.take(
+            e.EntrantJoined(at=AT, participant=Participant(name=name, player="house:dag"), digest=None)
+        )
+        tournament.course.launches.append("is not started")
+
+    tournament.requests.append(taken)
+    tournament.loop.run(1.1)
+    return built
+
+
+def test_matches_go_on_while_somebody_who_joins_is_built(make: Make, hosts: Hosts) -> None:
+    """Tables are laid meanwhile, nobody looks a second time, and then the newcomer plays."""
+    tournament = make("ladder", format_options={"matches": 12}, tables=2)
+    built = joining(tournament, "late")
+    count = len(hosts.opened)
+    hosts.end()
+    hosts.end()
+    tournament.loop.run(3)
+    assert len(hosts.opened) == count + 2
+    assert "entrant-joined" not in events_on_record(tournament.path)
+    built.callback(None)
+    assert "entrant-joined" in events_on_record(tournament.path)
+    played_out(tournament, hosts)
+    assert tournament.tournament.table.sums(ENTRANTS).played > 0
+
+
+def test_a_tournament_is_not_over_while_somebody_who_joins_is_built(make: Make, hosts: Hosts) -> None:
+    """Who asked before the end is let in before it, or is told why not."""
+    tournament = make("ladder", format_options={"matches": 4}, tables=1)
+    built = joining(tournament, "late")
+    hosts.end_all()
+    assert tournament.tournament.is_over
+    assert not tournament.outcome
+    built.callback(None)
+    paired(tournament)
+    hosts.end_all()
+    assert tournament.outcome == [None]
+    assert "entrant-joined" in events_on_record(tournament.path)
+
+
+def test_a_tournament_that_is_stopped_waits_for_no_build(make: Make, hosts: Hosts) -> None:
+    """Whoever wanted to join still does when it goes on; every match is paused."""
+    tournament = make("ladder", format_options={"matches": 4}, tables=1)
+    built = joining(tournament, "late")
+    tournament.running.cancel()
+    assert tournament.outcome[0].check(CancelledError)
+    assert built.called
+    assert not hosts.playing
+    assert "entrant-joined" not in events_on_record(tournament.path)
+    assert tournament.loop.getDelayedCalls() == []
+
+
+def test_a_match_that_is_void_again_and_again_stops_the_tournament(make: Make, hosts: Hosts, tmp_path: Path) -> None:
+    """The text says which match, where its records are, and the ruling with which it can be gone on."""
+    tournament = make(tables=1)
+    match = next(iter(hosts.playing))
+    for attempt in range(MAX_ATTEMPTS):
+        hosts.end(f"{match}r{attempt}" if attempt else match, void="the disk is full")
+    failure = tournament.outcome[0]
+    assert failure.check(TournamentStopped)
+    last = f"{match}r{MAX_ATTEMPTS}"
+    assert str(failure.value) == (
+        f"{last} was void 5 times, and the records say why: {tmp_path / match}*.jsonl; "
+        f"or rule on it: `referee rule {tmp_path} void {last}`"
+    )
+    tournament.writer.close()
+    again = make(tables=1)
+    assert again.outcome[0].check(TournamentStopped)
+    again.writer.close()
+    ruled = make(tables=1)
+    assert ruled.outcome[0].check(TournamentStopped)
+    ruled.recorder.take(
+        e.Ruled(at=AT, ruling=e.Ruling(id="1", kind="void", match=last, reason="broken", by="the organiser"))
+    )
+    ruled.writer.close()
+    played_out(make(tables=1), hosts)
+    assert refolded(tmp_path / "cup.jsonl").played == ENTRANTS * (ENTRANTS - 1) // 2 - 1
+
+
+def test_what_was_left_open_is_played_first_and_once(make: Make, hosts: Hosts, tmp_path: Path) -> None:
+    """After a referee's death its matches are opened before all others, and are not put on record a second time."""
+    tournament = make(size=6, tables=2)
+    left = list(hosts.playing)
+    tournament.writer.close()
+    hosts.opened.clear()
+    hosts.playing.clear()
+    again = make(size=6, tables=3)
+    assert hosts.opened[:2] == left
+    assert len(hosts.opened) == 3
+    played_out(again, hosts)
+    events = [line["event"] for line in lines_of(tmp_path / "cup.jsonl") if "event" in line]
+    opened = [event["fixture"]["match"] for event in events if event["event"] == "match-opened"]
+    assert len(opened) == len(set(opened)) == 15
+
+
+def test_a_match_that_was_called_off_while_open_is_ended_and_counts_for_nothing(make: Make, hosts: Hosts) -> None:
+    """Its player was withdrawn; whatever comes of it, the tournament goes on to its end."""
+    tournament = make(tables=2)
+    match, fixture = next(iter(tournament.tournament.playing.items()))
+    tournament.rule("withdraw", entrant=f"e{fixture.entrants[0]}")
+    assert match in hosts.playing
+    hosts.end(match)
+    told = [args[0] for method, args, _ in tournament.told.calls if method == "match_closed"]
+    assert match not in {entry.match for entry in told}
+    assert f"{match} does not count: somebody withdrew before it was over" in tournament.told.texts()
+    played_out(tournament, hosts)
+    assert tournament.tournament.played == (ENTRANTS - 1) * (ENTRANTS - 2) // 2
+
+
+def test_the_end_waits_for_a_match_that_was_called_off(make: Make, hosts: Hosts) -> None:
+    """Also when the referee died meanwhile: it is played on, and counts for nothing."""
+    tournament = make(size=2)
+    (match,) = hosts.playing
+    tournament.rule("withdraw", entrant="e0")
+    assert tournament.tournament.is_over
+    assert not tournament.outcome
+    tournament.writer.close()
+    hosts.playing.clear()
+    again = make(size=2)
+    assert list(hosts.playing) == [match]
+    assert not again.outcome
+    hosts.end(match)
+    played_out(again, hosts)
+    assert again.tournament.played == 0
+    assert [line.entrant for line in placed(again.tournament)] == [1, 0]
+
+
+@pytest.mark.parametrize("room_bytes", [0, 1, 300, 700, 1500])
+@pytest.mark.parametrize("format_", ["roundrobin", "swiss"])
+def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
+    make: Make, hosts: Hosts, tmp_path: Path, format_: str, room_bytes: int
+) -> None:
+    """Nobody is told of what is not on record, nothing is written behind it, and the end is that of any other run."""
+    tournament = make(format_, tables=2)
+    paired(tournament)
+    path = tournament.path
+    with no_file_longer_than(path.stat().st_size + room_bytes):
+        while not tournament.outcome:
+            hosts.end_all(stronger_wins)
+            paired(tournament)
+    failure = tournament.outcome[0]
+    assert failure.check(NotWritten)
+    assert f"the record {path} can't be written" in str(failure.value)
+    assert not hosts.playing
+    told = [args[0].line for method, args, _ in tournament.told.calls if method == "tournament_stepped"]
+    assert max(told) < len(lines_of(path))
+    size = path.stat().st_size
+    with pytest.raises(NotWritten):
+        tournament.recorder.take(e.Stopped(at=AT, why="the disk is full"))
+    assert path.stat().st_size == size
+    tournament.writer.close()
+    again = make(format_, tables=2)
+    played_out(again, hosts)
+    (tmp_path / "other").mkdir()
+    undisturbed = InMemoryTournament(tmp_path / "other", spec_of(ENTRANTS, format_), tables=2)
+    undisturbed.start()
+    played_out(undisturbed, hosts)
+    assert placed(again.tournament) == placed(undisturbed.tournament)
+    assert placed(refolded(path)) == placed(undisturbed.tournament)
