@@ -13,10 +13,9 @@ from referee.pages.digest import digest_of
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, make_replay, write_report
 from referee.record.reader import read_record
-from referee.tournament.history import refolded
 
 from .matches import ESCAPE, IMAGE, SCRIPT
-from .tournaments import REGISTRY, SALT, Cast, Stage
+from .tournaments import REGISTRY, Cast, Stage
 
 CAST = Cast(cheats={1: 2}, rude={2: 1}, dead=frozenset({8}), void=frozenset({2}), junk=f"{SCRIPT}{IMAGE}{ESCAPE}")
 SWISS: dict[str, Any] = {"format_options": {"rounds": 4}}
@@ -33,7 +32,7 @@ def report(stage: Stage, **targets: Any) -> Written:
 
     return write_report(
         stage.folder,
-        refolded(stage.spec, format_, SALT, stage.entries),
+        stage.history,
         {path.stem: digest_of(read_record(path)) for path in records if path.is_file()},
         Titles(REGISTRY.game(stage.spec.game).title, format_.title),
         Targets(**targets),

@@ -11,11 +11,12 @@ from referee.pages.causes import placeless, short_cause
 from referee.pages.report_files import Replays
 from referee.pages.words import number
 from referee.text import counted
+from referee.tournament.events import MatchOpened
 from referee.tournament.placing import placed
 
 from .matches import HOSTILE_NAMES, IMAGE, QUOTES, SCRIPT
 from .reports import SWISS, data_of, page, raw_data_of, report, rows, section
-from .tournaments import START_DETAIL, Cast, Stage, spec
+from .tournaments import AT, START_DETAIL, Cast, Stage, spec
 
 
 def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
@@ -65,7 +66,7 @@ def test_the_format_decides_the_places(tmp_path: Path) -> None:
     """In a knockout the winner of the final is first and its loser second, whoever has more points."""
     stage = Stage(spec(6, "knockout", tie_breaks=()), tmp_path).play()
     report(stage)
-    final = next(entry for entry in stage.entries[::-1] if entry.context.table == "final")
+    final = next(entry for entry in stage.entries[::-1] if entry.fixture.table == "final")
     finalists = [final.names[seat] for group in final.ranking for seat in group]
     assert [row["name"] for row in rows(stage, "standings")[:2]] == finalists
     assert [row["place"] for row in rows(stage, "standings")] == ["1", "2", "3", "3", "5", "5"]
@@ -128,21 +129,25 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
     assert kept.read_text() == "mine"
 
 
-def test_matches_that_were_given_up_count_for_nothing(tmp_path: Path) -> None:
+def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path) -> None:
     """A leg that went on while its player was suspended is listed with the reason, and in no table."""
     form = spec(3, "roundrobin", duplicate=True, suspend_after=1)
     stage = Stage(form, tmp_path, Cast(dead=frozenset({0, 1, 2})))
-    for fixture in list(stage.tournament.fixtures())[:2]:
-        stage.play_one(fixture)
+    fixtures = list(stage.tournament.fixtures())[:2]
+    for fixture in fixtures:
+        stage.take(MatchOpened(at=AT, fixture=fixture))
+    for fixture in fixtures:
+        stage.close(fixture)
+    why = "somebody withdrew before it was over"
     written = report(stage, replays=Replays.NONE)
-    given_up = stage.entries[1].match
-    assert [entry.match for entry in written.summary.history.given_up] == [given_up]
+    first, given_up = (entry.match for entry in stage.entries)
+    assert written.summary.history.disregarded == {given_up: why}
     assert f"{given_up} 1 " in section(page(stage), "void")
-    assert section(page(stage), "void").endswith("a player was suspended before it was over")
+    assert section(page(stage), "void").endswith(why)
     lines = [row for row in rows(stage, "matches") if row["match"] == given_up]
-    assert [(row["place"], row["void"]) for row in lines] == [("", "a player was suspended before it was over")] * 2
-    assert {row["match"] for row in rows(stage, "fouls")} == {stage.entries[0].match}
-    assert '[Void "a player was suspended before it was over"]' in (tmp_path / "matches.txt").read_text()
+    assert [(row["place"], row["void"]) for row in lines] == [("", why)] * 2
+    assert {row["match"] for row in rows(stage, "fouls")} == {first}
+    assert f'[Void "{why}"]' in (tmp_path / "matches.txt").read_text()
 
 
 def test_counts_and_nouns_agree(tmp_path: Path) -> None:

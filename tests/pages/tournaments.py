@@ -3,28 +3,31 @@
 No record is written by hand: the fold tells what happened.
 """
 
-import json
+import weakref
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
-
-from msgspec import to_builtins
 
 from referee import chance
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.pairing.dutch import pair_round
 from referee.plugins import load
 from referee.record.match_entries import entry_of
 from referee.record.reader import read_record
+from referee.record.tournament_record import TournamentWriter
 from referee.record.writer import RecordWriter
 from referee.testing import Choose
-from referee.tournament.machine import Fixture, GivenUp, Tournament
-from referee.tournament.match_context import MatchContext, MatchEntry
+from referee.tournament import commands as tc
+from referee.tournament import events as te
+from referee.tournament.history import History, new_tournament
+from referee.tournament.machine import Tournament
+from referee.tournament.match_context import Fixture, MatchContext, MatchEntry
 from referee.tournament.spec import Participant, TournamentSpec
 
 from ..driving import drive, random_chooser
@@ -34,6 +37,8 @@ from ..time_controls import time_control
 from .matches import Actor, Deed
 
 SALT = "5a" * 32
+AT = "2026-01-01T00:00:00+00:00"
+LATER = "2026-01-01T02:30:00+00:00"
 REGISTRY = load()
 TIME = time_control(per_move_ms=1000.0, start_ms=5000.0)
 START_DETAIL = (
@@ -80,55 +85,88 @@ def spec(size: int, form: str = "swiss", seats: int = 2, **more: Any) -> Tournam
 
 
 def new(of: TournamentSpec) -> Tournament:
-    """Return a tournament before its first match."""
-    return Tournament(of, REGISTRY.format(of.format), chance.Dealer(chance.derive(bytes.fromhex(SALT), "format")))
+    """Return a tournament before its first event."""
+    return new_tournament(of, REGISTRY.format(of.format), SALT)
 
 
 class Stage:
-    """Plays a tournament match by match.
+    """Plays a tournament match by match, at one table.
 
     Args:
         of: what was settled.
-        folder: for the records; the spec is written there, too.
+        folder: for the records; that of the tournament is begun there, too.
         cast: who does what.
     """
 
     def __init__(self, of: TournamentSpec, folder: Path, cast: Cast | None = None) -> None:
-        self.spec = of
         self.folder = folder
         self.cast = cast or Cast()
-        self.tournament = new(of)
-        self.entries: list[MatchEntry] = []
+        self.history = History(new(of))
         self._openings = 0
-        self._seen = [0] * len(of.entrants)
-        folder.mkdir(exist_ok=True)
-        (folder / "spec.json").write_text(json.dumps({"spec": to_builtins(of), "salt": SALT}))
+        self._seen: Counter[int] = Counter()
+        self._writer = TournamentWriter(folder / f"{of.name}.jsonl", SEALER)
+        weakref.finalize(self, self._writer.close)
+        self._writer.write_header(of, SALT, {}, referee="0.0", opened=AT)
+        self.take(te.Begun(at=AT))
+
+    @property
+    def tournament(self) -> Tournament:
+        """Where it stands."""
+        return self.history.tournament
+
+    @property
+    def spec(self) -> TournamentSpec:
+        """What was settled, with those who joined."""
+        return self.tournament.spec
+
+    @property
+    def entries(self) -> list[MatchEntry]:
+        """What came of matches, in their order."""
+        return self.history.entries
+
+    def take(self, event: te.TournamentEvent) -> tuple[tc.TournamentCommand, ...]:
+        """Let something happen, and pair what is to be paired then."""
+        commands = self.history.take(event)
+        self._writer.write_step(event, commands)
+        while (asked := self.tournament.to_pair) is not None:
+            tables, by = pair_round(asked)
+            self.take(te.RoundPaired(at=event.at, round=asked.round, tables=tables, by=by))
+        return commands
+
+    def rule(self, kind: te.Kind, reason: str, **about: str) -> None:
+        """Let the organiser decide something."""
+        id_ = f"{len(self.tournament.rulings):04x}"
+        self.take(te.Ruled(at=LATER, ruling=te.Ruling(id=id_, kind=kind, reason=reason, by="jury", **about)))
 
     def play(self, most: int = 10_000) -> "Stage":
         """Play until it is over, or so many matches."""
         while most and (fixture := next(self.tournament.fixtures(), None)) is not None:
             self.play_one(fixture)
             most -= 1
+        is_over = self.tournament.is_over and not self.tournament.playing
+        self.take(te.Finished(at=LATER) if is_over else te.Stopped(at=LATER, why="the day is over"))
+        self._writer.write_seal()
         return self
 
     def play_one(self, fixture: Fixture) -> tuple[MatchEntry, Match]:
         """Play a match, write its record, and take its result."""
-        name, seats = fixture.name_in(self.spec.name), fixture.seats
-        taken = [self.entries[-1].match] if self.entries else []
-        context = fixture.context(self.spec.name, self._openings, taken)
-        match, steps = self._played(name, seats, is_void=self._openings in self.cast.void)
+        self.take(te.MatchOpened(at=AT, fixture=fixture))
+        return self.close(fixture)
+
+    def close(self, fixture: Fixture) -> tuple[MatchEntry, Match]:
+        """Play a match that was opened, write its record, and take its result."""
+        context = MatchContext(tournament=self.spec.name, fixture=fixture, head=self._writer.head)
+        match, steps = self._played(fixture.match, fixture.entrants, is_void=self._openings in self.cast.void)
         self._openings += 1
-        path = self.folder / f"{name}.jsonl"
+        path = self.folder / f"{fixture.match}.jsonl"
         _write(path, match, steps, context)
         entry = entry_of(read_record(path))
-        with suppress(GivenUp):
-            self.tournament.take(entry)
-        self.entries.append(entry)
+        self.take(te.MatchClosed(at=AT, entry=entry))
         return entry, match
 
     def steps_of(self, fixture: Fixture) -> Iterator[tuple[Match, tuple[e.Event, tuple[c.Command, ...]]]]:
         """Yield a match and its last step, step by step, without a record."""
-        match, actors = self._seated(fixture.name_in(self.spec.name), fixture.seats)
+        match, actors = self._seated(fixture.match, fixture.entrants)
         for step in drive(match, actors):
             yield match, step
 
@@ -208,8 +246,7 @@ def _write(
     path: Path, match: Match, steps: Sequence[tuple[e.Event, tuple[c.Command, ...]]], context: MatchContext
 ) -> None:
     writer = RecordWriter(path, SEALER)
-    opened = "2026-01-01T00:00:00+00:00"
-    writer.write_header(match.setup, match.seed, is_fixed=False, referee="0.0", opened=opened, context=context)
+    writer.write_header(match.setup, match.seed, is_fixed=False, referee="0.0", opened=AT, context=context)
     for event, commands in steps:
         writer.write_step(event, commands)
     assert match.result is not None
