@@ -29,7 +29,7 @@ def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
     assert f"{names[0]} {number(lines[0].points)}" in told
     assert all(f"{name} " in section(text, "ratings") for name in names)
     assert "malformed-message" in section(text, "fouls")
-    assert f"bot08 {short_cause(f'failed to start in 2 matches: {START_DETAIL}')}" in section(text, "suspended")
+    assert f"bot08 suspended: {short_cause(f'failed to start in 2 matches: {START_DETAIL}')}" in section(text, "suspended")
     assert section(text, "void").endswith("the disk is full")
     assert [name for name in names if name in section(text, "byes")] != []
     assert '<span class="badge">over</span>' in text
