@@ -29,12 +29,12 @@ class RatingBar(NamedTuple):
     """A rating, and where it, its interval and the mean of all lie on a line from 0 to 100."""
 
     rating: Rating
+    superiority: float | None
+    """How likely it is stronger than the next one; None: there is none that it can be compared with."""
     start: float
     middle: float
     end: float
     mean: float
-    superiority: float | None
-    """How likely it is stronger than the next one; None: there is none that it can be compared with."""
 
 
 class Shape(NamedTuple):
@@ -98,11 +98,11 @@ def rating_bars(summary: Summary) -> list[RatingBar]:
     return [
         RatingBar(
             found,
+            None if after is None else rated_superiority(found, after),
             *(
                 round(100 * (value - low) / max(high - low, 1.0), 2)
                 for value in (found.rating - found.error, found.rating, found.rating + found.error, 1500)
             ),
-            superiority=None if after is None else rated_superiority(found, after),
         )
         for found, after in zip(ratings, (*ratings[1:], None), strict=True)
     ]
