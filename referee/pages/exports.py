@@ -6,12 +6,15 @@ A text of a player's that a spreadsheet would take for a formula gets an apostro
 import csv
 import io
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import msgspec
 
+from ..pairing.base import Pairing
 from ..text import printable
 from ..tournament.standings import Standing
+from .encounters import superiority
 from .summary import Summary
 
 _FORMULA = ("=", "+", "-", "@")
@@ -21,17 +24,30 @@ Row = list[Any]
 def standings_csv(summary: Summary) -> str:
     """Return a line for each entrant, from first to last."""
     wins = [] if "wins" in summary.spec.tie_breaks else ["wins"]  # no column twice
-    titles = ["place", "name", "points", *summary.spec.tie_breaks, "played", *wins, "byes", "fouls"]
+    titles = [
+        "place",
+        "name",
+        "points",
+        *summary.spec.tie_breaks,
+        "played",
+        *wins,
+        "won",
+        "drawn",
+        "lost",
+        "byes",
+        "fouls",
+    ]
     return _csv([*titles, "rating", "error_95", "suspended"], (_standing(summary, line) for line in summary.standings))
 
 
 def _standing(summary: Summary, line: Standing) -> Row:
-    rating = summary.ratings[line.entrant]
+    rating, record = summary.ratings[line.entrant], summary.records[line.entrant]
     return [
         *(line.place, _safe(summary.names[line.entrant]), _plain(line.points)),
         *(_plain(line.tie_breaks[name]) if name in line.tie_breaks else "" for name in summary.spec.tie_breaks),
         line.played,
         *([] if "wins" in summary.spec.tie_breaks else [summary.wins_of(line.entrant)]),
+        *(record.wins, record.draws, record.losses),
         *(line.byes, summary.fouls_of(line.entrant), f"{rating.rating:.1f}", f"{rating.error:.1f}"),
         _safe(summary.suspended.get(line.entrant, "")),
     ]
@@ -90,26 +106,43 @@ def fouls_csv(summary: Summary) -> str:
 
 def everything(summary: Summary) -> dict[str, Any]:
     """Return the whole tournament, plain, as `tournament.json` has it."""
-    tournament, names = summary.tournament, summary.names
+    tournament, history, names = summary.tournament, summary.history, summary.names
     return {
         "spec": msgspec.to_builtins(summary.spec),
         "state": "over" if tournament.is_over else "running",
+        "begun_at": history.begun_at,
+        "left_at": history.left_at,
         "played": tournament.played,
         "void": tournament.voided,
         "standings": [{"name": names[line.entrant], **msgspec.to_builtins(line)} for line in summary.standings],
         "ratings": [{"name": names[rating.entrant], **msgspec.to_builtins(rating)} for rating in summary.ratings],
         "crosstable": [
-            {"entrant": entrant, "opponent": opponent, **msgspec.to_builtins(met)}
+            {"entrant": entrant, "opponent": opponent, **msgspec.to_builtins(met), "los": superiority(met)}
             for entrant in range(len(names))
             for opponent, met in sorted(tournament.table.opponents(entrant).items())
         ],
-        "byes": [{"entrant": bye.seats[0], "round": bye.round} for bye in summary.history.byes],
+        "seats": msgspec.to_builtins(summary.by_seat),
+        "byes": [_bye(pairing, worth) for pairing, worth in summary.byes],
+        "joined": [{"entrant": entrant, "at": at} for entrant, at in history.joined],
         "suspended": list(map(msgspec.to_builtins, tournament.suspended.values())),
-        "changed": dict(summary.changed),
+        "disqualified": sorted(tournament.disqualified),
+        "changed": [{"entrant": entrant, "at": at} for entrant, at in history.changes],
         "times": [{"entrant": entrant, **msgspec.to_builtins(time)} for entrant, time in enumerate(summary.times)],
-        "disregarded": summary.history.disregarded,
-        "rulings": list(map(msgspec.to_builtins, tournament.rulings)),
-        "entries": list(map(msgspec.to_builtins, summary.history.entries)),
+        "disregarded": history.disregarded,
+        "rulings": [{"at": at, **msgspec.to_builtins(ruling)} for at, ruling in summary.rulings],
+        "entries": list(map(msgspec.to_builtins, history.entries)),
+    }
+
+
+def _bye(pairing: Pairing, worth: Fraction) -> dict[str, Any]:
+    (entrant,) = pairing.seats
+    return {
+        "entrant": entrant,
+        "number": pairing.number,
+        "round": pairing.round,
+        "table": pairing.table,
+        "against": pairing.against,
+        "worth": float(worth),
     }
 
 

@@ -12,19 +12,23 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..text import printable
-from .causes import placeless, short_cause
-from .words import duration, number
+from .causes import broken, placeless, short_cause
+from .columns import COLUMNS, TEXTS
+from .encounters import share_error
+from .words import duration, moment, number
 
 
-def page(name: str, data: Any, **values: Any) -> str:
+def page(name: str, data: Any, /, *, looks: str | None = None, **values: Any) -> str:
     """Return a page.
 
     Args:
-        name: of its template, its script and its own style, without the ending.
+        name: of its template, without the ending.
         data: what its script shows, as JSON in the page.
+        looks: name of its script and its own style, without the ending; None: they are called as the template is.
         values: what its template shows.
     """
-    style, script = _source("page.css") + _source(f"{name}.css"), _source(f"{name}.js")
+    own = looks or name
+    style, script = _source("page.css") + _source(f"{own}.css"), _source(f"{own}.js")
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
         "base-uri 'none'; form-action 'none'"
@@ -44,7 +48,16 @@ def environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters.update(duration=duration, number=number, placeless=placeless, short_cause=short_cause)
+    made.globals.update(columns=COLUMNS, texts=TEXTS)
+    made.filters.update(
+        broken=broken,
+        duration=duration,
+        moment=moment,
+        number=number,
+        placeless=placeless,
+        share_error=share_error,
+        short_cause=short_cause,
+    )
     made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     return made
 

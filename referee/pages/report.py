@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from ..text import printable
+from ..tournament.match_context import MatchEntry
 from . import report_charts as charts
 from .causes import Causes, placeless
+from .columns import COLUMNS
 from .rendering import page
 from .summary import Summary
-from .words import time_control
+from .words import moment, time_control
 
 MAX_TITLED = 64
 """Entrants of a crosstable whose cells say more where a pointer rests on them; that doubles its size."""
@@ -33,6 +35,15 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     """Prefix of a replay page's address."""
     replayed: Collection[str] = ()
     """The matches that have such a page."""
+    entrants: str = "entrants/"
+    """Prefix of an entrant's page."""
+    report: str = "report.html"
+    printed: Mapping[tuple[str, int], str] = {}
+    """Match and seat of a foul -> file beside the record with what the program printed; for the organiser."""
+
+    def printed_by(self, entry: MatchEntry, seat: int) -> str:
+        """Return the file of what a seat's program printed; empty if there is none."""
+        return self.printed.get((entry.match, seat), "")
 
 
 class Titles(NamedTuple):
@@ -75,6 +86,8 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks) -> str:
         title=summary.spec.name,
         is_running=not summary.tournament.is_over,
         subtitle=_subtitle(summary, titles),
+        when=_when(summary),
+        links=links,
         facts=list(_facts(summary)),
         sections=[section for section in _sections(summary) if section.is_there],
         summary=summary,
@@ -89,12 +102,16 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
     yield _Section("ratings", "Ratings", charts.rating_bars, is_played)
     yield _Section("progress", "Progress", _progress, tournament.table.rounds > 1)
+    yield _Section("seats", "Results by seat", is_there=is_played)
     yield _Section("fouls", "Fouls", _fouls, bool(summary.fouls_by_cause))
     yield _Section("time", "Time", is_there=any(time.answers for time in summary.times))
-    yield _Section("suspended", "Suspended", is_there=bool(summary.suspended))
+    yield _Section("suspended", "Play no more", is_there=bool(summary.suspended))
+    yield _Section("rulings", "Rulings", is_there=bool(tournament.rulings))
+    yield _Section("joined", "Joined late", is_there=bool(summary.joined))
     yield _Section("changed", "Changed programs", is_there=bool(summary.changed))
-    yield _Section("byes", "Byes", lambda _: history.byes, bool(history.byes))
-    yield _Section("void", "Void matches", _void, bool(summary.uncounted))
+    yield _Section("byes", "Byes", lambda _: summary.byes, bool(summary.byes))
+    yield _Section("course", "Start and end", is_there=len(summary.runs) > 1)
+    yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
     yield _Section("matches", "Matches", is_there=bool(history.entries))
 
 
@@ -102,6 +119,15 @@ def _subtitle(summary: Summary, titles: Titles) -> str:
     spec = summary.spec
     seats = f"matches of {spec.seats}" + (", each deal from every seat" if spec.duplicate else "")
     return " · ".join((titles.game, titles.format, seats, time_control(spec.time)))
+
+
+def _when(summary: Summary) -> str:
+    """Return when it was begun and ended, as far as it has."""
+    if not summary.runs:
+        return ""
+    end = summary.runs[-1][1]
+    until = "" if end is None else f", {'over' if summary.tournament.is_over else 'stopped'} {moment(end)}"
+    return f"begun {moment(summary.runs[0][0])}{until}"
 
 
 def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
@@ -112,9 +138,9 @@ def _facts(summary: Summary) -> Iterator[tuple[int, str]]:
         (tournament.table.rounds, "round", "rounds"),
         (tournament.played, "match", "matches"),
         (sum(1 for _ in summary.fouls()), "foul", "fouls"),
-        (len(summary.suspended), "suspended", "suspended"),
+        (len(summary.suspended), "plays no more", "play no more"),
         (tournament.given_up, "given up", "given up"),
-        (len(summary.uncounted), "void", "void"),
+        (len(summary.uncounted), "not counted", "not counted"),
     ):
         if count or noun == "match":
             yield count, noun if count == 1 else nouns
@@ -147,6 +173,9 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
     index = {entry.match: at for at, entry in enumerate(summary.history.entries)}
     return {
         "names": [printable(name) for name in summary.names],
+        "pages": summary.pages,
+        "columns": COLUMNS,
+        "entrants": links.entrants,
         "records": links.records,
         "replays": links.replays,
         "matches": [
@@ -172,6 +201,7 @@ def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:
                 printable(foul.rule or foul.code or ""),
                 foul.turn,
                 printable(placeless(causes.tell(entry.names[foul.seat], foul.detail))),
+                links.printed_by(entry, foul.seat),
             )
             for entry, foul in summary.fouls()
         ],

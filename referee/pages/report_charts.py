@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..pairing.base import Pairing, PlayedPairing
 from ..tournament.ratings.elo import Rating
+from .encounters import rated_superiority
 from .summary import Summary
 from .words import number
 
@@ -28,6 +29,8 @@ class RatingBar(NamedTuple):
     """A rating, and where it, its interval and the mean of all lie on a line from 0 to 100."""
 
     rating: Rating
+    superiority: float | None
+    """How likely it is stronger than the next one; None: there is none that it can be compared with."""
     start: float
     middle: float
     end: float
@@ -95,12 +98,13 @@ def rating_bars(summary: Summary) -> list[RatingBar]:
     return [
         RatingBar(
             found,
+            None if after is None else rated_superiority(found, after),
             *(
                 round(100 * (value - low) / max(high - low, 1.0), 2)
                 for value in (found.rating - found.error, found.rating, found.rating + found.error, 1500)
             ),
         )
-        for found in ratings
+        for found, after in zip(ratings, (*ratings[1:], None), strict=True)
     ]
 
 
@@ -111,6 +115,26 @@ def points_drawings(summary: Summary) -> list[Drawing]:
         for entrant, line in zip(summary.order, lines.values(), strict=False):
             line.append(line[-1] + float(points.get(entrant, 0)))
     return [_drawing(shape, [0, *summary.points_by_round], lines) for shape in SHAPES]
+
+
+def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
+    """Return an entrant's rating over time as a line: a drawing for each width of a window; none without results."""
+    found = summary.ratings[entrant]
+    course = summary.encounters.course(entrant, [rating.rating for rating in summary.ratings])
+    if len(course) < 2:
+        return []
+    values = [value for _, value in course]
+    low, high = min(values) // 100 * 100, max(values) // 100 * 100 + 100
+    return [_rating_drawing(shape, course, low, high, f"{found.rating:.0f} ± {found.error:.0f}") for shape in SHAPES]
+
+
+def _rating_drawing(shape: Shape, course: Sequence[tuple[int, float]], low: float, high: float, label: str) -> Drawing:
+    last = course[-1][0]
+    points = [(shape.x(count / last), shape.y((value - low) / (high - low))) for count, value in course]
+    step = max(100, round((high - low) / 500) * 100)
+    levels = [(shape.y((level - low) / (high - low)), level) for level in range(int(low), int(high) + 1, step)]
+    marks = [(shape.x(at / last), at) for at in range(0, last + 1, max(1, last // shape.marks))]
+    return Drawing(shape, levels, marks, [Trace(points, label, points[-1][1])])
 
 
 def _drawing(shape: Shape, rounds: Sequence[int], lines: Mapping[str, Sequence[float]]) -> Drawing:

@@ -3,7 +3,8 @@
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,12 +12,16 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from protocol.limits import NAME_PATTERN
+
 from ..files.whole import write_whole
 from ..record.audit.audit import FindGame
+from ..record.printed import output_path
 from ..record.reader import read_record
 from ..tournament.history import History
 from . import exports, rating_files
 from .digest import Digest
+from .entrant_page import entrant_page
 from .frames import StillSecret, fold_record
 from .notation import text_of
 from .replay_page import replay_page
@@ -24,6 +29,7 @@ from .report import PageLinks, Titles, report_page
 from .summary import Summary
 
 REPLAYS = "replays"
+ENTRANTS = "entrants"
 
 
 class Replays(StrEnum):
@@ -97,12 +103,49 @@ def write_report(
         replays=len(replayed),
     )
     page = written.html
-    links = PageLinks(records=_prefix(page, folder), replays=_prefix(page, folder / REPLAYS), replayed=replayed)
+    printed = _printed(folder, summary)
     _write(written.pgn, _matches(summary))
     _write(written.games, rating_files.games_pgn(summary))
     _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])
-    _write(page, [report_page(summary, titles, links)])
+    _write(page, [report_page(summary, titles, _links(page, page, folder, replayed, printed))])
+    others = page.parent / ENTRANTS
+    others.mkdir(exist_ok=True)
+    links = _links(others / page.name, page, folder, replayed, printed)
+    for entrant, name in enumerate(summary.pages):
+        _write(others / f"{name}.html", [entrant_page(summary, entrant, links)])
     return written
+
+
+def _links(
+    at: Path, report: Path, folder: Path, replayed: Collection[str], printed: Mapping[tuple[str, int], str]
+) -> PageLinks:
+    """Return what a page links to.
+
+    Args:
+        at: where the page is.
+        report: the report's page; those of the entrants are beside it.
+        folder: of the records.
+        replayed: the matches that have a page.
+        printed: match and seat -> the file of what its program printed.
+    """
+    return PageLinks(
+        records=_prefix(at, folder),
+        replays=_prefix(at, folder / REPLAYS),
+        replayed=replayed,
+        entrants=_prefix(at, report.parent / ENTRANTS),
+        report=_prefix(at, report.parent) + quote(report.name),
+        printed=printed,
+    )
+
+
+def _printed(folder: Path, summary: Summary) -> Mapping[tuple[str, int], str]:
+    """Return match and seat of each foul -> the file beside the record with what the program printed."""
+    paths = {
+        (entry.match, foul.seat): output_path(folder, entry.match, foul.seat, entry.names[foul.seat])
+        for entry, foul in summary.fouls()
+        if re.match(NAME_PATTERN, entry.names[foul.seat])
+    }
+    return {key: path.name for key, path in paths.items() if path.is_file()}
 
 
 def make_replay(record: Path, target: Path, find_game: FindGame) -> None:

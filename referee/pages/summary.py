@@ -1,20 +1,29 @@
 """A tournament in the numbers that its report and its exports show."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from protocol.limits import NAME_PATTERN
+
+from ..pairing.base import Pairing
+from ..tournament.crosstable import HeadToHead
+from ..tournament.events import Ruling
 from ..tournament.history import History
 from ..tournament.machine import Tournament
 from ..tournament.match_context import FoulEntry, MatchEntry
 from ..tournament.placing import placed
+from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
 from .digest import Digest, SeatTime
+from .encounters import by_seat, total
 from .notation import places_of
+from .rating_course import Encounters
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,51 @@ class Summary:
     def suspended(self) -> Mapping[int, str]:
         """Entrant who plays no more -> why."""
         return {suspension.entrant: suspension.why for suspension in self.tournament.suspended.values()}
+
+    def state_of(self, entrant: int) -> str:
+        """Return why an entrant plays no more, in a word; empty if it takes part."""
+        if entrant in self.tournament.disqualified:
+            return "disqualified"
+        if entrant in self.suspended:
+            name, rulings = self.names[entrant], self.tournament.rulings
+            kinds = [ruling.kind for ruling in rulings if ruling.entrant == name and ruling.match is None]
+            return "withdrawn" if kinds and kinds[-1] == "withdraw" else "suspended"
+        return "withdrawn" if self.tournament.table.sums(entrant).has_withdrawn else ""
+
+    @cached_property
+    def joined(self) -> Mapping[int, str]:
+        """Entrant that joined when the tournament had begun -> when."""
+        return dict(self.history.joined)
+
+    @cached_property
+    def runs(self) -> list[tuple[str, str | None]]:
+        """When a referee began or went on, and when it stopped; None: it goes on, or it died."""
+        begun = self.history.begun_at
+        nexts = (*begun[1:], None)
+        return [
+            (
+                start,
+                next((left for left in self.history.left_at if start <= left and (end is None or left <= end)), None),
+            )
+            for start, end in zip(begun, nexts, strict=True)
+        ]
+
+    @property
+    def rulings(self) -> Iterator[tuple[str, Ruling]]:
+        """Yield what the organiser decided, each with its time of day."""
+        return zip(self.history.ruled_at, self.tournament.rulings, strict=True)
+
+    @cached_property
+    def byes(self) -> list[tuple[Pairing, Fraction]]:
+        """Every bye, and what it was worth."""
+        spec = self.spec
+        byes = (played for played in self.history.played if played.pairing.is_bye)
+        return [(played.pairing, match_points(played, spec.scoring, spec.seats)[0]) for played in byes]
+
+    @cached_property
+    def pages(self) -> list[str]:
+        """The names of the entrants' pages, without their ending: a name that is no player's leads nowhere else."""
+        return [name if re.match(NAME_PATTERN, name) else f"entrant-{number}" for number, name in enumerate(self.names)]
 
     @cached_property
     def changed(self) -> Mapping[str, str]:
@@ -111,6 +165,35 @@ class Summary:
     def wins_of(self, entrant: int) -> int:
         """Return how many matches an entrant was first in, alone."""
         return self.tournament.table.sums(entrant).wins
+
+    @cached_property
+    def records(self) -> list[HeadToHead]:
+        """By entrant: wins, draws and losses against all whom it met."""
+        return [total(self.tournament.table.opponents(entrant).values()) for entrant in range(len(self.names))]
+
+    @cached_property
+    def by_seat(self) -> list[list[HeadToHead]]:
+        """Entrant -> seat -> wins, draws and losses there, each match of a duplicate deal by itself."""
+        return by_seat(self.counted, self.spec.scoring, len(self.names), self.spec.seats)
+
+    @property
+    def seat_totals(self) -> list[HeadToHead]:
+        """Seat -> wins, draws and losses there, of all."""
+        return [total(every[seat] for every in self.by_seat) for seat in range(self.spec.seats)]
+
+    @cached_property
+    def encounters(self) -> Encounters:
+        """What ratings rest on."""
+        return Encounters(list(self.history.played), self.spec.scoring)
+
+    @cached_property
+    def entries_of(self) -> Mapping[int, Sequence[MatchEntry]]:
+        """Entrant -> its matches, those that do not count among them."""
+        found: dict[int, list[MatchEntry]] = {entrant: [] for entrant in range(len(self.names))}
+        for entry in self.history.entries:
+            for entrant in entry.fixture.entrants:
+                found[entrant].append(entry)
+        return found
 
     @cached_property
     def times(self) -> Sequence[SeatTime]:

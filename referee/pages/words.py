@@ -59,6 +59,11 @@ def duration(ms: float) -> str:
     return f"{ms / 1000:.2f} s" if ms < 60_000 else f"{ms // 60_000:.0f} min {ms % 60_000 / 1000:.0f} s"
 
 
+def moment(at: str) -> str:
+    """Return a time of day in UTC, ISO 8601, to the minute."""
+    return f"{at[:16].replace('T', ' ')} UTC"
+
+
 def number(value: float) -> str:
     """Return a number of points: halves as such, others with two digits."""
     whole, rest = divmod(abs(value), 1)

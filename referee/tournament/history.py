@@ -40,6 +40,10 @@ class History:
     """The times of day at which it stopped or had finished."""
     changes: list[tuple[int, str]] = field(default_factory=list)
     """Entrant and the time of day at which it was found to have another program than before."""
+    joined: list[tuple[int, str]] = field(default_factory=list)
+    """Entrant that joined late and the time of day at which it did."""
+    ruled_at: list[str] = field(default_factory=list)
+    """The times of day of the tournament's rulings."""
     entries: list[MatchEntry] = field(default_factory=list)
     """What came of matches, in the order in which they were closed; those that count for nothing, too."""
     disregarded: dict[str, str] = field(default_factory=dict)
@@ -84,6 +88,10 @@ class History:
                 self.left_at.append(event.at)
             case e.ProgramChanged():
                 self.changes.append((event.entrant, event.at))
+            case e.EntrantJoined():
+                self.joined.append((len(self.tournament.spec.entrants) - 1, event.at))
+            case e.Ruled():
+                self.ruled_at.append(event.at)
 
     def points_by_round(self) -> Mapping[int, Mapping[int, Fraction]]:
         """Return round -> entrant -> what its results of this round are worth; rounds in their order."""

@@ -52,7 +52,7 @@ def test_everything_goes_into_the_folder(cup: Path, made: Stage) -> None:
     """Page, tables, object, moves and the pages of fouls; the standings and the paths are told."""
     before = {path.name for path in cup.iterdir()}
     text = run(cup).stdout
-    assert {path.name for path in cup.iterdir()} - before == {*FILES, "replays"}
+    assert {path.name for path in cup.iterdir()} - before == {*FILES, "entrants", "replays"}
     assert f"cup is over: {made.tournament.played} matches, 4 given up, 1 void" in text
     (gone,) = made.tournament.suspended
     assert f" {made.spec.entrants[gone].name} (suspended) " in text

@@ -45,6 +45,11 @@ def page(stage: Stage) -> str:
     return (stage.folder / "report.html").read_text(encoding="utf-8")
 
 
+def entrant_page(stage: Stage, name: str) -> str:
+    """Return the page of an entrant as it was written."""
+    return (stage.folder / "entrants" / f"{name}.html").read_text(encoding="utf-8")
+
+
 def section(text: str, name: str) -> str:
     """Return what is to be read in a part of the page."""
     found = re.search(rf'<section id="{name}".*?</section>', text, re.DOTALL)

@@ -16,7 +16,7 @@ from referee.tournament.placing import placed
 from referee.tournament.spec import TournamentSpec
 
 from .reports import page, report, rows
-from .tournaments import Cast, Stage, spec
+from .tournaments import AT, LATER, Cast, Stage, spec
 
 
 def test_the_tables_agree_with_the_tournament(cup: Stage) -> None:
@@ -53,6 +53,27 @@ def test_the_whole_object_can_be_folded_again(cup: Stage) -> None:
     assert [entry["fixture"]["match"] for entry in found["entries"]] == [entry.match for entry in cup.entries]
     assert found["state"] == "over"
     assert found["void"] == 1
+
+
+def test_all_that_happened_beside_matches_is_told(ruled_cup: Stage) -> None:
+    """Byes with what they were worth, rulings, late entrants, changes, and when the tournament was run."""
+    found = json.loads((ruled_cup.folder / "tournament.json").read_text(encoding="utf-8"))
+    played = [one for one in ruled_cup.history.played if one.pairing.is_bye]
+    assert [(bye["number"], bye["round"], bye["entrant"], bye["table"], bye["against"]) for bye in found["byes"]] == [
+        (one.pairing.number, one.pairing.round, *one.pairing.seats, one.pairing.table, one.pairing.against)
+        for one in played
+    ]
+    for line in found["standings"]:
+        met = [pair for pair in found["crosstable"] if pair["entrant"] == line["entrant"]]
+        byes = [bye["worth"] for bye in found["byes"] if bye["entrant"] == line["entrant"]]
+        assert line["points"] == sum(pair["wins"] + pair["draws"] / 2 for pair in met) + sum(byes)
+    assert found["joined"] == [{"entrant": 9, "at": LATER}]
+    assert found["changed"] == [{"entrant": 3, "at": LATER}]
+    assert found["disqualified"] == [6]
+    assert [(ruling["kind"], ruling["by"], ruling["at"]) for ruling in found["rulings"]] == [
+        (kind, "jury", LATER) for kind in ("withdraw", "award", "disqualify")
+    ]
+    assert (found["begun_at"], found["left_at"]) == ([AT, LATER, LATER], [LATER] * 3)
 
 
 def test_matches_as_text(cup: Stage) -> None:

@@ -29,7 +29,8 @@ def test_the_page_tells_all_of_the_tournament(cup: Stage) -> None:
     assert f"{names[0]} {number(lines[0].points)}" in told
     assert all(f"{name} " in section(text, "ratings") for name in names)
     assert "malformed-message" in section(text, "fouls")
-    assert f"bot08 {short_cause(f'failed to start in 2 matches: {START_DETAIL}')}" in section(text, "suspended")
+    why = short_cause(f"failed to start in 2 matches: {START_DETAIL}")
+    assert f"bot08 suspended: {why}" in section(text, "suspended")
     assert section(text, "void").endswith("the disk is full")
     assert [name for name in names if name in section(text, "byes")] != []
     assert '<span class="badge">over</span>' in text
@@ -40,7 +41,7 @@ def test_a_cause_stands_in_full_once(cup: Stage) -> None:
     text = page(cup)
     fouls = [foul for entry in cup.entries for foul in entry.fouls if foul.detail == START_DETAIL]
     assert len(fouls) > 1
-    details = [detail for *_, detail in data_of(text)["fouls"]]
+    details = [detail for *_, detail, _ in data_of(text)["fouls"]]
     assert details.count(placeless(START_DETAIL)) == 1
     assert short_cause(START_DETAIL) in details
     assert "/srv/" not in text

@@ -123,8 +123,37 @@ def test_a_foul_links_to_its_match(browser: Page, cup: Stage) -> None:
     addresses = page.run("return [...document.querySelectorAll('#foul-list a')].map((shown) => shown.href)")
     files = {(cup.folder / f"{row['match']}.jsonl").as_uri() for row in rows(cup, "fouls")}
     files |= {(cup.folder / "replays" / f"{row['match']}.html").as_uri() for row in rows(cup, "fouls")}
+    files |= {(cup.folder / "entrants" / f"{row['name']}.html").as_uri() for row in rows(cup, "fouls")}
     assert files == set(addresses)
     assert all(Path(file.removeprefix("file://")).is_file() for file in files)
+
+
+def test_a_phone_shows_a_foul_and_its_replay(browser: Page, cup: Stage) -> None:
+    """At 390 pixels a foul's detail and the way to its replay stand on the screen, not beside it."""
+    page = opened(browser, cup, 390)
+    shown = """
+        return [...document.querySelectorAll('#foul-list tbody tr')].map((row) =>
+            [...row.querySelectorAll('.free, a')].map((part) => part.getBoundingClientRect().right))"""
+    lines = page.run(shown)
+    assert len(lines) == len(rows(cup, "fouls")) > 0
+    assert all(len(line) >= 4 and max(line) <= 390 for line in lines)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_of_an_entrant_fits_its_window(browser: Page, ruled_cup: Stage, width: int) -> None:
+    """On a phone and on a desk nothing sticks out of the page, and its tables sort."""
+    browser.emulate(width, 900)
+    for name in ("bot01", "latecomer"):
+        browser.open(ruled_cup.folder / "entrants" / f"{name}.html")
+        assert browser.run("return document.documentElement.scrollWidth") == width
+        outside = """
+            return [...document.querySelectorAll("section, .fact, h1, h2, p, .fouls a")]
+                .filter((box) => box.getBoundingClientRect().right > innerWidth + 1).map((box) => box.textContent)"""
+        assert browser.run(outside) == []
+        browser.run("document.querySelector('#opponents-table th:nth-child(2) button').click()")
+        names = column(browser, "#opponents-table", 2)
+        assert names == sorted(names)
+        assert browser.complaints() == []
 
 
 def test_hostile_players_do_nothing(browser: Page, hostile_cup: Stage) -> None:

@@ -58,11 +58,18 @@
     made.href = href;
     return made;
   };
-  const linksOf = (match) => {
+  const linksOf = (match, printed = "") => {
     const cell = element("td");
     const name = encodeURIComponent(match[0]);
     if (match[9]) cell.append(link(`${data.replays}${name}.html`, "replay"), " ");
     cell.append(link(`${data.records}${name}.jsonl`, "record"));
+    if (printed) cell.append(" ", link(data.records + encodeURIComponent(printed), "what it printed"));
+    return cell;
+  };
+  const whoIs = (entrant) => link(`${data.entrants}${encodeURIComponent(data.pages[entrant])}.html`, data.names[entrant]);
+  const headOf = (entrant) => {
+    const cell = element("th");
+    cell.append(whoIs(entrant));
     return cell;
   };
   const playersOf = (match) => {
@@ -70,8 +77,8 @@
     match[3].forEach((entrant, seat) => {
       const isFoul = match[6].includes(seat);
       const name = isFoul ? "player foul" : match[4][seat] === 1 ? "player first" : "player";
-      const player = element("span", `${data.names[entrant]} `, name);
-      player.append(element("small", isFoul ? "foul" : String(match[5][seat])));
+      const player = element("span", "", name);
+      player.append(whoIs(entrant), " ", element("small", isFoul ? "foul" : String(match[5][seat])));
       cell.append(player, " ");
     });
     return cell;
@@ -95,15 +102,15 @@
       columns: ["entrant", "cause", "rule", "turn", "detail", "match", ""],
       rows: data.fouls,
       values: (foul) => [data.names[foul[1]], foul[2], foul[3], foul[4], foul[5], data.matches[foul[0]][0]],
-      words: (foul) => [...foul.slice(2), wordsOf(data.matches[foul[0]])].join(" "),
+      words: (foul) => [...foul.slice(2, 6), wordsOf(data.matches[foul[0]])].join(" "),
       cells: (foul) => [
-        element("th", data.names[foul[1]]),
+        headOf(foul[1]),
         element("td", foul[2], "bad"),
         element("td", foul[3]),
         element("td", String(foul[4]), "n"),
         element("td", foul[5], "free"),
         element("td", data.matches[foul[0]][0]),
-        linksOf(data.matches[foul[0]]),
+        linksOf(data.matches[foul[0]], foul[6]),
       ],
     },
   };
@@ -131,6 +138,7 @@
       body.replaceChildren(...shown.map((row) => {
         const made = element("tr");
         made.append(...list.cells(row));
+        [...made.cells].forEach((cell, at) => { cell.dataset.title = list.columns[at]; });
         return made;
       }));
       count.textContent = rows.length ? `${first + 1} to ${first + shown.length} of ${rows.length}` : "none";
@@ -156,7 +164,11 @@
       for (const cell of head.children) cell.removeAttribute("aria-sort");
       show(0);
     });
-    head.append(...list.columns.map((title) => element("th", title, title.startsWith("turn") ? "n" : "")));
+    head.append(...list.columns.map((title) => {
+      const made = element("th", title, title.startsWith("turn") ? "n" : "");
+      made.title = data.columns[title] ?? "";
+      return made;
+    }));
     const thead = element("thead");
     thead.append(head);
     table.append(thead, body);

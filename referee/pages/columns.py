@@ -1,0 +1,49 @@
+"""What the columns of the pages mean, in a sentence each."""
+
+from collections.abc import Mapping
+
+COLUMNS: Mapping[str, str] = {
+    "#": "Place, from 1; equal entrants share one.",
+    "points": "Match points, those of byes included.",
+    "buchholz": "Tie-break: the points of all opponents together.",
+    "buchholz cut 1": "Tie-break: the opponents' points without the weakest one's.",
+    "median buchholz": "Tie-break: the opponents' points without the weakest and the strongest one's.",
+    "sonneborn berger": "Tie-break: the points of beaten opponents, and half of those of opponents that drew.",
+    "direct encounter": "Tie-break: the matches between those with equal points.",
+    "wins": "Tie-break: matches won alone.",
+    "score difference": "Tie-break: the game's points less the mean of the opponents'.",
+    "progressive": "Tie-break: the points after each round, added up.",
+    "played": "Matches that count, byes left out.",
+    "W-D-L": "Won, drawn and lost against each opponent; every two at a table are an encounter.",
+    "byes": "Rounds without an opponent.",
+    "fouls": "Matches in which it broke a rule and was expelled.",
+    "rating": "Strength estimated from all results at once, on Elo's scale.",
+    "± 95 %": "Half the width of the interval that holds the true value in 95 of 100 cases.",
+    "encounters": "Results that the rating rests on.",
+    "group": "Ratings of different groups can't be compared: they never met, not even through others.",
+    "LOS": "Likelihood of superiority: how likely it is that this one is stronger than the next one in the table, by"
+    " their ratings and intervals, the errors taken as independent.",
+    "95 % interval": "The line is where the true rating lies with 95 %; the thin mark is the mean of the field.",
+    "LOS by wins": "Likelihood of superiority: how likely it is that this one is stronger, by wins and losses alone,"
+    " as a normal approximation. Draws say nothing of it.",
+    "seat": "From 0, in the order in which they move in the first round; seat 0 moves first.",
+    "share": "Points of all that there were to win, a draw counting half; over 50 % is more than its share.",
+    "moves": "Moves that it was asked for.",
+    "mean": "Time for a move on average; the referee's own lag is taken off.",
+    "longest": "Time for its slowest move.",
+    "of its limit": "The largest share of a time limit that it used; over 100 % is too late.",
+    "turns": "Turns of the match.",
+    "turn": "The turn in which it happened; 0 is before the first.",
+    "rule": "Id of the rule of the game that was broken, or code of the protocol's error.",
+    "place": "In the match, from 1; who fouled has the last one.",
+    "scores": "The game's points by seat.",
+}
+"""Title of a column -> its meaning; what says itself what it means is not in it."""
+
+TEXTS = frozenset(
+    (
+        *("entrant", "opponent", "opponents", "match", "players", "why", "", "95 % interval"),
+        *("at", "decision", "about", "reason", "by", "from", "until"),
+    )
+)
+"""Titles of columns that are no numbers, and stand to the left."""

@@ -1,0 +1,141 @@
+"""Makes an entrant of a tournament a page of its own: results, opponents, seats, rating, fouls, time and matches."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import quote
+
+from ..tournament.crosstable import HeadToHead
+from ..tournament.events import Ruling
+from ..tournament.match_context import FoulEntry, MatchEntry
+from ..tournament.standings import Standing
+from . import report_charts as charts
+from .causes import Causes, placeless, short_cause
+from .encounters import superiority
+from .rendering import page
+from .report import PageLinks
+from .summary import Summary
+from .words import moment, number
+
+MOST_MATCHES = 2000
+"""Lines of a list that stands in the page itself; a browser opens that at once."""
+
+
+class _Opponent(NamedTuple):
+    """Somebody whom the entrant met."""
+
+    line: Standing
+    met: HeadToHead
+    superiority: float | None
+
+
+class _Match(NamedTuple):
+    """A line of its matches."""
+
+    match: str
+    has_replay: bool
+    is_counted: bool
+    seat: int
+    others: list[int]
+    place: int | str
+    scores: str
+    turns: int
+
+
+def entrant_page(summary: Summary, entrant: int, links: PageLinks) -> str:
+    """Return what a tournament brought one entrant, as one HTML document.
+
+    Args:
+        summary: of the tournament's course so far.
+        entrant: whose page it is.
+        links: to records, replays and other pages.
+    """
+    entries = summary.entries_of[entrant]
+    return page(
+        "entrant",
+        {},
+        looks="report",
+        summary=summary,
+        links=links,
+        entrant=entrant,
+        name=summary.names[entrant],
+        title=summary.spec.name,
+        remarks=list(_remarks(summary, entrant)),
+        facts=list(_facts(summary, entrant)),
+        drawings=charts.rating_drawings(summary, entrant),
+        rulings=list(_rulings(summary, entrant)),
+        opponents=list(_opponents(summary, entrant)),
+        fouls=list(_fouls(summary, entrant, links)),
+        byes=[(bye, worth) for bye, worth in summary.byes if bye.seats[0] == entrant],
+        ways=[f"{quote(name)}.html" for name in summary.pages],
+        matches=[_match(summary, entrant, entry, links) for entry in entries[-MOST_MATCHES:]],
+        left_out=max(len(entries) - MOST_MATCHES, 0),
+    )
+
+
+def _remarks(summary: Summary, entrant: int) -> Iterator[str]:
+    """Yield what happened to it besides its matches."""
+    if entrant in summary.joined:
+        yield f"joined at {moment(summary.joined[entrant])}"
+    for changed, at in summary.history.changes:
+        if changed == entrant:
+            yield f"another program from {moment(at)} on"
+    if entrant in summary.suspended:
+        yield f"{summary.state_of(entrant)}: {short_cause(summary.suspended[entrant])}"
+
+
+def _facts(summary: Summary, entrant: int) -> Iterator[tuple[str, str]]:
+    """Yield what it has come to, with the noun that goes with it."""
+    line = next(line for line in summary.standings if line.entrant == entrant)
+    record, rating = summary.records[entrant], summary.ratings[entrant]
+    yield f"{line.place}.", f"of {len(summary.names)}"
+    yield number(line.points), "points"
+    yield f"{record.wins}-{record.draws}-{record.losses}", "won, drawn, lost"
+    if rating.played:
+        yield f"{rating.rating:.0f} ± {rating.error:.0f}", "rating"
+    yield str(line.played), "match" if line.played == 1 else "matches"
+    for count, noun, nouns in ((line.byes, "bye", "byes"), (summary.fouls_of(entrant), "foul", "fouls")):
+        if count:
+            yield str(count), noun if count == 1 else nouns
+
+
+def _rulings(summary: Summary, entrant: int) -> Iterator[tuple[str, Ruling]]:
+    """Yield the rulings on it, and on its matches."""
+    matches = {entry.match for entry in summary.entries_of[entrant]}
+    for at, ruling in summary.rulings:
+        if ruling.entrant == summary.names[entrant] or ruling.match in matches:
+            yield at, ruling
+
+
+def _opponents(summary: Summary, entrant: int) -> Iterator[_Opponent]:
+    """Yield whom it met, the first of the standings first."""
+    met = summary.tournament.table.opponents(entrant)
+    for line in summary.standings:
+        if line.entrant in met:
+            yield _Opponent(line, met[line.entrant], superiority(met[line.entrant]))
+
+
+def _match(summary: Summary, entrant: int, entry: MatchEntry, links: PageLinks) -> _Match:
+    """Return a match as its entrant sees it."""
+    entrants = entry.fixture.entrants
+    seat = entrants.index(entrant)
+    is_counted = entry.match not in summary.uncounted
+    is_foul = any(foul.seat == seat for foul in entry.fouls)
+    return _Match(
+        match=entry.match,
+        has_replay=entry.match in links.replayed,
+        is_counted=is_counted,
+        seat=seat,
+        others=[other for other in entrants if other != entrant],
+        place="" if not is_counted else "foul" if is_foul else summary.places(entry)[seat],
+        scores=" : ".join(map(str, entry.scores)),
+        turns=entry.turns,
+    )
+
+
+def _fouls(summary: Summary, entrant: int, links: PageLinks) -> Iterator[tuple[MatchEntry, FoulEntry, str, str]]:
+    """Yield its fouls that count, each with its cause, in full the first time, and the file of what it printed."""
+    causes = Causes()
+    for entry in summary.entries_of[entrant]:
+        for foul in entry.fouls if entry.match not in summary.uncounted else ():
+            if entry.fixture.entrants[foul.seat] == entrant:
+                yield entry, foul, placeless(causes.tell("", foul.detail)), links.printed_by(entry, foul.seat)

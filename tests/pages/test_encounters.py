@@ -1,0 +1,106 @@
+"""Wins, draws and losses by seat, how likely superiority is, and how a rating came about."""
+
+from random import Random
+
+import pytest
+
+from referee.pages.encounters import by_seat, rated_superiority, share_error, superiority, total
+from referee.pages.rating_course import MEAN, MOST_POINTS, Encounters
+from referee.tournament.crosstable import HeadToHead
+from referee.tournament.events import Begun
+from referee.tournament.history import History
+from referee.tournament.points import Scoring
+from referee.tournament.ratings.elo import Rating, elo_ratings
+
+from ..tournament.courses import AT, Troubles, events_of, spec_of, tournament_of
+from .tournaments import Stage
+
+
+def rating(value: float, error: float, group: int = 0) -> Rating:
+    """Return a rating of somebody."""
+    return Rating(entrant=0, rating=value, error=error, played=1, group=group)
+
+
+@pytest.mark.parametrize(
+    ("wins", "draws", "losses", "expected"),
+    [
+        (0, 0, 0, None),
+        (0, 5, 0, None),
+        (1, 0, 1, 0.5),
+        (1, 0, 0, 0.841),
+        (0, 0, 1, 0.159),
+        (8, 3, 1, 0.990),
+        (600, 0, 400, 1.0),
+    ],
+)
+def test_superiority_follows_from_wins_and_losses(wins: int, draws: int, losses: int, expected: float | None) -> None:
+    """The normal distribution at (wins - losses) / sqrt(wins + losses); of draws alone nothing follows."""
+    found = superiority(HeadToHead(wins=wins, draws=draws, losses=losses))
+    assert found == (None if expected is None else pytest.approx(expected, abs=0.001))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (rating(1500, 100), rating(1500, 50), 0.5),
+        (rating(1600, 100), rating(1500, 0), 0.975),
+        (rating(1500, 0), rating(1600, 100), 0.025),
+        (rating(1600, 100), rating(1500, 100, group=1), None),
+        (rating(1500, 0), rating(1500, 0), None),
+    ],
+)
+def test_superiority_by_ratings(one: Rating, other: Rating, expected: float | None) -> None:
+    """A lead of one interval leaves 2.5 %; ratings of different groups say nothing."""
+    found = rated_superiority(one, other)
+    assert found == (None if expected is None else pytest.approx(expected, abs=0.001))
+
+
+def test_a_share_is_never_certain() -> None:
+    """A few wins without a loss have an interval, a larger sample has a smaller one, and draws make it smaller."""
+    few, many = HeadToHead(wins=3), HeadToHead(wins=300)
+    assert 0 < share_error(many) < share_error(few)
+    assert share_error(HeadToHead(draws=50)) < share_error(HeadToHead(wins=25, losses=25))
+    assert share_error(HeadToHead(wins=48, losses=48)) == pytest.approx(0.098, abs=0.001)
+
+
+@pytest.mark.parametrize(("seats", "teams"), [(2, ()), (3, ()), (4, ((0, 2), (1, 3)))])
+def test_seats_amount_to_the_crosstable(seats: int, teams: tuple[tuple[int, ...], ...]) -> None:
+    """Whoever sat where: all seats of an entrant together are its wins, draws and losses against everybody."""
+    history = played(9, seats, teams)
+    counted = [entry for entry in history.entries if entry.void is None and entry.match not in history.disregarded]
+    found = by_seat(counted, history.tournament.spec.scoring, 9, seats)
+    table = history.tournament.table
+    assert [total(each) for each in found] == [total(table.opponents(entrant).values()) for entrant in range(9)]
+    assert sum(met.played for each in found for met in each) > 0
+
+
+def played(size: int, seats: int, teams: tuple[tuple[int, ...], ...] = ()) -> History:
+    """Return a tournament that was simulated, with fouls and void matches."""
+    scoring = Scoring(teams=teams)
+    history = History(tournament_of(spec_of(size, "roundrobin", seats, scoring=scoring)))
+    history.take(Begun(at=AT))
+    for event in events_of(history.tournament, Random(seats), troubles=Troubles(void=0.1, failed=0.1)):
+        history.take(event)
+    return history
+
+
+def test_a_course_ends_at_the_rating() -> None:
+    """In matches of two the last value is the rating that all results together give; it begins at the mean."""
+    history = played(12, 2)
+    ratings = [each.rating for each in elo_ratings(history.tournament.table)]
+    encounters = Encounters(list(history.played), history.tournament.spec.scoring)
+    for entrant, value in enumerate(ratings):
+        course = encounters.course(entrant, ratings)
+        assert course[0] == (0, MEAN)
+        assert len(course) > 5
+        assert course[-1][1] == pytest.approx(value, abs=0.5)
+        assert [count for count, _ in course] == sorted({count for count, _ in course})
+
+
+def test_a_course_is_short(cup: Stage) -> None:
+    """Of many results some points are kept, the last one among them; without results there is the mean alone."""
+    many = Encounters(list(cup.history.played) * 50, cup.spec.scoring)
+    course = many.course(0, [MEAN] * 9)
+    assert len(course) == MOST_POINTS + 1
+    assert course[-1][0] == 50 * cup.tournament.table.sums(0).played
+    assert Encounters([], cup.spec.scoring).course(0, [MEAN] * 9) == [(0, MEAN)]

@@ -1,0 +1,123 @@
+"""The pages of entrants as text: what stands in them, where their links lead, and what is never markup."""
+
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from referee.pages import entrant_page as module
+from referee.pages.columns import COLUMNS
+from referee.record.printed import output_path
+from referee.tournament.placing import placed
+from referee.tournament.tie_breaks import TIE_BREAKS
+
+from .matches import IMAGE, SCRIPT
+from .reports import entrant_page, page, report, section
+from .tournaments import Cast, Stage, spec
+
+
+def addresses(text: str) -> list[str]:
+    """Return where the links of a page lead."""
+    return [unescape(found) for found in re.findall(r'<a [^>]*href="([^"]*)"', text)]
+
+
+def test_every_link_leads_somewhere(ruled_cup: Stage, tmp_path: Path) -> None:
+    """Those of the report, also of one that lies elsewhere, and those of each entrant: file and place are there."""
+    elsewhere = tmp_path / "a b" / "page.html"
+    elsewhere.parent.mkdir()
+    report(ruled_cup, html=elsewhere)
+    for start in (ruled_cup.folder / "report.html", elsewhere):
+        pages = [start, *(start.parent / "entrants").iterdir()]
+        assert len(pages) == 1 + len(ruled_cup.spec.entrants)
+        for path in pages:
+            for address in addresses(path.read_text(encoding="utf-8")):
+                way, _, place = address.partition("#")
+                target = (path.parent / unquote(way)).resolve() if way else path
+                assert target.is_file(), (path, address)
+                assert not place or f'id="{place}"' in target.read_text(encoding="utf-8"), (path, address)
+
+
+def test_a_page_tells_all_of_an_entrant(ruled_cup: Stage) -> None:
+    """Its place, its opponents, its seats, its time, its matches, and where they can be seen."""
+    for line in placed(ruled_cup.tournament):
+        text = entrant_page(ruled_cup, ruled_cup.spec.entrants[line.entrant].name)
+        met = ruled_cup.tournament.table.opponents(line.entrant)
+        assert f"{line.place}. of 10" in " ".join(re.sub(r"<[^>]*>", " ", text.partition("<main")[0]).split())
+        assert len(re.findall(r'<tr id="v\d+"', text)) == len(met)
+        mine = [entry for entry in ruled_cup.entries if line.entrant in entry.fixture.entrants]
+        assert re.findall(r"<tr><td><a [^>]*>(cup-[^<]+)<", text) == [entry.match for entry in mine]
+        has_fouled = any(entry.fixture.entrants[foul.seat] == line.entrant for entry in mine for foul in entry.fouls)
+        assert ('id="fouls"' in text) == has_fouled
+
+
+def test_what_happened_besides_is_told(ruled_cup: Stage) -> None:
+    """Rulings with their reasons, who joined late, whose program changed, and when the tournament was run."""
+    text = page(ruled_cup)
+    assert "2026-01-01 02:30 UTC withdraw bot05 its author asked for it jury" in section(text, "rulings")
+    assert f"disqualify bot06 {SCRIPT} jury" in section(text, "rulings")
+    assert "latecomer joined at 2026-01-01 02:30 UTC" in section(text, "joined")
+    assert "bot03 its matches from 2026-01-01 02:30 UTC on" in section(text, "changed")
+    assert "bot05 withdrawn: its author" in section(text, "suspended")
+    assert "bot06 disqualified: " in section(text, "suspended")
+    assert "2026-01-01 00:00 UTC 2026-01-01 02:30 UTC" in section(text, "course")
+    assert "joined at 2026-01-01 02:30 UTC" in entrant_page(ruled_cup, "latecomer")
+    assert "another program from 2026-01-01 02:30 UTC on" in entrant_page(ruled_cup, "bot03")
+    assert "award cup-00001 to " in section(entrant_page(ruled_cup, ruled_cup.entries[0].names[0]), "rulings")
+
+
+def test_what_a_program_printed_is_linked_if_it_is_there(tmp_path: Path) -> None:
+    """The file beside the record, at the foul, in the report and in the entrant's page; elsewhere nothing."""
+    stage = Stage(spec(3, "roundrobin"), tmp_path, Cast(cheats={0: 1, 1: 2})).play()
+    first, second = (
+        (entry.match, foul.seat, entry.names[foul.seat]) for entry in stage.entries for foul in entry.fouls
+    )
+    path = output_path(tmp_path, *first)
+    path.write_text("Traceback")
+    report(stage)
+    assert f"../{path.name}" in addresses(entrant_page(stage, first[2]))
+    assert f'"{path.name}"' in page(stage)
+    assert page(stage).count(".stderr") == 1
+    assert ".stderr" not in entrant_page(stage, second[2])
+
+
+def test_hostile_names_are_text_and_lead_nowhere_else(hostile_cup: Stage) -> None:
+    """No name is markup or a way to another folder: who is not called as players are has a page by number."""
+    pages = list((hostile_cup.folder / "entrants").iterdir())
+    assert {path.name for path in pages} == {f"entrant-{number}.html" for number in range(4)}
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        assert SCRIPT not in text
+        assert IMAGE not in text
+        assert "\x1b" not in text
+        assert len(re.findall("<script", text)) == len(re.findall("</script", text)) == 2
+        assert "default-src 'none'" in text
+        assert re.findall(r"<(?:link|img|iframe|object|embed|base|form)\b", text) == []
+
+
+def test_a_long_list_is_cut(cup: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last matches stand in the page, and how many are left out."""
+    monkeypatch.setattr(module, "MOST_MATCHES", 2)
+    target = tmp_path / "page.html"
+    report(cup, html=target)
+    played = [entry.match for entry in cup.entries if 0 in entry.fixture.entrants]
+    text = (tmp_path / "entrants" / "bot00.html").read_text(encoding="utf-8")
+    assert re.findall(r"<tr><td><a [^>]*>(cup-[^<]+)<", text) == played[-2:]
+    assert f"The last 2; {len(played) - 2} before them stand in matches.csv." in text
+
+
+def test_every_number_says_what_it_means(cup: Stage) -> None:
+    """The head of each column of the standings has a title, whatever the tie-breaks are."""
+    heads = re.findall(r"<th ([^>]*)>([^<]*)</th>", page(cup).partition('id="crosstable"')[0])
+    assert [title for attributes, title in heads if "title=" not in attributes] == ["entrant"]
+    assert {name.replace("-", " ") for name in TIE_BREAKS} <= COLUMNS.keys()
+
+
+def test_pages_are_written_anew(cup: Stage, tmp_path: Path) -> None:
+    """A report that is made again replaces them."""
+    folder = Path(shutil.copytree(cup.folder, tmp_path / "copy"))
+    (folder / "entrants" / "bot00.html").write_text("old")
+    report(cup, html=folder / "report.html")
+    assert (folder / "entrants" / "bot00.html").read_text(encoding="utf-8") != "old"
