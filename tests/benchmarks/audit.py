@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from referee import chance
-from referee.app.records.audit import Demands, audit_record
+from referee.app.records.audit import Demands, examine
 from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
@@ -94,7 +94,7 @@ def _read(path: Path) -> None:
 
 
 def _audit(path: Path) -> None:
-    assert audit_record(path, Demands()).holds
+    assert examine(path, Demands()).report.holds
 
 
 def _timed(work: Callable[[], object]) -> float:
