@@ -126,20 +126,14 @@ class Gauntlet(PairingFormat[State]):
             return state
         due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
         held = {*state.held, *(pairing.number for pairing in state.due if entrant in pairing.seats)}
-        coming = map(state.rota.pairing, (*held, *state.rota.numbers(entrant, state.next)))
-        lost = sum(
-            entrant in pairing.seats and state.withdrawn.isdisjoint(pairing.seats)
-            for pairing in coming
-            if pairing is not None
-        )
+        lost = _still_to_come(replace(state, held=tuple(held)), entrant, state.withdrawn)
         left = replace(state, due=due, held=tuple(sorted(held)), given_up=state.given_up + lost)
         return _filled(replace(left, withdrawn=state.withdrawn | {entrant}))
 
     def reinstate(self, state: State, entrant: int) -> State:
         """Return the state with somebody who plays on; walkovers that were given stay."""
         withdrawn = state.withdrawn - {entrant}
-        coming = map(state.rota.pairing, state.rota.numbers(entrant, state.next))
-        back = sum(pairing is not None and withdrawn.isdisjoint(pairing.seats) for pairing in coming)
+        back = _still_to_come(state, entrant, withdrawn)
         return _filled(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
 
     def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
@@ -147,13 +141,24 @@ class Gauntlet(PairingFormat[State]):
         return state
 
 
+def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int:
+    """Return how many pairings of an entrant are neither due nor through, those with somebody withdrawn left out."""
+    coming = map(state.rota.pairing, (*state.held, *state.rota.numbers(entrant, state.next)))
+    return sum(
+        pairing is not None and entrant in pairing.seats and withdrawn.isdisjoint(pairing.seats) for pairing in coming
+    )
+
+
 def _filled(state: State) -> State:
     """Return the state with as many pairings due as may be; those of an entrant that is single come in their order."""
     due, held, number = list(state.due), list[int](), state.next
     last = state.rota.rounds * state.rota.challengers
     busy = {seat for pairing in due for seat in pairing.seats} & state.single
+    bound = state.single.intersection(range(state.rota.challengers)) - state.withdrawn
     waiting = list(reversed(state.held))
     while waiting or (number <= last and len(due) + len(held) < max(_WINDOW, state.rota.entrants)):
+        if len(bound) == state.rota.challengers and bound <= busy:
+            break  # every pairing has a challenger, and each of them is playing
         if waiting:
             looked_at = waiting.pop()
         else:
@@ -168,4 +173,4 @@ def _filled(state: State) -> State:
             held.append(looked_at)
         busy.update(state.single.intersection(pairing.seats))
     due.sort(key=lambda pairing: pairing.number)
-    return replace(state, due=tuple(due), held=tuple(held), next=number)
+    return replace(state, due=tuple(due), held=(*held, *reversed(waiting)), next=number)

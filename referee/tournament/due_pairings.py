@@ -39,6 +39,10 @@ class DuePairings:
     def __iter__(self) -> Iterator[int]:
         return iter(tuple(self._pairings))
 
+    def outdated(self, now: Mapping[int, Pairing]) -> list[int]:
+        """Return the numbers of the pairings that are not due any more, or are others now."""
+        return [number for number, pairing in self._pairings.items() if now.get(number) != pairing]
+
     def fixtures(self, number: int) -> tuple[Fixture, ...]:
         """Return the legs of a pairing that have no result; none if it is not due."""
         return self._open.get(number, ())

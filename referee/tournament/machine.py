@@ -72,6 +72,8 @@ class Tournament:
         self.concluded: list[PlayedPairing] = []
         """The pairings that were through with the last event, byes among them."""
         self._decided = Decisions(Crosstable(field, spec.scoring))
+        self._settled: Any = None
+        """The format's state from which it was told last what is due."""
         self._asked_round = 0
         """The last round that somebody was asked to pair."""
         self._commands: list[c.TournamentCommand] = []
@@ -131,7 +133,8 @@ class Tournament:
         """
         self._commands, self.concluded = [], []
         self._take(event)
-        self._settle()
+        if self._state is not self._settled:
+            self._settle()
         return tuple(self._commands)
 
     # --- events
@@ -356,14 +359,14 @@ class Tournament:
                 self._give_bye(pairing)
             due = self._format.due(self._state)
         now = {pairing.number: pairing for pairing in due}
-        for number in self._due:
-            if number not in self.taken_back and now.get(number) != self._due[number]:
+        for number in self._due.outdated(now):
+            if number not in self.taken_back:
                 self._give_up(number)
         for pairing in due:
             if pairing.number not in self._due:
                 for fixture in self._due.add(pairing):
                     self._tell(c.PlayMatch(fixture=fixture))
-        self._order = tuple(now)
+        self._order, self._settled = tuple(now), self._state
         asked = self.to_pair
         if asked is not None and asked.round != self._asked_round:
             self._asked_round = asked.round

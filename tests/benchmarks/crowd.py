@@ -104,8 +104,8 @@ def differences(folder: Path) -> list[str]:
     """Return in what the standings are not those that follow from the records."""
     with (folder / "standings.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
-    spec = json.loads((folder / "spec.json").read_text())["spec"]
-    names = [item["name"] for item in spec["entrants"]]
+    with (folder / f"{NAME}.jsonl").open() as record:
+        names = [item["name"] for item in json.loads(record.readline())["spec"]["entrants"]]
     gone = {names.index(line["name"]) for line in lines if line["suspended"]}
     naive = Naive(len(names), 2, results(folder, len(names), gone), sorted(gone))
     values = {
@@ -130,10 +130,10 @@ def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
     met: dict[int, set[int]] = defaultdict(set)
     for path in sorted(folder.glob(f"{NAME}-*.jsonl")):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        context, result = lines[0]["context"], lines[-2]["result"]
+        fixture, result = lines[0]["context"]["fixture"], lines[-2]["result"]
         if result["void"] is None:
-            found.append(_played(context, result))
-            met[context["round"]] |= set(context["entrants"])
+            found.append(_played(fixture, result))
+            met[fixture["round"]] |= set(fixture["entrants"])
     last = {item: max((number for number, seats in met.items() if item in seats), default=0) for item in gone}
     for number, seats in met.items():
         absent = (item for item in set(range(entrants)) - seats if item not in gone or number < last[item])
@@ -141,8 +141,8 @@ def results(folder: Path, entrants: int, gone: set[int]) -> list[PlayedPairing]:
     return found
 
 
-def _played(context: dict[str, Any], result: dict[str, Any]) -> PlayedPairing:
-    pairing = Pairing(number=context["number"], round=context["round"], seats=tuple(context["entrants"]))
+def _played(fixture: dict[str, Any], result: dict[str, Any]) -> PlayedPairing:
+    pairing = Pairing(number=fixture["number"], round=fixture["round"], seats=tuple(fixture["entrants"]))
     return PlayedPairing(
         pairing=pairing,
         ranking=tuple(tuple(group) for group in result["ranking"]),

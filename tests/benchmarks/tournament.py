@@ -22,10 +22,12 @@ from typing import Any
 
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.pairing.base import Pairing, PairingFormat, PlayedPairing
+from referee.tournament import commands as c
+from referee.tournament import events as e
 from referee.tournament.placing import placed
-from tests.tournament.courses import FORMATS, SALT, Troubles, happenings, spec_of, take, tournament_of
+from tests.tournament.courses import FORMATS, SALT, Troubles, begun, events_of, spec_of, take
 
-AT = "2026-01-01T00:00:00.000+00:00"
+KEY = "00" * 32
 TABLES = 32
 TABLES_PLAYED = (1, 8, 64)
 STANDINGS_EVERY = 1000
@@ -146,19 +148,17 @@ def simulate(name: str, entrants: int, matches: int) -> int:
     format_options = {"matches": matches} if name == "ladder" else {"cycles": max(1, round(matches / pairs))}
     spec = spec_of(entrants, name, format_options=format_options, tie_breaks=("direct-encounter", "wins"))
     watch, peaks = Stopwatch(), []
-    tournament = tournament_of(spec, TimedFormat(FORMATS[name], watch))
-    begun, done = time.perf_counter(), 0
+    tournament = begun(spec, TimedFormat(FORMATS[name], watch))
+    began, done = time.perf_counter(), 0
     with tempfile.TemporaryDirectory() as folder, closing(Ledger(url_of(Path(folder) / FILE))) as ledger:
-        ledger.found(spec, SALT)
-        for happening in happenings(tournament, Random(1), tables=TABLES, troubles=TROUBLES):
-            if happening.entry is None:
-                with watch.part("ledger"):
-                    ledger.opened(happening.match, happening.context, AT)
-                continue
-            with watch.part("ledger"):
-                ledger.take(happening.entry, AT)
+        ledger.found(spec, SALT, KEY)
+        for line, event in enumerate(events_of(tournament, Random(1), tables=TABLES, troubles=TROUBLES), 1):
             with watch.part("fold"):
-                take(tournament, happening.entry)
+                commands = take(tournament, event)
+            with watch.part("ledger"):
+                ledger.take(spec.name, c.TakenStep(line=line, hash=f"{line:064x}", event=event, commands=commands))
+            if not isinstance(event, e.MatchClosed):
+                continue
             done += 1
             if done % STANDINGS_EVERY == 0:
                 with watch.part("standings"):
@@ -167,11 +167,11 @@ def simulate(name: str, entrants: int, matches: int) -> int:
                 peaks.append(_peak_mib())
         peaks.append(_peak_mib())
         with watch.part("ledger, read again"):
-            assert sum(1 for _ in ledger.entries(spec.name)) == done
+            assert sum(row[0] == "results" for row in ledger.rows(spec.name)) == done
         peaks.append(_peak_mib())
         size = (Path(folder) / FILE).stat().st_size / 1e6
     watch.spent_s["fold"] -= watch.spent_s["pairing"]
-    print(f"{name}, {entrants} entrants: {done} matches in {time.perf_counter() - begun:.0f} s; ledger {size:.0f} MB")
+    print(f"{name}, {entrants} entrants: {done} matches in {time.perf_counter() - began:.0f} s; ledger {size:.0f} MB")
     for part, spent_s in watch.spent_s.items():
         print(f"  {part:<20} {spent_s:7.1f} s {done / spent_s:9.0f} matches a second")
     print(f"  memory at most: {peaks[0]} MiB after {matches // 10} matches, {peaks[-1]} MiB after all", flush=True)

@@ -95,6 +95,18 @@ def test_who_withdraws_from_a_gauntlet_leaves_walkovers_to_the_challengers() -> 
     assert byes == {0: 2, 1: 2}
 
 
+@pytest.mark.parametrize("entrant", range(6))
+@pytest.mark.parametrize("challengers", [1, 2, 3])
+def test_who_comes_back_before_a_walkover_was_given_misses_nothing(entrant: int, challengers: int) -> None:
+    """Nothing is given up then, though some of its pairings wait for a challenger who plays."""
+    state = started(FORM, field(6), challengers=challengers)
+    gone = FORM.withdraw(state, entrant)
+    assert FORM.given_up(gone) == 2 * (6 - challengers if entrant < challengers else challengers)
+    if not any(pairing.is_bye for pairing in FORM.due(gone)):
+        back = FORM.reinstate(gone, entrant)
+        assert (FORM.given_up(back), FORM.due(back)) == (0, FORM.due(state))
+
+
 def test_a_field_of_challengers_only_is_refused() -> None:
     """They would have nobody to play."""
     with pytest.raises(BadFormat, match="3 challengers of 3 entrants leave no opponents"):

@@ -17,8 +17,8 @@ from ..common import EXISTING_FOLDER, FILE, console, json_option, out, print_jso
 def manifest(folder: Path, path: Path | None, as_json: bool) -> None:
     """Sign the list of all records below FOLDER, so that none can be taken away or slipped in.
 
-    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. Where the records of a
-    tournament tell of one that is not there, nothing is signed, and that one is named.
+    It is written to FOLDER/MANIFEST.json; `referee audit FOLDER` checks it from then on. The folder of a tournament
+    needs none: the tournament's own record is signed, and tells of every match.
 
     Exit status: 0 written, 1 a record is missing or has no seal of this key, 2 used wrongly.
     """

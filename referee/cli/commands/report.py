@@ -30,7 +30,7 @@ from ..views.standings import plain_standings, standings_table
 def report_command(
     folder: Path, html: Path | None, csv: Path | None, pgn: Path | None, replays: str, jobs: int, as_json: bool
 ) -> None:
-    """Report on a tournament, while it runs or afterwards: FOLDER has its records and its spec.json.
+    """Report on a tournament, while it runs or afterwards: FOLDER has its records.
 
     Written are: report.html, one page with standings, crosstable, ratings, progress, fouls, time and every match, which
     needs nothing but a browser; standings.csv, crosstable.csv, matches.csv and fouls.csv; tournament.json with
