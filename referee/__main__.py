@@ -1,15 +1,24 @@
 """The program `referee`; `python -m referee` is the same."""
 
+import os
 import signal
+import sys
+from types import FrameType
 
 
 def run() -> None:
-    """Be this process's program; until it takes signals itself, the first one ends it without a word."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # while all that it needs is imported
+    """Be this process's program; while all that it needs is imported, Ctrl-C ends it."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
+        signal.signal(signal.SIGINT, _stop)
     from .cli.main import main  # noqa: PLC0415  # as above
 
     main(prog_name="referee")
+
+
+def _stop(number: int, _where: FrameType | None) -> None:
+    """End at once; called by Python. There is nothing to tidy up, and a half-done import would show its traceback."""
+    os.write(sys.stderr.fileno(), b"stopped before anything was begun\n")
+    os._exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import msgspec
 
 from ..games.base import Game
 from ..pairing.base import PairingFormat
-from ..plugins import Registry
+from ..plugins import Registry, UnknownName
+from ..text import nearest
 
 
 def everything(known: Registry) -> dict[str, Any]:
@@ -17,6 +18,20 @@ def everything(known: Registry) -> dict[str, Any]:
         "house_players": [{name: getattr(player, name) for name in ("name", "games", "summary")} for player in players],
         "formats": [outlined(form) for form in known.formats.values()],
     }
+
+
+def find_topic(name: str, known: Registry) -> Game[Any, Any, Any] | PairingFormat[Any]:
+    """Return the game or the format of a name.
+
+    Raises:
+        UnknownName: there is none; the text says which one was probably meant.
+    """
+    topics: dict[str, Game[Any, Any, Any] | PairingFormat[Any]] = {**known.games, **known.formats}
+    if name in known.players:
+        raise UnknownName(f"house:{name} is a house player; `referee list` tells how it plays")
+    if name not in topics:
+        raise UnknownName(f"there is no game or pairing format {name!r}{nearest(name, topics)}")
+    return topics[name]
 
 
 def described(game: Game[Any, Any, Any]) -> dict[str, Any]:

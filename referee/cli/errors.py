@@ -46,6 +46,7 @@ def worded() -> Iterator[None]:
     except BrokenPipeError:  # nobody reads on: it ends as other programs do then, and says nothing of what it checked
         sys.exit(SIGNALLED + signal.SIGPIPE)
     except KeyboardInterrupt:
+        console.say("stopped")
         sys.exit(SIGNALLED + signal.SIGINT)
     except OSError as error:
         if error.errno in _OF_PATHS and error.filename is not None:

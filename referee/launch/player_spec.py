@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -20,9 +21,11 @@ from ..errors import RefereeError
 from ..files.links import SymbolicLinks, TangledLinksError
 from ..files.small import BadFile, read_small
 from ..files.tree import BadTree, is_of_the_machine, shown, walk
+from ..text import nearest, visible
 
 _RUNNERS = {".py": "python3", ".js": "node"}
 """Ending of a file -> the program that runs it, to be suggested."""
+_NEEDS = 'a player\'s folder needs that file, with name = "ada" and run = "python3 player.py"'
 _SHOWN_CHARS = 200
 
 
@@ -35,7 +38,7 @@ class PlayerError(RefereeError):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text))
+        super().__init__(visible(text))
 
 
 _BUILDS = {"go.mod": "go build", "Cargo.toml": "cargo build --release", "Makefile": "make"}
@@ -129,8 +132,8 @@ def read_folder(folder: Path) -> Launch:
     path = folder / "player.toml"
     if not folder.is_dir():
         raise PlayerError(no_folder(folder))
-    if not os.path.lexists(path):  # before everything else in it is looked at: it may be any folder
-        raise PlayerError(f"{path}: No such file or directory; a player's folder needs that file")
+    if not os.path.lexists(path):  # before all that there is in its place is looked at
+        raise PlayerError(f"there is no player.toml in {folder}; {_NEEDS}")
     refuse_escapes(folder)
     toml = _read_toml(path)
     argv = _split(toml.run, f"{path}: `run`")
@@ -143,21 +146,36 @@ def read_folder(folder: Path) -> Launch:
 def _read_toml(path: Path) -> PlayerToml:
     """Read the file that says how a folder's player is started."""
     try:
-        toml = msgspec.convert(tomllib.loads(read_small(path).decode()), PlayerToml)
+        content = tomllib.loads(read_small(path).decode())
     except BadFile as error:
         raise PlayerError(f"{path}: {error.strerror}") from None
     except OSError as error:
-        raise PlayerError(f"{path}: {error.strerror}; a player's folder needs that file") from None
-    except msgspec.ValidationError as error:
-        known = ", ".join(field.name for field in msgspec.structs.fields(PlayerToml))
-        raise PlayerError(f"{path}: {error}; a player.toml has the keys {known}, and needs name and run") from None
+        raise PlayerError(f"{path}: {error.strerror}; {_NEEDS}") from None
     except (ValueError, RecursionError) as error:  # no UTF-8, no TOML, a number of thousands of digits, or too deep
         raise PlayerError(f"{path} is no TOML: {error}") from None
-    for key, text in msgspec.structs.asdict(toml).items():
+    if mistakes := "; ".join(_mistakes(content)):
+        raise PlayerError(f"{path}: {mistakes}")
+    return msgspec.convert(content, PlayerToml)
+
+
+def _mistakes(content: dict[str, Any]) -> Iterator[str]:
+    """Yield everything that is wrong in a player.toml, in a few words each."""
+    fields = {field.name: field for field in msgspec.structs.fields(PlayerToml)}
+    for key, field in fields.items():
+        if key not in content:
+            if field.required:
+                yield f"`{key}` is missing"
+            continue
+        try:
+            text = msgspec.convert(content[key], field.type)
+        except msgspec.ValidationError as error:
+            yield f"`{key}`: {error}"
+            continue
         odd = next((char for char in "".join(text) if not char.isprintable()), None)
         if odd is not None:
-            raise PlayerError(f"{path}: `{key}` has the character {odd!a}, which can't be shown; leave it out")
-    return toml
+            yield f"`{key}` has the character {odd!a}, which can't be shown; leave it out"
+    for key in (key for key in content if key not in fields):
+        yield f"there is no key `{key}`{nearest(key, fields)}"
 
 
 def no_folder(path: Path) -> str:

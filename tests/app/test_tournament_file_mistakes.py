@@ -28,6 +28,7 @@ NOBODY = 'entrants: nobody takes part; entrants = ["house:greedy", "mine"], or e
 TOO_FEW = "too few: a match has 2 seats"
 TOML = "; texts stand in quotation marks, tables in brackets"
 HOUSES = ", ".join(sorted(REGISTRY.players))
+NEEDS = """a player's folder needs that file, with name = "ada" and run = "python3 player.py\""""
 OTHERS = "cmd:COMMAND or a folder with player.toml"
 FORMS = 'a player is "house:NAME", "cmd:COMMAND", a folder with player.toml, or "remote"'
 WHOLE_FILES: list[tuple[str, str | bytes, Expected]] = [
@@ -163,11 +164,7 @@ ENTRANTS: list[tuple[str, str, Expected]] = [
     ("house", 'player = "house:gredy"', [(5, "there is no house player 'gredy'; did you mean \"greedy\"?")]),
     ("not-house", 'player = "Greedy"', [(5, "there is no folder 'Greedy'; did you mean \"house:greedy\"?")]),
     ("folder", 'player = "xyz"', [(5, f"there is no folder 'xyz'; a player is house:NAME ({HOUSES}), {OTHERS}")]),
-    (
-        "bare",
-        'player = "bare"',
-        [(5, "HALL/bare/player.toml: No such file or directory; a player's folder needs that file")],
-    ),
+    ("bare", 'player = "bare"', [(5, f"there is no player.toml in HALL/bare; {NEEDS}")]),
     ("game", 'player = "quincy"', [(5, "HALL/quincy/player.toml: mine plays quincy, not q")]),
     ("cmd", 'player = "cmd:\'"', [(5, "cmd:': No closing quotation; it is split into words as a shell would")]),
     ("no-name", 'player = "cmd:true"', [(5, 'a command has no name; give the entrant one: name = "..."')]),

@@ -133,11 +133,13 @@ def test_list_prints_the_schema_of_a_game(tmp_path: Path) -> None:
         (("compare", "house:dag", "house:dag", "--game", "q", "--lot"), "No such option '--lot'"),
         (("serve", "q", "--min", "1"), "q takes 2 to 4 players, not 1"),
         (("audit", "nowhere"), "there is no file or folder nowhere"),
-        (("audit", ".", "--head", "abc"), "--head takes a hash of 64 hex digits"),
+        (("audit", ".", "--head", "abc"), "--head takes the 64 hex digits"),
         (("serve", "q", "--min", "5"), "q takes 2 to 4 players, not 5"),
         (("serve", "q", "--min", "4", "--max", "3"), "--min 4 is more than --max 3"),
         (("play", "--resume", "nowhere.jsonl"), "there is no record nowhere.jsonl"),
-        (("list", "swiss"), "swiss is a pairing format, not a game"),
+        (("list", "swis"), "there is no game or pairing format 'swis'; did you mean \"swiss\"?"),
+        (("list", "dag"), "house:dag is a house player"),
+        (("list", "swiss", "--schema"), "--schema needs a game; swiss is a pairing format"),
         (("replay", "."), "replay takes one record; in the folder . there is none"),
         (("audit", "."), "there is no record (*.jsonl) in ."),
         (("replay", "nowhere"), "there is no record nowhere"),
@@ -369,3 +371,12 @@ def test_a_refusal_without_a_path_is_told() -> None:
     done = CliRunner().invoke(failing)
     assert done.exit_code == 1
     assert "the machine refused: No space left on device" in done.output
+
+
+def test_a_pairing_format_is_listed(tmp_path: Path) -> None:
+    """Its options stand there as a tournament's file has them."""
+    shown = referee("list", "ladder", cwd=tmp_path).stdout
+    assert shown.startswith("Ladder (ladder), ")
+    assert "at_once = 4" in shown
+    assert "certainty, not set" in shown
+    assert json.loads(referee("list", "ladder", "--json", cwd=tmp_path).stdout)["name"] == "ladder"

@@ -163,14 +163,15 @@ def test_a_folder_says_how_to_start_its_player(tmp_path: Path) -> None:
     ("text", "complaint"),
     [
         ("name = ", "player.toml"),
-        ('run = "x"', "missing required field `name`"),
-        ('name = "a"', "missing required field `run`"),
+        ('run = "x"', "`name` is missing"),
+        ('name = "a"', "`run` is missing"),
         ('name = "a"\nrun = ""', "`run` is empty"),
         ('name = "a"\nrun = "\'x"', "No closing quotation"),
         ('name = "a"\nrun = 5', "Expected `str`"),
-        ('name = "a"\nrun = "x"\nrnu = "y"', "unknown field `rnu`; a player.toml has the keys name, run, games"),
+        ('name = "a"\nrun = "x"\nrnu = "y"', 'there is no key `rnu`; did you mean "run"?'),
         ('name = "a"\nrun = "x"\nbuild = "\'make"', "`build`: No closing quotation; it is split into words"),
         ('name = "a"\nrun = "x"\ngames = "q"', "Expected `array`"),
+        ('nmae = "a"\nrun = 5', "`name` is missing; `run`: Expected `str`, got `int`; there is no key `nmae`; did you"),
         ("name = 'a", "is no TOML"),
     ],
 )
@@ -268,7 +269,7 @@ def test_a_folder_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(PlayerError, match="there is no folder"):
         read_folder(tmp_path / "nowhere")
     (tmp_path / "outside").symlink_to("/")  # before that is looked at, what is missing is told
-    with pytest.raises(PlayerError, match="a player's folder needs that file"):
+    with pytest.raises(PlayerError, match=r"there is no player\.toml in .*; a player's folder needs that file"):
         read_folder(tmp_path)
 
 

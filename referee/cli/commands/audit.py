@@ -1,7 +1,6 @@
 """`referee audit`: verify records, many at once."""
 
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -22,10 +21,10 @@ from ...app.records.audit_reports import (
     SoundRedaction,
     SoundTournament,
 )
-from ...record.key_file import parse_public
 from ...text import counted, printable
 from ..common import Count, harmless, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
+from ..options.proofs import heads_option, keys_option
 from ..views.progress import progress
 
 _SHOWN = 20
@@ -34,10 +33,8 @@ _SHOWN = 20
 
 @click.command("audit", epilog="Example:  referee audit logs/ --key referee.pub")
 @paths_argument
-@click.option("--key", "keys", multiple=True, help="Public key that must have sealed them: 64 hex digits, or a file.")
-@click.option(
-    "--head", "heads", multiple=True, metavar="HASH", help="Hash a player was sent, to be found in one of them."
-)
+@keys_option
+@heads_option
 @click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
@@ -58,10 +55,7 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     Exit status: 0 all hold, 1 one does not, 2 used wrongly, 3 the auditor itself failed: its traceback is on stderr,
     and that accuses no record.
     """
-    for head in demanded["heads"]:
-        if not re.fullmatch("[0-9a-f]{64}", head):
-            raise click.UsageError(f"--head takes a hash of 64 hex digits, as a player is sent it, not {head!r}")
-    demands = Demands(tuple(map(parse_public, keys)), **demanded)
+    demands = Demands(keys, **demanded)
     with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
 
         def _seen(report: RecordReport, total: int) -> None:

@@ -1,18 +1,17 @@
 """`referee list`: games, house players, pairing formats and their options."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
-import msgspec
 import rich_click as click
 from rich.table import Column
 from rich.table import Table as RichTable
 
-from ...app.listing import described, everything, outlined
+from ...app.listing import described, everything, find_topic, outlined
 from ...games.base import Game, seats_text
 from ...pairing.base import PairingFormat
-from ...plugins import Registry, find_game, installed
+from ...plugins import Registry, installed
 from ..common import json_option, out, print_json
 from ..options.completion import complete_games
 
@@ -21,12 +20,12 @@ _WIDE = 80
 
 
 @click.command("list", epilog="Example:  referee list q --schema")
-@click.argument("game", required=False, shell_complete=complete_games)
+@click.argument("topic", required=False, shell_complete=complete_games)
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of GAME's view, move and options.")
 @json_option
-def list_command(game: str | None, schema: bool, as_json: bool) -> None:
-    """List the games, house players and pairing formats, or GAME's options and rules."""
-    if game is None:
+def list_command(topic: str | None, schema: bool, as_json: bool) -> None:
+    """List the games, house players and pairing formats; of a TOPIC, which is a game or a format, options and rules."""
+    if topic is None:
         if schema:
             raise click.UsageError("--schema needs a game, e.g. referee list q --schema")
         if as_json:
@@ -34,16 +33,18 @@ def list_command(game: str | None, schema: bool, as_json: bool) -> None:
         else:
             _show_all(installed())
         return
-    for kind, others in (("house player", installed().players), ("pairing format", installed().formats)):
-        if game in others:
-            raise click.UsageError(f"{game} is a {kind}, not a game; `referee list` shows it")
-    rules = find_game(game)
-    if schema:
-        print(json.dumps(rules.schema(), indent=2))
+    found = find_topic(topic, installed())
+    if isinstance(found, PairingFormat):
+        if schema:
+            raise click.UsageError(f"--schema needs a game; {topic} is a pairing format")
+        print_json(outlined(found)) if as_json else _show_options(found)
+    elif schema:
+        print(json.dumps(found.schema(), indent=2))
     elif as_json:
-        print_json(described(rules))
+        print_json(described(found))
     else:
-        _show_game(rules)
+        _show_options(found, found.file_options)
+        _show_rules(found)
 
 
 def _show_all(known: Registry) -> None:
@@ -73,11 +74,17 @@ def _table(name: str, *others: str, title: str | None = None) -> RichTable:
     return RichTable(Column(name, no_wrap=True), *columns, title=title, show_edge=False)
 
 
-def _show_game(game: Game[Any, Any, Any]) -> None:
-    out.print(f"[bold]{game.title}[/] ({game.name}), {seats_text(game.seats)} seats\n")
-    for field in msgspec.structs.fields(game.options_type):
-        value = "FILE.toml" if field.name in game.file_options else field.default
-        out.print(f"  --option {field.name}={value}", highlight=False)
+def _show_options(plugin: Game[Any, Any, Any] | PairingFormat[Any], of_files: Collection[str] = ()) -> None:
+    out.print(f"[bold]{plugin.title}[/] ({plugin.name}), {seats_text(plugin.seats)} seats\n")
+    for name, value in outlined(plugin)["options"].items():
+        if isinstance(plugin, PairingFormat):
+            line = f"{name}, not set" if value is None else f"{name} = {json.dumps(value)}"
+        else:
+            line = f"--option {name}={'FILE.toml' if name in of_files else value}"
+        out.print(f"  {line}", markup=False, highlight=False)
+
+
+def _show_rules(game: Game[Any, Any, Any]) -> None:
     table = _table("rule", "text", "source")
     for rule in game.rules.values():
         table.add_row(rule.id, rule.text, rule.source)

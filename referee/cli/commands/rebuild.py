@@ -6,16 +6,16 @@ import rich_click as click
 
 from ...app.rebuild import Rebuilt, rebuild_ledger
 from ...ledger.ledger import FILE, without_password
-from ...record.key_file import parse_public
 from ...text import counted
 from ..common import EXISTING_FOLDER, json_option, out, print_json
+from ..options.proofs import keys_option
 from ..views.standings import plain_standings, standings_table
 
 
 @click.command(epilog="Example:  referee rebuild logs/autumn --key referee.pub")
 @click.argument("folder", type=EXISTING_FOLDER)
 @click.option("--ledger", "where", help=f"File or URL of the ledger.  [default: FOLDER/{FILE}]")
-@click.option("--key", "keys", multiple=True, help="Public key that must have sealed it: 64 hex digits, or a file.")
+@keys_option
 @json_option
 def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], as_json: bool) -> None:
     """Make the ledger of the tournament in FOLDER again, from the tournament's record alone.
@@ -27,7 +27,7 @@ def rebuild(folder: Path, where: str | None, keys: tuple[str, ...], as_json: boo
 
     Exit status: 0 made, 1 the record does not hold or the ledger can't be written, 2 used wrongly.
     """
-    rebuilt = rebuild_ledger(folder, where, tuple(map(parse_public, keys)))
+    rebuilt = rebuild_ledger(folder, where, keys)
     if as_json:
         _print_json(rebuilt)
         return
