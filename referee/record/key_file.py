@@ -108,6 +108,17 @@ def public_pem(public: str) -> str:
     return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
 
+def parse_head(text: str) -> str:
+    """Return the hash that an auditor named, in lower case.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    if not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
+        raise BadRequest(f"--head takes the 64 hex digits that a player was sent as `head`, not {text!r}")
+    return text.lower()
+
+
 def parse_public(text: str) -> str:
     """Return the public key that an auditor named, in hex.
 

@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from referee.chance import Dealer
 from referee.pairing.base import BadFormat, NotDue, Pairing, PlayedPairing
+from referee.tournament import events as e
 from referee.tournament.sprt import Hypotheses, SprtDecision, sprt
 from referee.tournament.sprt_match import SprtMatch, State
 
 from ..pairing.tournaments import field, started
-from .courses import course_of, spec_of, tournament_of
+from . import courses
+from .courses import begun, spec_of
 from .results import Groups
 from .simulated import duel_ranking
 
@@ -141,10 +143,10 @@ def test_a_tournament_is_a_duel_too(*, is_duplicate: bool) -> None:
     """Its legs are counted as pairs; once it is decided nothing is to be opened, and what goes on is still taken."""
     options = {"hypotheses": {"elo0": 0.0, "elo1": 400.0}, "window": 3}
     spec = spec_of(2, "sprt", duplicate=is_duplicate, format_options=options)
-    tournament = tournament_of(spec, SprtMatch())
-    entries = list(course_of(tournament, Random(3), tables=5))
+    tournament = begun(spec, SprtMatch())
+    events = courses.played_out(tournament, Random(3), tables=5)
     assert tournament.is_over
-    assert tournament.played == len(entries)
+    assert tournament.played == sum(isinstance(event, e.MatchClosed) for event in events)
     assert len(tournament.state.counts) == (5 if is_duplicate else 3)
     assert tournament.state.verdict is not SprtDecision.CONTINUE
     assert list(tournament.fixtures()) == []

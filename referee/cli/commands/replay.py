@@ -1,9 +1,5 @@
 """`referee replay`: show a recorded match again, as text, as a drawing of its board or as a page in a browser."""
 
-import shutil
-import tempfile
-import webbrowser
-from collections.abc import Sequence
 from pathlib import Path
 
 import rich_click as click
@@ -11,11 +7,9 @@ from rich.markup import escape
 from rich.text import Text
 
 from ...app.records.explain import check_is_record
-from ...errors import RefereeError
+from ...app.replaying import drawing, frames_of, write_page, write_text
 from ...match.machine import Match
-from ...pages.drawing import with_names
 from ...pages.frames import FoldedRecord, Frame, FrameKind, fold_record
-from ...pages.replay_page import replay_page
 from ...pages.words import move_text, reasons
 from ...plugins import installed
 from ...record.reader import read_record
@@ -64,18 +58,11 @@ def replay(
     folded = fold_record(read_record(record), installed().game)
     written = None
     if is_page:
-        target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{record.stem}.html"
-        written = _write(target, replay_page(folded), is_forced=force)
-        if is_opened and not webbrowser.open(written.resolve().as_uri()):
-            remedy = f"open {written} in one"
-            if html is None:
-                shutil.rmtree(written.parent)
-                remedy = "--html FILE writes the page to a file, to be opened in one"
-            raise RefereeError(f"no browser was found here: {remedy}")
+        written = write_page(folded, html, is_forced=force, is_opened=is_opened)
     elif svg == STDOUT:
-        print(_drawing(folded, turn))
+        print(drawing(folded, turn))
     elif svg is not None:
-        written = _write(svg, _drawing(folded, turn), is_forced=force)
+        written = write_text(svg, drawing(folded, turn), is_forced=force)
     elif not as_json:
         _show(folded, turn)
     if as_json:
@@ -105,52 +92,9 @@ def _check_use(
         raise click.UsageError(f"{target} is the record itself")
 
 
-def _write(path: Path, text: str, *, is_forced: bool) -> Path:
-    """Write a file.
-
-    Raises:
-        click.UsageError: it exists and that is not forced, or it can't be written.
-    """
-    try:
-        with path.open("w" if is_forced else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise click.UsageError(f"{path} exists; --force writes over it") from None
-    except OSError as error:
-        raise click.UsageError(f"can't write {path}: {error.strerror or error}") from None
-    return path
-
-
-def _frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[Frame]:
-    """Return the frames that show what happened in a turn, or all of them.
-
-    Raises:
-        click.UsageError: there is no such turn.
-    """
-    if turn is None:
-        return folded.frames
-    found = [frame for frame in folded.frames if frame.turn == turn]
-    if not found:
-        raise click.UsageError(f"the match has {folded.match.turn} turns, there is no turn {turn}")
-    return found
-
-
-def _drawing(folded: FoldedRecord, turn: int | None) -> str:
-    """Return the board after a turn, or else after the last one, as SVG, with the players' names.
-
-    Raises:
-        click.UsageError: there is no such turn, or nothing was dealt by then.
-    """
-    frames = _frames_of(folded, turn)
-    if not frames or frames[-1].state is None:
-        by = "yet" if turn is None else f"by turn {turn}"
-        raise click.UsageError(f"nothing was dealt {by}, there is no board")
-    return with_names(folded.match.game.draw_svg(frames[-1].state), folded.match.setup.names)
-
-
 def _show(folded: FoldedRecord, turn: int | None) -> None:
     """Print a turn, or all of them and the result."""
-    for frame in _frames_of(folded, turn):
+    for frame in frames_of(folded, turn):
         if turn is not None or frame.kind is not FrameKind.DEAL:
             _print_frame(frame, folded.match)
     if turn is None:
@@ -180,7 +124,7 @@ def _print(text: Text) -> None:
 
 def _print_json(folded: FoldedRecord, turn: int | None, written: Path | None) -> None:
     """Print the match as one object; with a turn, of that turn alone."""
-    answers = (frame for frame in _frames_of(folded, turn) if frame.took_ms is not None)
+    answers = (frame for frame in frames_of(folded, turn) if frame.took_ms is not None)
     print_json(
         {
             "match": folded.match.setup.match,

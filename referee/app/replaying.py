@@ -1,0 +1,79 @@
+"""Shows a record: one turn or all, as a drawing or as a page."""
+
+import shutil
+import tempfile
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..errors import BadRequest, RefereeError
+from ..pages.drawing import with_names
+from ..pages.frames import FoldedRecord, Frame
+from ..pages.replay_page import replay_page
+
+
+def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[Frame]:
+    """Return the frames that show what happened in a turn, or all of them.
+
+    Raises:
+        BadRequest: there is no such turn.
+    """
+    if turn is None:
+        return folded.frames
+    found = [frame for frame in folded.frames if frame.turn == turn]
+    if not found:
+        raise BadRequest(f"the match has {folded.match.turn} turns, there is no turn {turn}")
+    return found
+
+
+def drawing(folded: FoldedRecord, turn: int | None) -> str:
+    """Return the board after a turn, or else after the last one, as SVG, with the players' names.
+
+    Raises:
+        BadRequest: there is no such turn, or nothing was dealt by then.
+    """
+    frames = frames_of(folded, turn)
+    if not frames or frames[-1].state is None:
+        by = "yet" if turn is None else f"by turn {turn}"
+        raise BadRequest(f"nothing was dealt {by}, there is no board")
+    return with_names(folded.match.game.draw_svg(frames[-1].state), folded.match.setup.names)
+
+
+def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_opened: bool) -> Path:
+    """Write the page of a match, and show it in a browser if that is asked for.
+
+    Args:
+        folded: the record.
+        html: the file; None: a temporary one.
+        is_forced: whether a file that is there is written over.
+        is_opened: whether a browser is to show it.
+
+    Raises:
+        BadRequest: the file exists and that is not forced, or it can't be written.
+        RefereeError: there is no browser.
+    """
+    target = html or Path(tempfile.mkdtemp(prefix="referee-")) / f"{folded.match.setup.match}.html"
+    written = write_text(target, replay_page(folded), is_forced=is_forced)
+    if is_opened and not webbrowser.open(written.resolve().as_uri()):
+        remedy = f"open {written} in one"
+        if html is None:
+            shutil.rmtree(written.parent)
+            remedy = "--html FILE writes the page to a file, to be opened in one"
+        raise RefereeError(f"no browser was found here: {remedy}")
+    return written
+
+
+def write_text(path: Path, text: str, *, is_forced: bool) -> Path:
+    """Write a file, and return its path.
+
+    Raises:
+        BadRequest: it exists and that is not forced, or it can't be written.
+    """
+    try:
+        with path.open("w" if is_forced else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise BadRequest(f"{path} exists; --force writes over it") from None
+    except OSError as error:
+        raise BadRequest(f"can't write {path}: {error.strerror or error}") from None
+    return path
