@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.pairing.dutch import pair_round
-from referee.plugins import find_format, find_game, load
+from referee.plugins import find_format, load
 from referee.record.audit.audit import audit
 from referee.record.audit.tournament import audit_tournament
 from referee.record.key_file import VARIABLE, load_or_make
@@ -48,7 +48,7 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
         registry = load()
         for path in tmp_path.rglob("*.jsonl"):
             if is_tournament(path):
-                audit_tournament(path, find_format, find_game, pair_round, is_strict=False)
+                audit_tournament(path, find_format, registry.game, pair_round, is_strict=False)
                 continue
             try:
                 audit(path, registry.game, is_strict=False, moves_in=registry.moves_in)
