@@ -48,7 +48,7 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
         registry = load()
         for path in tmp_path.rglob("*.jsonl"):
             if is_tournament(path):
-                audit_tournament(path, find_format, pair_round, is_strict=False)
+                audit_tournament(path, find_format, registry.game, pair_round, is_strict=False)
                 continue
             try:
                 audit(path, registry.game, is_strict=False, moves_in=registry.moves_in)
