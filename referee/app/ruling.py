@@ -14,7 +14,7 @@ from protocol.limits import NAME_FORM, NAME_PATTERN
 from ..clock import wall_clock
 from ..errors import BadRequest
 from ..pairing.base import BadFormat
-from ..plugins import PluginError, find_format
+from ..plugins import PluginError, installed
 from ..record.tournament_record import read_tournament, refold
 from ..tournament import events as e
 from ..tournament.history import new_tournament
@@ -111,7 +111,7 @@ def _as_it_stands(folder: Path) -> Tournament:
     record = read_tournament(path)
     spec = record.header.spec
     try:
-        tournament = new_tournament(spec, find_format(spec.format), record.header.salt)
+        tournament = new_tournament(spec, installed().format(spec.format), record.header.salt)
     except (BadFormat, PluginError) as error:
         raise BadTournamentFolder(f"{path}: {error}") from None
     for _ in refold(record, tournament.handle):

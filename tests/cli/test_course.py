@@ -201,7 +201,7 @@ def test_who_comes_again_and_again_fills_no_screen(capsys: pytest.CaptureFixture
         (("quincy",), "speaks of q alone"),
         (("q", "--players", "players.toml"), "knows no tokens"),
         (("q", "--come-back", "3"), "knows no tokens"),
-        (("q", "--resume", "m.jsonl"), "knows no tokens"),
+        (("q", "--resume", __file__), "knows no tokens"),
     ],
 )
 def test_a_dialect_has_its_limits(arguments: tuple[str, ...], said: str) -> None:

@@ -141,7 +141,7 @@ def test_one_check_at_a_time_and_not_too_often(service: Reception) -> None:
     assert (status, answer["error"]) == (409, "version 1 is not checked yet")
     assert service.ask("eva", "/submissions", archive())[1]["state"] == "waiting"
     assert [service.ask("dan", "/submissions", archive())[0] for _ in range(5)] == [409, 409, 409, 429, 429]
-    service.hears("author eva, version 1, passed True")
+    service.hears("author eva, version 1, passed yes")
     assert "not done after 5 s" in service.ask("dan", "/submissions/1")[1]["trouble"]
 
 
@@ -168,7 +168,7 @@ def test_a_check_that_was_cut_off_is_made_again(
         os.close(descriptor)
     (service.folder / ".versions/ada/0001/player/does").write_text("pass")
     with receiving(tmp_path, tokens=service.tokens) as again:
-        again.hears("author ada, version 1, passed True")
+        again.hears("author ada, version 1, passed yes")
         assert orphans(mark) == []
         assert again.ask("ada", "/submissions/1")[1]["state"] == "passed"
     assert list(tmp_path.glob("referee-*")) == []
