@@ -40,7 +40,11 @@ Damage = Callable[[Path, Runs, Random], None]
 def _any_file(folder: Path, random: Random) -> Path:
     """Return any file, a record more often than not."""
     ending = random.choice([".jsonl", ".jsonl", ".jsonl", ""])
-    return random.choice(sorted(path for path in folder.iterdir() if path.name.endswith(ending)))
+    return random.choice([path for path in _files(folder) if path.name.endswith(ending)])
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.is_dir())
 
 
 def in_bytes(folder: Path, _runs: Runs, random: Random) -> None:
@@ -107,7 +111,7 @@ def no_file(folder: Path, _runs: Runs, random: Random) -> None:
 
 def mixed(folder: Path, runs: Runs, random: Random) -> None:
     """Take some files from the other run."""
-    names = sorted(path.name for path in runs.other.iterdir())
+    names = [path.name for path in _files(runs.other)]
     for name in random.sample(names, random.randint(1, len(names) - 1)):
         shutil.copy(runs.other / name, folder / name)
 
@@ -260,7 +264,7 @@ def taken_back(folder: Path, _runs: Runs, _random: Random) -> None:
     end = next(number for number, line in enumerate(data) if b'"kind":"seal"' in line) + 1
     (folder / "cup.jsonl").write_bytes(b"".join(data[:end]))
     known = {_match_of(line) for line in forging.event_lines(_course(folder), "match-opened")}
-    for path in folder.iterdir():
+    for path in _files(folder):
         if path.name != "cup.jsonl" and path.stem not in known:
             path.unlink()
 

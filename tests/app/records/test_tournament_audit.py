@@ -13,14 +13,16 @@ from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import AuditReport, BrokenTournament, Demands, Equivocation, SoundTournament
 from referee.ledger.ledger import FILE as LEDGER
 from referee.ledger.ledger import Ledger, url_of
+from referee.match.events import RefereeFailed
 from referee.plugins import find_game, installed
 from referee.record.redacted import redacted_lines
+from referee.record.resume import reopen
 from referee.record.seal import Sealer
 from referee.record.tournament_record import read_tournament
 from referee.tournament import events as e
 
 from ...record.forging import changed
-from ...record.records import SEALER
+from ...record.records import SEALER, record_of
 from ...record.tournament_forging import bind_matches, chain, course_of
 from ...record.tournaments import Organiser, cup, keep_ledger, play_cup
 from ...tournament.courses import AT
@@ -214,6 +216,21 @@ def test_two_records_of_one_match_are_named(folder: Path, tmp_path: Path) -> Non
     report = audited(*records)
     assert not report.holds
     assert report.equivocations == [Equivocation(match="cup-00001", records=tuple(map(str, records)))]
+
+
+@pytest.mark.forges
+def test_two_records_of_a_match_of_no_tournament_are_named(tmp_path: Path) -> None:
+    """They begin with the same line, whose salts are never drawn twice."""
+    one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
+    one.write_bytes(record_of("clean"))
+    other.write_bytes(b"".join(record_of("clean").splitlines(keepends=True)[:4]))
+    resumed = reopen(other, find_game, SEALER)
+    failed = RefereeFailed(at_ms=resumed.last_ms, detail="the disk is full")
+    resumed.writer.write_step(failed, resumed.match.handle(failed))
+    assert resumed.match.result is not None
+    resumed.writer.write_result(resumed.match.result, seed=resumed.match.seed.hex(), nonces=resumed.match.nonces)
+    assert audited(other).holds
+    assert audited(one, other).equivocations == [Equivocation(match="m", records=(str(one), str(other)))]
 
 
 # --- the ledger
