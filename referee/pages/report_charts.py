@@ -119,13 +119,12 @@ def points_drawings(summary: Summary) -> list[Drawing]:
 
 def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
     """Return an entrant's rating over time as a line: a drawing for each width of a window; none without results."""
-    found = summary.ratings[entrant]
     course = summary.encounters.course(entrant, [rating.rating for rating in summary.ratings])
     if len(course) < 2:
         return []
     values = [value for _, value in course]
     low, high = min(values) // 100 * 100, max(values) // 100 * 100 + 100
-    return [_rating_drawing(shape, course, low, high, f"{found.rating:.0f} ± {found.error:.0f}") for shape in SHAPES]
+    return [_rating_drawing(shape, course, low, high, f"{values[-1]:.0f}") for shape in SHAPES]
 
 
 def _rating_drawing(shape: Shape, course: Sequence[tuple[int, float]], low: float, high: float, label: str) -> Drawing:
