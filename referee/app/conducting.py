@@ -214,7 +214,6 @@ def _conducted(
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")
     for entry in recovery.over:
-        recorder.close(entry)
         del left[entry.match]
     builds = Builds(folder / BUILDS, at_hand.match.confinement)
     launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
@@ -222,6 +221,7 @@ def _conducted(
         game=find_game(spec.game),
         recorder=recorder,
         launches=[launch(entrant) for entrant in taken.begun.spec.entrants],
+        over=recovery.over,
         contexts=left,
         broken_off=recovery.open,
         seeds=_seeds(taken.begun, at_hand.match.sealer),

@@ -4,7 +4,7 @@ What is played, the tournament's fold alone decides. The records come first: a r
 """
 
 import shutil
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -23,7 +23,7 @@ from ...pairing.base import RoundToPair
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
-from ...tournament.match_context import Fixture, MatchContext
+from ...tournament.match_context import Fixture, MatchContext, MatchEntry
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -61,6 +61,8 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     recorder: Recorder
     launches: list[Launch | str | None]
     """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
+    over: Sequence[MatchEntry] = ()
+    """What came of matches that were sealed, and not closed, when their referee died."""
     contexts: dict[str, MatchContext] = {}
     """Match -> what it was opened for, of those that were open when their referee died."""
     broken_off: dict[str, Resumption] = {}
@@ -135,6 +137,8 @@ class TournamentRunner:
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         try:
+            for entry in self._course.over:
+                self._recorder.close(entry)
             self._looking.start(LOOK_S).addErrback(self._failed)
             await self._finished
             self._observers.tell(Observer.tournament_ended, self._tournament)
