@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import secrets
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -18,6 +17,7 @@ from twisted.internet.threads import deferToThread
 from .. import __version__
 from ..clock import wall_clock
 from ..errors import BadRequest, Interrupted, RefereeError
+from ..files.removal import remove
 from ..launch import BUILDS, Builds, Launch, PlayerError
 from ..ledger.ledger import FILE, Ledger, url_of
 from ..ledger.observer import LedgerObserver
@@ -134,7 +134,7 @@ def _prepared(folder: Path) -> Iterator[None]:
         yield
     except BaseException:
         if is_new and find_record(folder) is None:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
         raise
 
 

@@ -1,12 +1,12 @@
 """Shows a record: one turn or all, as a drawing or as a page."""
 
-import shutil
 import tempfile
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import BadRequest, RefereeError
+from ..files.removal import remove
 from ..pages.drawing import with_names
 from ..pages.frames import FoldedRecord, Frame
 from ..pages.replay_page import replay_page
@@ -57,7 +57,7 @@ def write_page(folded: FoldedRecord, html: Path | None, *, is_forced: bool, is_o
     if is_opened and not webbrowser.open(written.resolve().as_uri()):
         remedy = f"open {written} in one"
         if html is None:
-            shutil.rmtree(written.parent)
+            remove(written.parent)
             remedy = "--html FILE writes the page to a file, to be opened in one"
         raise RefereeError(f"no browser was found here: {remedy}")
     return written

@@ -50,7 +50,7 @@ def reading(folder: Path, name: str) -> "subprocess.Popen[str]":
     ("number", "status"), [(signal.SIGKILL, -9), (signal.SIGTERM, 128 + 15), (signal.SIGINT, 128 + 2)]
 )
 def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, status: int) -> None:
-    """A kill, SIGTERM and Ctrl-C leave none of them, nobody waits for its stdout, and nothing but an end is told."""
+    """A kill, SIGTERM and Ctrl-C leave none of them, nobody waits for its stdout, and Ctrl-C alone is answered."""
     with reading(tmp_path, "record") as command:
         writer = os.open(tmp_path / "pipe", os.O_WRONLY)
         try:
@@ -64,7 +64,7 @@ def test_they_end_with_the_command(tmp_path: Path, number: signal.Signals, statu
             os.close(writer)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(command.pid, signal.SIGKILL)
-    assert (*told, command.returncode) == ("", "", status)
+    assert (*told, command.returncode) == ("", "stopped\n" if number == signal.SIGINT else "", status)
 
 
 def test_one_that_is_killed_is_told(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def player_folder(folder: Path, **changes: Any) -> Path:
 
 FOLDERS: tuple[tuple[str, str, dict[str, Any], str], ...] = (
     ("no name", "toml", {"name": 7}, "Expected `str`, got `int`"),
-    ("a key too many", "toml", {"langauge": "C"}, "unknown field `langauge`"),
+    ("a key too many", "toml", {"langauge": "C"}, "there is no key `langauge`"),
     ("a name of two words", "named", {"name": "Ada Lovelace"}, "its name is 'Ada Lovelace'"),
     ("a game that there is not", "named", {"games": ["chess"]}, "`games` names chess"),
     ("no program", "command", {"run": "./missing"}, "can't start ./missing"),
