@@ -17,7 +17,7 @@ from ..games.base import Game
 from ..net.matches.settings import TableSettings
 from ..net.tournaments.run_settings import RunSettings
 from ..observers import Observer
-from ..record.tournament_record import Begun, read_begun
+from ..record.tournament_record import TournamentStart, read_begun
 from ..text import counted
 from ..tournament.machine import Tournament
 from ..tournament.ratings.elo import elo_ratings
@@ -233,7 +233,7 @@ def _value(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _changed(begun: Begun, digests: dict[str, str]) -> str:
+def _changed(begun: TournamentStart, digests: dict[str, str]) -> str:
     """Return which programs have changed since a comparison was begun; empty: none."""
     names = [name for name, now in digests.items() if name in begun.changed or begun.programs.get(name) != now]
     have = "has" if len(names) == 1 else "have"

@@ -33,7 +33,7 @@ from ..record.reader import RecordError
 from ..record.recovery import TORN, check_no_others, has_line, recover
 from ..record.seal import Sealer
 from ..record.tournament_record import (
-    Begun,
+    TournamentStart,
     TournamentWriter,
     begun_with,
     find_record,
@@ -48,7 +48,7 @@ from ..tournament.match_context import MatchContext
 from ..tournament.spec import REMOTE, Participant, TournamentSpec, differences
 from .players import find_player
 from .program_changes import digests_of, note_changes
-from .requests import BadRequestFile, Request, pending, read_request
+from .requests import BadRequestFile, TournamentRequest, pending, read_request
 from .running import run_reactor
 from .services import Monitoring, Say, Services, monotonic
 
@@ -71,7 +71,7 @@ class Conducted(Struct, frozen=True, kw_only=True):
 class _Taken(Struct, frozen=True, kw_only=True):
     """A tournament that was taken up: its fold, and what its record is gone on with."""
 
-    begun: Begun
+    begun: TournamentStart
     tournament: Tournament
     writer: TournamentWriter
     is_new: bool = False
@@ -160,7 +160,10 @@ def _taken_up(
         writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
         observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
         return _Taken(
-            begun=Begun(spec, len(spec.entrants), salt, programs, {}), tournament=tournament, writer=writer, is_new=True
+            begun=TournamentStart(spec, len(spec.entrants), salt, programs, {}),
+            tournament=tournament,
+            writer=writer,
+            is_new=True,
         )
     record = read_tournament(path)
     if record.header.key != sealer.public:
@@ -209,7 +212,7 @@ def _conducted(
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
     at = wall_clock()
-    recorder.take(e.Begun(at=at) if taken.is_new else e.Resumed(at=at, referee=__version__))
+    recorder.take(e.Begun(at=at) if taken.is_new else e.TournamentResumed(at=at, referee=__version__))
     programs = dict(taken.begun.programs)
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")
@@ -252,7 +255,7 @@ def _left_in_order(recorder: Recorder) -> Iterator[None]:
     recorder.seal()
 
 
-def _seeds(begun: Begun, sealer: Sealer) -> MatchSeeds:
+def _seeds(begun: TournamentStart, sealer: Sealer) -> MatchSeeds:
     return MatchSeeds(secret=sealer.secret(begun.salt), seed=begun.spec.seed, duplicate=begun.spec.duplicate)
 
 
@@ -275,7 +278,7 @@ async def _look(
         path.unlink(missing_ok=True)
 
 
-def _rule(recorder: Recorder, request: Request, observers: Observers) -> None:
+def _rule(recorder: Recorder, request: TournamentRequest, observers: Observers) -> None:
     """Carry a ruling out, unless that was done before the referee died."""
     ruling = request.ruling
     assert ruling is not None, "a request that is none to join"

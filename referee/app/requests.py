@@ -20,7 +20,7 @@ FOLDER = "requests"
 _MOST_BYTES = 1 << 16
 
 
-class Request(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TournamentRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A ruling of an organiser, or somebody who wants to join: one of the two."""
 
     ruling: Ruling | None = None
@@ -40,7 +40,7 @@ def new_id() -> str:
     return f"{time.time_ns():020}-{secrets.token_hex(4)}"
 
 
-def ask(folder: Path, request: Request) -> Path:
+def ask(folder: Path, request: TournamentRequest) -> Path:
     """Hand a request in.
 
     Args:
@@ -69,7 +69,7 @@ def pending(folder: Path) -> list[Path]:
     return sorted((folder / FOLDER).glob("*.json"))
 
 
-def read_request(path: Path) -> Request:
+def read_request(path: Path) -> TournamentRequest:
     """Read a request.
 
     Raises:
@@ -77,6 +77,6 @@ def read_request(path: Path) -> Request:
     """
     try:
         with path.open("rb") as file:
-            return msgspec.json.decode(file.read(_MOST_BYTES), type=Request)
+            return msgspec.json.decode(file.read(_MOST_BYTES), type=TournamentRequest)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequestFile(f"{path} is no request: {error}; it was put aside, and nothing came of it") from None

@@ -24,7 +24,7 @@ from .conducting import is_locked
 from .players import find_player, folder_of
 from .program_changes import digests_of
 from .report import BadTournamentFolder, tournament_of
-from .requests import Request, ask, new_id
+from .requests import TournamentRequest, ask, new_id
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -66,7 +66,7 @@ def rule(folder: Path, kind: e.Kind, subject: str, to: str | None, reason: str, 
     ruling = e.Ruling(id=new_id(), kind=kind, entrant=entrant, match=match, reason=reason.strip(), by=by.strip())
     tournament = _as_it_stands(folder)
     tournament.handle(e.Ruled(at=wall_clock(), ruling=ruling))
-    return _asked(folder, tournament, Request(ruling=ruling))
+    return _asked(folder, tournament, TournamentRequest(ruling=ruling))
 
 
 def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
@@ -97,7 +97,7 @@ def join_tournament(folder: Path, player: str, name: str | None) -> Asked:
         tournament.handle(e.EntrantJoined(at=wall_clock(), participant=joining, digest=digest))
     except ImpossibleEvent as error:
         raise BadRequest(str(error)) from None
-    return _asked(folder, tournament, Request(joining=joining))
+    return _asked(folder, tournament, TournamentRequest(joining=joining))
 
 
 def _as_it_stands(folder: Path) -> Tournament:
@@ -119,5 +119,5 @@ def _as_it_stands(folder: Path) -> Tournament:
     return tournament
 
 
-def _asked(folder: Path, tournament: Tournament, request: Request) -> Asked:
+def _asked(folder: Path, tournament: Tournament, request: TournamentRequest) -> Asked:
     return Asked(tournament=tournament.spec.name, request=ask(folder, request), is_running=is_locked(folder))

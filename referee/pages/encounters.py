@@ -19,7 +19,7 @@ _NORMAL = NormalDist()
 
 def total(met: Iterable[HeadToHead]) -> HeadToHead:
     """Return wins, draws and losses together."""
-    every = [(one.wins, one.draws, one.losses) for one in met]
+    every = [(pair.wins, pair.draws, pair.losses) for pair in met]
     wins, draws, losses = (sum(column) for column in zip(*every, strict=True)) if every else (0, 0, 0)
     return HeadToHead(wins=wins, draws=draws, losses=losses)
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from ..match.fouls import Cause
 from ..pairing import swiss, timetable
 from ..pairing.base import half_points
-from ..pairing.trf import Course, Line, Person, trf_text
+from ..pairing.trf import Course, Person, RoundLine, trf_text
 from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
@@ -89,7 +89,7 @@ def _course(summary: Summary) -> Course | None:
 
 def _timetable_course(history: History, state: timetable.State) -> Course:
     """Return a round robin as far as all matches of its rounds have been played."""
-    lines: list[list[Line]] = [[] for _ in history.tournament.table.field.entrants]
+    lines: list[list[RoundLine]] = [[] for _ in history.tournament.table.field.entrants]
     through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1
     for played in history.played:
         pairing = played.pairing
@@ -97,13 +97,13 @@ def _timetable_course(history: History, state: timetable.State) -> Course:
             continue
         if pairing.against is not None:
             table = (*pairing.seats, pairing.against)
-            lines[table[0]].append(Line(pairing.round, table, 2, "+"))
-            lines[table[1]].append(Line(pairing.round, table, 0, "-"))
+            lines[table[0]].append(RoundLine(pairing.round, table, 2, "+"))
+            lines[table[1]].append(RoundLine(pairing.round, table, 0, "-"))
         elif pairing.is_bye:
-            lines[pairing.seats[0]].append(Line(pairing.round, pairing.seats, 2, "U"))
+            lines[pairing.seats[0]].append(RoundLine(pairing.round, pairing.seats, 2, "U"))
         else:
             for entrant, points in zip(pairing.seats, half_points(played), strict=True):
-                lines[entrant].append(Line(pairing.round, pairing.seats, points))
+                lines[entrant].append(RoundLine(pairing.round, pairing.seats, points))
     return Course(
         rounds=state.timetable.rounds,
         through=through,

@@ -11,7 +11,7 @@ from py4swiss.trf.results import ColorToken, ResultToken, RoundResult
 from py4swiss.trf.sections import PlayerSection, XSection
 from py4swiss.trf.sections.x_section import XSectionConfiguration
 
-from .trf import Course, Result
+from .trf import Course, LineResult
 
 NAME = f"py4swiss {version('py4swiss')}"
 
@@ -47,7 +47,7 @@ def _player(number: int, entrant: int, course: Course) -> PlayerSection:
     )
 
 
-def _result(result: Result) -> RoundResult:
+def _result(result: LineResult) -> RoundResult:
     return RoundResult(id=result.opponent, color=ColorToken(result.colour), result=ResultToken(result.letter))
 
 

@@ -29,7 +29,7 @@ from .base import (
     without,
 )
 from .seeding import seeded
-from .trf import Course, Line
+from .trf import Course, RoundLine
 
 _MOST = 1000
 """Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
@@ -52,7 +52,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Entrants by seed, best first."""
     is_white_first: bool
     """Whether the best of the order has the first seat in round 1, of two."""
-    lines: tuple[tuple[Line, ...], ...]
+    lines: tuple[tuple[RoundLine, ...], ...]
     """By entrant: its rounds that are over, but for those that it missed."""
     withdrawn: frozenset[int] = frozenset()
     round: int = 0
@@ -135,14 +135,14 @@ class Swiss(PairingFormat[State]):
         if played.pairing.is_bye:
             (entrant,) = played.pairing.seats
             if played.pairing.table == LATE:
-                line = Line(played.pairing.round, (entrant,), _bye_worth(state) // 2, "H")
+                line = RoundLine(played.pairing.round, (entrant,), _bye_worth(state) // 2, "H")
             else:
                 unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", (entrant,))
-                line = Line(state.round, table, _bye_worth(state), unplayed)
+                line = RoundLine(state.round, table, _bye_worth(state), unplayed)
             return _gathered(replace(_noted(state, {entrant: line}), due=due))
         points = half_points(played)
         table = played.pairing.seats
-        lines = {entrant: Line(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
+        lines = {entrant: RoundLine(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
         return _gathered(replace(_noted(state, lines), due=due))
 
     def withdraw(self, state: State, entrant: int) -> State:
@@ -163,7 +163,7 @@ class Swiss(PairingFormat[State]):
         for pairing in gone:
             table = _walked_over(state, entrant) if pairing.table else pairing.seats
             if len(table) > 1:
-                state = _noted(state, {entrant: Line(state.round, table, 0, "-")})
+                state = _noted(state, {entrant: RoundLine(state.round, table, 0, "-")})
         return _gathered(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
 
     def join(self, state: State, field: EntrantField) -> State:
@@ -240,7 +240,7 @@ def _bye_worth(state: State) -> int:
     return 2 if state.seats == 2 else state.seats - 1
 
 
-def _noted(state: State, lines: dict[int, Line]) -> State:
+def _noted(state: State, lines: dict[int, RoundLine]) -> State:
     """Return the state with another round of some entrants."""
     return replace(
         state,

@@ -16,7 +16,7 @@ from msgspec import Struct
 from . import balanced_tables
 from .balanced_tables import Table
 from .matching import Costs, Edge, cheapest_matching
-from .trf import Course, Line
+from .trf import Course, RoundLine
 
 _FAR = 31
 """Half points between two entrants beyond which more makes no difference."""
@@ -220,7 +220,7 @@ def _may_meet(one: int | None, other: int | None, cards: Mapping[int, Card]) -> 
     return other not in mine.met and not (must_differ and mine.wish == yours.wish)
 
 
-def gather(ranked: Sequence[int], seats: int, lines: Sequence[Sequence[Line]], *, is_first: bool) -> list[Table]:
+def gather(ranked: Sequence[int], seats: int, lines: Sequence[Sequence[RoundLine]], *, is_first: bool) -> list[Table]:
     """Make the tables of a round of more seats.
 
     Args:
@@ -244,7 +244,7 @@ def gather(ranked: Sequence[int], seats: int, lines: Sequence[Sequence[Line]], *
     return [*(balanced_tables.seat_one(table, used) for table in together), *((entrant,) for entrant in resting)]
 
 
-def _counts(seats: int, lines: Sequence[Sequence[Line]]) -> tuple[balanced_tables.Counts, balanced_tables.Counts]:
+def _counts(seats: int, lines: Sequence[Sequence[RoundLine]]) -> tuple[balanced_tables.Counts, balanced_tables.Counts]:
     """Return entrant -> entrant -> meetings, and entrant -> seat -> matches in it."""
     met, used = [[0] * len(lines) for _ in lines], [[0] * seats for _ in lines]
     for entrant, own in enumerate(lines):

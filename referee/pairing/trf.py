@@ -13,7 +13,7 @@ _NAME_CHARS = 33
 _MOST_RATING = 9999
 
 
-class Line(Struct, frozen=True):
+class RoundLine(Struct, frozen=True):
     """What one entrant had in one round."""
 
     round: int
@@ -35,7 +35,7 @@ class Course(Struct, frozen=True, kw_only=True):
     """Rounds that are told of."""
     order: tuple[int, ...]
     """Entrants by starting number."""
-    lines: tuple[tuple[Line, ...], ...]
+    lines: tuple[tuple[RoundLine, ...], ...]
     """By entrant, by round; a round without a line was missed for nothing."""
     away: frozenset[int] = frozenset()
     """Entrants that are not to be paired in the next round."""
@@ -46,22 +46,22 @@ class Course(Struct, frozen=True, kw_only=True):
         """Return an entrant's points, in halves."""
         return sum(line.points for line in self.lines[entrant])
 
-    def results(self, entrant: int) -> "list[Result]":
+    def results(self, entrant: int) -> "list[LineResult]":
         """Return an entrant's rounds, and the next one if it is to miss that."""
         found = [_MISSED] * (self.through + (entrant in self.away and self.through < self.rounds))
         for line in self.lines[entrant]:
             found[line.round - 1] = self._result(line, entrant)
         return found
 
-    def _result(self, line: Line, entrant: int) -> "Result":
+    def _result(self, line: RoundLine, entrant: int) -> "LineResult":
         if len(line.table) == 1:
-            return Result(0, "-", line.unplayed)
+            return LineResult(0, "-", line.unplayed)
         seat = line.table.index(entrant)
         opponent = self.order.index(line.table[1 - seat]) + 1
-        return Result(opponent, "wb"[seat], line.unplayed or "0=1"[line.points])
+        return LineResult(opponent, "wb"[seat], line.unplayed or "0=1"[line.points])
 
 
-class Result(Struct, frozen=True):
+class LineResult(Struct, frozen=True):
     """One round of one entrant, as the file has it."""
 
     opponent: int
@@ -71,7 +71,7 @@ class Result(Struct, frozen=True):
     letter: str
 
 
-_MISSED = Result(0, "-", "Z")
+_MISSED = LineResult(0, "-", "Z")
 
 
 class Person(Struct, frozen=True):
@@ -110,6 +110,6 @@ def _rating(rating: float | None) -> str:
     return str(round(rating)) if rating is not None and 0 < round(rating) <= _MOST_RATING else ""
 
 
-def _cell(result: Result) -> str:
+def _cell(result: LineResult) -> str:
     opponent = str(result.opponent).rjust(4) if result.opponent else "0000"
     return f"  {opponent} {result.colour} {result.letter}"

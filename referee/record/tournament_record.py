@@ -115,7 +115,7 @@ def is_tournament(path: Path) -> bool:
         return f'"kind":"{KIND}"'.encode() in file.read(200)
 
 
-class Begun(NamedTuple):
+class TournamentStart(NamedTuple):
     """What a tournament was begun with, and who has joined or changed since."""
 
     spec: TournamentSpec
@@ -129,7 +129,7 @@ class Begun(NamedTuple):
     """Entrant that has another program than it began with -> the time of day at which that was found."""
 
 
-def read_begun(folder: Path) -> Begun | None:
+def read_begun(folder: Path) -> TournamentStart | None:
     """Read what the tournament of a folder was begun with; whether its record holds is not looked at.
 
     Returns:
@@ -152,7 +152,7 @@ def read_begun(folder: Path) -> Begun | None:
     return begun_with(header, steps)
 
 
-def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> Begun:
+def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> TournamentStart:
     """Return what a tournament was begun with, and who has joined or changed since."""
     spec, programs = header.spec, dict(header.programs)
     changed: dict[str, str] = {}
@@ -166,7 +166,7 @@ def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> Beg
             name = spec.entrants[event.entrant].name
             programs[name] = event.digest
             changed[name] = event.at
-    return Begun(spec, len(header.spec.entrants), header.salt, programs, changed)
+    return TournamentStart(spec, len(header.spec.entrants), header.salt, programs, changed)
 
 
 def read_tournament(path: Path) -> TournamentRecord:

@@ -32,7 +32,7 @@ class Stopped(TournamentEvent, frozen=True, kw_only=True, tag="stopped"):
     why: str
 
 
-class Resumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed"):
+class TournamentResumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed"):
     """A referee goes on with the tournament."""
 
     referee: str
@@ -110,7 +110,7 @@ class Finished(TournamentEvent, frozen=True, kw_only=True, tag="finished"):
 AnyTournamentEvent = (
     Begun
     | Stopped
-    | Resumed
+    | TournamentResumed
     | RoundPaired
     | MatchOpened
     | MatchClosed

@@ -82,7 +82,7 @@ class History:
         match event:
             case e.MatchClosed():
                 self.entries.append(event.entry)
-            case e.Begun() | e.Resumed():
+            case e.Begun() | e.TournamentResumed():
                 self.begun_at.append(event.at)
             case e.Stopped() | e.Finished():
                 self.left_at.append(event.at)

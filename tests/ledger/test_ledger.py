@@ -289,7 +289,7 @@ def test_a_kind_of_event_without_a_table_is_a_step(ledger: Ledger) -> None:
     for event in (
         e.ProgramChanged(at=AT, entrant=1, digest="0f" * 32),
         e.Stopped(at=AT, why="asked to"),
-        e.Resumed(at=LATER, referee="1.0"),
+        e.TournamentResumed(at=LATER, referee="1.0"),
     ):
         step(tournament, steps, event)
     taken(ledger, steps)

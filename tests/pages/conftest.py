@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.tournament.events import EntrantJoined, ProgramChanged, Resumed
+from referee.tournament.events import EntrantJoined, ProgramChanged, TournamentResumed
 from referee.tournament.spec import Participant
 
 from .matches import ESCAPE, HOSTILE_NAMES, SCRIPT
@@ -22,14 +22,14 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 def ruled_cup(tmp_path_factory: pytest.TempPathFactory) -> Stage:
     """Give a Swiss tournament with all that may happen beside matches: a stop, somebody late, a change, rulings."""
     stage = Stage(spec(9, format_options={"rounds": 6}), tmp_path_factory.mktemp("ruled"), CAST).play(9)
-    stage.take(Resumed(at=LATER, referee="0.0"))
+    stage.take(TournamentResumed(at=LATER, referee="0.0"))
     stage.take(EntrantJoined(at=LATER, participant=Participant(name="latecomer", player="house:dag"), digest=None))
     stage.take(ProgramChanged(at=LATER, entrant=3, digest="0" * 64))
     stage.rule("withdraw", "its author asked for it", entrant="bot05")
     honest = next(entry for entry in stage.entries if entry.void is None and not entry.fouls)
     stage.rule("award", "the hall was dark", match=honest.match, entrant=honest.names[-1])
     stage.play(6)
-    stage.take(Resumed(at=LATER, referee="0.0"))
+    stage.take(TournamentResumed(at=LATER, referee="0.0"))
     stage.rule("disqualify", SCRIPT, entrant="bot06")
     report(stage.play())
     return stage

@@ -1,6 +1,6 @@
 """Tournaments of two seats written shortly, for tests of how their next round is paired."""
 
-from referee.pairing.trf import Course, Line
+from referee.pairing.trf import Course, RoundLine
 
 _POINTS = {"1": 2, "=": 1, "0": 0, "+": 2, "-": 0, "U": 2, "H": 1}
 
@@ -26,9 +26,9 @@ def course(*players: str, rounds: int, away: tuple[int, ...] = ()) -> Course:
     )
 
 
-def _line(entrant: int, round_: int, cell: str) -> Line | None:
+def _line(entrant: int, round_: int, cell: str) -> RoundLine | None:
     opponent, colour, letter = int(cell[:-2]), cell[-2], cell[-1]
     if letter == "Z":
         return None
     table = (entrant,) if colour == "-" else (entrant, opponent - 1) if colour == "w" else (opponent - 1, entrant)
-    return Line(round_, table, _POINTS[letter], "" if letter in "1=0" else letter)
+    return RoundLine(round_, table, _POINTS[letter], "" if letter in "1=0" else letter)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from referee.pairing.base import BadFormat, BadPairing, Pairing
 from referee.pairing.swiss import State, Swiss
-from referee.pairing.trf import Line
+from referee.pairing.trf import RoundLine
 from referee.testing import check_pairing, random_result, with_rounds
 
 from .tournaments import SHUFFLE, drawn, falling, field, first_wins, played_out, started
@@ -31,7 +31,7 @@ def points_of(state: State, entrant: int) -> int:
     return sum(line.points for line in state.lines[entrant])
 
 
-def third_seats(lines: Sequence[Sequence[Line]], pairings: Sequence[Pairing]) -> set[int]:
+def third_seats(lines: Sequence[Sequence[RoundLine]], pairings: Sequence[Pairing]) -> set[int]:
     """Return who has the same seat a third time running, or three more of one than of the other."""
     found = set()
     for pairing in pairings:
@@ -152,8 +152,8 @@ def test_who_waits_for_somebody_who_withdrew_has_a_walkover() -> None:
     walkover = FORM.due(state)[-1]
     assert ((other,), "walkover", True) == (walkover.seats, walkover.table, walkover.is_bye)
     state = FORM.record(state, first_wins(walkover))
-    assert state.lines[other] == (Line(1, walkover_of, 2, "+"),)
-    assert state.lines[gone] == (Line(1, walkover_of, 0, "-"),)
+    assert state.lines[other] == (RoundLine(1, walkover_of, 2, "+"),)
+    assert state.lines[gone] == (RoundLine(1, walkover_of, 0, "-"),)
 
 
 @pytest.mark.parametrize(("count", "rounds"), [(2, 1), (3, 2), (16, 4), (17, 5), (200, 8)])
@@ -189,7 +189,7 @@ def test_who_withdraws_after_its_opponent_has_lost_the_same_match() -> None:
     table = FORM.due(state)[0].seats
     for entrant in table:
         state = FORM.withdraw(state, entrant)
-    assert [state.lines[entrant] for entrant in table] == [(Line(1, table, 0, "-"),)] * 2
+    assert [state.lines[entrant] for entrant in table] == [(RoundLine(1, table, 0, "-"),)] * 2
 
 
 def test_who_sits_out_is_not_paired() -> None:

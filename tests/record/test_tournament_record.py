@@ -57,7 +57,16 @@ def test_what_is_written_is_read(played: Path) -> None:
     assert (record.header.spec, record.header.key) == (cup(), SEALER.public)
     assert (record.is_sealed, record.is_finished) == (True, True)
     names = {type(step.event) for step in record.steps}
-    assert names == {e.Begun, e.Stopped, e.Resumed, e.RoundPaired, e.MatchOpened, e.MatchClosed, e.Ruled, e.Finished}
+    assert names == {
+        e.Begun,
+        e.Stopped,
+        e.TournamentResumed,
+        e.RoundPaired,
+        e.MatchOpened,
+        e.MatchClosed,
+        e.Ruled,
+        e.Finished,
+    }
     openings = event_lines(course_of(played), "match-opened")
     assert list(record.contexts) == [line["event"]["fixture"]["match"] for line in openings]
     hashes = {line.hash for line in record.chain.lines}

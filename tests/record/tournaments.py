@@ -70,7 +70,7 @@ class Organiser:
         else:
             for _ in refold(record, self.tournament.handle):
                 pass
-            self.recorder.take(e.Resumed(at=AT, referee="0.0"))
+            self.recorder.take(e.TournamentResumed(at=AT, referee="0.0"))
 
     def __enter__(self) -> Self:
         return self

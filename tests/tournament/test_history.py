@@ -96,7 +96,7 @@ def test_a_history_knows_when_a_referee_came_and_went() -> None:
     """Begun and resumed, stopped and finished; and who changed, when."""
     history = history_of(spec_of(3))
     history.take(e.Stopped(at="the first night", why="it was asked to"))
-    history.take(e.Resumed(at="the second day", referee="test"))
+    history.take(e.TournamentResumed(at="the second day", referee="test"))
     history.take(e.ProgramChanged(at="at noon", entrant=2, digest="ab" * 32))
     play(history, 1, Troubles())
     history.take(e.Finished(at="the second night"))

@@ -69,16 +69,16 @@ def audit_paths(
     files = [path for path in found if path not in set(courses)]
     examined: list[Examined] = []
     with closing(each(partial(examine, demands=demands), files, jobs)) as examinations:
-        for one in examinations:
-            examined.append(one)
-            seen(one.report, len(files))
-    reports = [one.report for one in examined]
+        for match in examinations:
+            examined.append(match)
+            seen(match.report, len(files))
+    reports = [match.report for match in examined]
     folders = [path for path in paths if path.is_dir()]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
     audited = audit_tournaments(courses, folders, examined, demands)
-    tournaments = [one.report for one in audited]
+    tournaments = [tournament.report for tournament in audited]
     equivocations = [*of_matches(examined), *of_tournaments(audited)]
-    there = frozenset[str]().union(*(one.heads for one in examined), *(one.heads for one in audited))
+    there = frozenset[str]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
     missing_heads = [head for head in demands.heads if head not in there]
     parts = (*reports, *manifests, *tournaments)
     return AuditReport(
@@ -86,7 +86,7 @@ def audit_paths(
         manifests=manifests,
         tournaments=tournaments,
         equivocations=equivocations,
-        unlisted=list(_unlisted(folders, [Path(one.report.tournament).parent for one in audited])),
+        unlisted=list(_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
         missing_heads=missing_heads,
         broken=sum(not report.holds for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),

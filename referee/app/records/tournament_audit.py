@@ -80,13 +80,13 @@ def audit_tournaments(
     homes = {path.parent for path in courses}
     matches: dict[Path, list[Examined]] = {home: [] for home in homes}
     astray: dict[Path, None] = {}
-    for one in examined:
-        home = next((parent for parent in one.path.parents if parent in homes), None)
+    for match in examined:
+        home = next((parent for parent in match.path.parents if parent in homes), None)
         if home is not None:
-            matches[home].append(one)
-        elif one.proof is not None and _is_below(one.path, folders):
-            context = one.proof.header.context
-            astray[one.path.with_name(f"{'' if context is None else context.tournament}.jsonl")] = None
+            matches[home].append(match)
+        elif match.proof is not None and _is_below(match.path, folders):
+            context = match.proof.header.context
+            astray[match.path.with_name(f"{'' if context is None else context.tournament}.jsonl")] = None
     found = []
     for path in courses:
         others = frozenset(home for home in homes if path.parent in home.parents)
@@ -133,12 +133,12 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
         RecordError: the first that does not fit.
         PluginError: the game is not installed.
     """
-    audited.check_files([one.path for one in folder.matches], is_whole=folder.is_whole)
-    for one in folder.matches:
-        if one.proof is not None:
-            audited.check_match(one.proof, find_game)
-        elif isinstance(one.report, SoundRedaction):
-            audited.check_head(one.path, one.report.head)
+    audited.check_files([match.path for match in folder.matches], is_whole=folder.is_whole)
+    for match in folder.matches:
+        if match.proof is not None:
+            audited.check_match(match.proof, find_game)
+        elif isinstance(match.report, SoundRedaction):
+            audited.check_head(match.path, match.report.head)
 
 
 def _sound(
@@ -151,7 +151,7 @@ def _sound(
         state="finished" if record.is_finished else "stopped" if record.is_sealed else "unfinished",
         matches=len(audited.contexts),
         playing=len(tournament.playing),
-        without_proof=audited.without_proof([one.proof for one in folder.matches if one.proof is not None]),
+        without_proof=audited.without_proof([match.proof for match in folder.matches if match.proof is not None]),
         taken_on_trust=audited.taken_on_trust,
         rulings=len(tournament.rulings),
         head=last.fields["prev"] if record.is_sealed else last.hash,
@@ -163,7 +163,7 @@ def _sound(
 
 def _unverified(path: Path, folder: _Folder) -> set[str]:
     """Return the files and folders right in a tournament's folder that nothing proves, or that hold such files."""
-    known = {path, folder.path / LEDGER, folder.path / MANIFEST, *(one.path for one in folder.matches)}
+    known = {path, folder.path / LEDGER, folder.path / MANIFEST, *(match.path for match in folder.matches)}
     files = (file for file in folder.path.rglob("*") if file not in known)
     return {_part(folder.path, file) for file in files if folder.others.isdisjoint((file, *file.parents))}
 
@@ -185,19 +185,19 @@ def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:
     Others may have the same name: a tournament that is played again opened its own in another record.
     """
     found: dict[tuple[str, str, str | None], dict[str, str]] = {}
-    for one in examined:
-        report = one.report
+    for match in examined:
+        report = match.report
         if isinstance(report, SoundRecord) and report.key is not None:
-            found.setdefault((report.match, report.key, one.opening), {}).setdefault(report.head, report.record)
-    for (match, *_), records in found.items():
+            found.setdefault((report.match, report.key, match.opening), {}).setdefault(report.head, report.record)
+    for (name, *_), records in found.items():
         if len(records) > 1:
-            yield Equivocation(match=match, records=tuple(records.values()))
+            yield Equivocation(match=name, records=tuple(records.values()))
 
 
 def of_tournaments(audited: Iterable[ExaminedTournament]) -> Iterator[Equivocation]:
     """Yield the tournaments of which one key sealed records none of which is the other gone on with."""
     found: dict[tuple[str, ...], list[TournamentRecord]] = {}
-    for record in filter(None, (one.record for one in audited)):
+    for record in filter(None, (tournament.record for tournament in audited)):
         header, first = record.header, record.chain.lines[0].hash
         begun = header.salt if header.spec.seed is None else first  # drawn once, unless all chance is fixed
         found.setdefault((header.spec.name, header.key, begun), []).append(record)

@@ -188,7 +188,7 @@ class InMemoryTournament:
     def start(self) -> None:
         """Begin, or go on."""
         is_new = len(lines_of(self.path)) == 1
-        self.recorder.take(e.Begun(at=AT) if is_new else e.Resumed(at=AT, referee="test"))
+        self.recorder.take(e.Begun(at=AT) if is_new else e.TournamentResumed(at=AT, referee="test"))
         self.running = Deferred.fromCoroutine(self.runner.run(None))
         self.running.addBoth(self.outcome.append)
 
