@@ -21,6 +21,7 @@ from ..errors import RefereeError
 T = TypeVar("T")
 _FEW = 4
 """So few records are done before other processes have started."""
+_HELD = (signal.SIGINT, signal.SIGTERM)
 _PR_SET_PDEATHSIG = 1
 """Of Linux' prctl: which signal a process gets when its parent ends."""
 
@@ -46,7 +47,9 @@ def each(work: Callable[[Path], T], files: Sequence[Path], jobs: int) -> Generat
             yield from map(work, files)
         return
     with _without_collection(), _pool(jobs) as pool:
-        yield from pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
+        with _signals_held():
+            results = pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
+        yield from results
 
 
 @contextmanager
@@ -70,6 +73,7 @@ def _begin(parent: int) -> None:
     """Make this process one that works for another: it ends with that, and leaves signals and stdout to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it has ended before it could be said that this one is to
@@ -79,6 +83,16 @@ def _begin(parent: int) -> None:
         os.dup2(nowhere, stream)
     os.close(nowhere)
     gc.disable()
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let what would end this process wait while others start, so that none of them meets it before it has begun."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
