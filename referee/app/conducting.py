@@ -33,6 +33,7 @@ from ..record.reader import RecordError
 from ..record.recovery import TORN, check_no_others, has_line, recover
 from ..record.seal import Sealer
 from ..record.tournament_record import (
+    TournamentRecord,
     TournamentStart,
     TournamentWriter,
     begun_with,
@@ -153,24 +154,36 @@ def _taken_up(
     if path.exists() and not has_line(path):
         path.rename(path.with_suffix(TORN))
     if not path.exists():
-        salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
-        tournament = new_tournament(spec, format_, salt)
-        programs = digests_of(spec.entrants)
-        writer = TournamentWriter(path, sealer)
-        writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
-        observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
-        return _Taken(
-            begun=TournamentStart(spec, len(spec.entrants), salt, programs, {}),
-            tournament=tournament,
-            writer=writer,
-            is_new=True,
-        )
+        return _begin(path, spec, format_, sealer, observers)
     record = read_tournament(path)
     if record.header.key != sealer.public:
         raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
     begun = begun_with(record.header, record.steps)
     _check_same(folder, begun.spec, spec)
-    observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, sealer.public)
+    return _go_on(TournamentWriter(path, sealer, record.chain), record, begun, format_, observers)
+
+
+def _begin(
+    path: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
+) -> _Taken:
+    salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
+    tournament = new_tournament(spec, format_, salt)
+    programs = digests_of(spec.entrants)
+    writer = TournamentWriter(path, sealer)
+    writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
+    observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
+    begun = TournamentStart(spec, len(spec.entrants), salt, programs, {})
+    return _Taken(begun=begun, tournament=tournament, writer=writer, is_new=True)
+
+
+def _go_on(
+    writer: TournamentWriter,
+    record: TournamentRecord,
+    begun: TournamentStart,
+    format_: PairingFormat[Any],
+    observers: Observers,
+) -> _Taken:
+    observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, record.header.key)
     tournament = new_tournament(record.header.spec, format_, begun.salt)
     for step in refold(record, tournament.handle):
         observers.tell(Observer.tournament_stepped, step)
@@ -180,7 +193,7 @@ def _taken_up(
     return _Taken(  # the record itself is not kept: a season of months takes hundreds of megabytes
         begun=begun,
         tournament=tournament,
-        writer=TournamentWriter(path, sealer, record.chain),
+        writer=writer,
         is_new=not record.steps,
         over_at=record.steps[-1].event.at if record.is_finished else None,
         opened=frozenset(contexts),

@@ -52,10 +52,7 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
         NobodyListens: there is no referee.
         Interrupted: it was stopped.
     """
-    try:
-        where = parse_address(f"tcp:{address}")
-    except AddressError:
-        raise BadRequest(f"say where the referee listens as HOST:PORT, not {address!r}") from None
+    where = _host_and_port(address)
     dialect = installed().dialect(join.dialect)
     game = find_game(dialect.game)
     told = parse_options(join.options, game.file_options)
@@ -73,7 +70,7 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
             monotonic,
             game,
             launch,
-            (where.host, where.port),
+            where,
             confinement=confinement,
             output=join.logs / f"join.{launch.name}.stderr",
             name=name,
@@ -84,3 +81,11 @@ def join_referee(address: str, player: str, join: JoinOptions, options: RefereeO
 
     join.logs.mkdir(parents=True, exist_ok=True)
     return name, run_reactor(_main)
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    try:
+        where = parse_address(f"tcp:{address}")
+    except AddressError:
+        raise BadRequest(f"say where the referee listens as HOST:PORT, not {address!r}") from None
+    return where.host, where.port
