@@ -43,7 +43,7 @@ class Code(StrEnum):
     WRONG_MATCH = "wrong-match"
     """The message names another match than the one being played."""
     FLOOD = "flood"
-    """Bytes of a frame that nothing asked for, more than the limit, before the frame is even complete."""
+    """A frame that nothing asked for, announced as longer than the limit of such frames."""
     NOT_READING = "not-reading"
     """It leaves more than the limit of what it was sent unread."""
     OUT_OF_TURN = "out-of-turn"

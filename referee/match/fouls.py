@@ -19,7 +19,7 @@ class Cause(StrEnum):
     OUT_OF_TURN = "out-of-turn"
     """A well-formed message that nothing asked for."""
     FLOOD = "flood"
-    """More unasked data than the limit."""
+    """A frame that nothing asked for, announced as longer than the limit of such frames."""
     OVERSIZE = "oversize"
     """A frame longer than the limit."""
     NOT_READING = "not-reading"

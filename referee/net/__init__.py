@@ -1,1 +1,1 @@
-"""The only Twisted code: sockets, clocks and programs. Turns bytes into events, and carries out commands."""
+"""The network, by Twisted: sockets, deadlines, programs. Turns bytes into events, and carries out commands."""

@@ -1,1 +1,1 @@
-"""Who meets whom: one file per format behind one contract."""
+"""Who meets whom: one file per format behind one contract, and what formats share."""

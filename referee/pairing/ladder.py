@@ -5,6 +5,10 @@ algorithm 1, the Bradley-Terry model with all pairs of a match: strength is a me
 both. Programs do not change, so there is no drift: variances only shrink. These ratings choose matches and places;
 what is published about strength is computed from all results by others.
 
+A match is paired whenever `at_once` leaves room for one: the free entrant whose strength is least known plays whoever
+tells most about it. So an entrant plays as often as its strength is uncertain, and no entrant is owed a number of
+matches.
+
 Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
 the results of all but the few before it that may be going on, and the course does not depend on how many tables there
 are, nor on which match takes longer.

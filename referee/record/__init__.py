@@ -1,1 +1,1 @@
-"""The record of a match: written line by line before anything is done, read and folded again by anyone."""
+"""Records of matches and tournaments: written line by line before anything is done, read and folded again by anyone."""

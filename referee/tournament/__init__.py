@@ -1,5 +1,4 @@
-"""What the results of a tournament amount to: points, standings, ratings.
+"""The fold of a tournament: its spec, events and commands; points, tie-breaks, standings, ratings.
 
-Nothing here plays, waits or draws lots: results come in one by one, tables and numbers come out. The ledger alone keeps
-something, in a database.
+Nothing here plays, waits or draws lots: events come in one by one, commands and tables come out.
 """

@@ -14,15 +14,16 @@ from .tiles import COLORS, NAMES, SHAPES, Tile
 
 _SHAPE_SIGNS = ("★", "✶", "■", "●", "♣", "◆")
 _COLOR_SIGNS = ("r", "g", "b", "y", "o", "p")
-_GROUNDS = ("red", "green4", "blue", "gold3", "dark_orange3", "purple4")
-_INKS = ("white", "white", "white", "black", "black", "white")
-assert len(_GROUNDS) == len(COLORS)
+_TERMINAL_GROUNDS = ("red", "green4", "blue", "gold3", "dark_orange3", "purple4")
+_TERMINAL_INKS = ("white", "white", "white", "black", "black", "white")
+"""Names of the terminal library, by colour: what a tile's sign stands on, and the sign itself."""
+assert len(_TERMINAL_GROUNDS) == len(COLORS)
 
 
 def draw_tile(tile: Tile) -> str:
     """Return one tile, two characters wide."""
     shape, color = divmod(tile, 6)
-    return f"[{_INKS[color]} on {_GROUNDS[color]}]{_SHAPE_SIGNS[shape]}{_COLOR_SIGNS[color]}[/]"
+    return f"[{_TERMINAL_INKS[color]} on {_TERMINAL_GROUNDS[color]}]{_SHAPE_SIGNS[shape]}{_COLOR_SIGNS[color]}[/]"
 
 
 def draw_hand(hand: Iterable[Tile]) -> str:
@@ -73,9 +74,9 @@ _HAND_WIDTH = 6
 """Tiles in a row of a hand; only given positions have longer hands."""
 _LEAST = (7, 13)
 """Rows and columns that are always shown."""
-_TONES = ("#b80f1f", "#14a86b", "#2b74d8", "#ffe733", "#f28c0f", "#58238a")
+_SVG_GROUNDS = ("#b80f1f", "#14a86b", "#2b74d8", "#ffe733", "#f28c0f", "#58238a")
 """Six steps of lightness, so that no two look alike to the colour-blind; tests/games/q/test_drawing.py measures it."""
-_LETTERS = (LIGHT, DARK, LIGHT, DARK, DARK, LIGHT)
+_SVG_SIGNS = (LIGHT, DARK, LIGHT, DARK, DARK, LIGHT)
 """The letter on each tone: light on dark ones, dark on light ones."""
 _SYMBOLS = Symbols("q")
 
@@ -156,8 +157,8 @@ def _symbol(tile: Tile) -> str:
     shape, color = divmod(tile, 6)
     content = (
         '<use href="#q-tile"/>'
-        f'<use href="#q-{SHAPES[shape]}" fill="{_TONES[color]}" stroke="{DARK}" stroke-linejoin="round"/>'
-        f'<text x="20" y="25" font-size="14" font-weight="700" fill="{_LETTERS[color]}" text-anchor="middle">'
+        f'<use href="#q-{SHAPES[shape]}" fill="{_SVG_GROUNDS[color]}" stroke="{DARK}" stroke-linejoin="round"/>'
+        f'<text x="20" y="25" font-size="14" font-weight="700" fill="{_SVG_SIGNS[color]}" text-anchor="middle">'
         f"{_COLOR_SIGNS[color].upper()}</text>"
     )
     return _SYMBOLS.define(NAMES[tile], content, f"{COLORS[color]} {SHAPES[shape]}")

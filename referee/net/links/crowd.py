@@ -1,4 +1,4 @@
-"""Limits for connections that have not said hello yet: how many may be open, which one is closed first, who floods.
+"""Limits for connections that have not said hello yet: how many may be open, which one is closed first, who storms it.
 
 An origin is whoever answers for connections: a host, or the program that a private socket is for. Everything is counted
 as connections come and go, so that one more costs the same however many there are.
