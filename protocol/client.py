@@ -45,8 +45,8 @@ class Ended(Struct, frozen=True, kw_only=True):
     """The referee's last word; None if none came before the connection ended or `choose` raised."""
     verdict: DealVerdict | None
     """Whether the referee kept its commitment; None if it never revealed its seed to this player."""
-    head: str | None
-    """The last head of the match's record that was told: SHA-256 of a line, in hex; None if none was told."""
+    heads: tuple[str, ...]
+    """The heads of the match's record that were told, in order: hashes of lines, in hex, all of which it must have."""
 
     @property
     def line(self) -> str:
@@ -58,7 +58,7 @@ class Ended(Struct, frozen=True, kw_only=True):
             parts.append("no end was told")
         elif self.message.void is not None:
             parts.append("void")
-        parts += [*_judged(self.verdict), f"last head {self.head}" if self.head else "no head was told"]
+        parts += [*_judged(self.verdict), f"last head {self.heads[-1]}" if self.heads else "no head was told"]
         line = f"match {self.match}: {'; '.join(parts)}"
         return line if line.isprintable() else ascii(line)[1:-1]
 
@@ -299,13 +299,21 @@ class _Session(Struct):
             case Told() if self.on_told is not None:
                 self.on_told(message)
             case End() | Expelled():
-                self._conclude(self._ended(message.match, message))
+                self._take_end(message)
         ack = getattr(message, "ack", None)
         if ack is not None:
             _send(client, Ack(match=getattr(message, "match", ""), ack=ack))
 
+    def _take_end(self, message: End | Expelled) -> None:
+        """Conclude the match; behind an end that is to be confirmed follows another one, with the last head."""
+        ended = self._ended(message.match, message)
+        if getattr(message, "ack", None) is None:
+            self._conclude(ended)
+        else:
+            self.open_match, self.resume, self.broken_off = None, None, ended
+
     def _ended(self, match: str, last: End | Expelled | None) -> Ended:
-        return Ended(match=match, message=last, verdict=self.witness.verdict, head=self.witness.head)
+        return Ended(match=match, message=last, verdict=self.witness.verdict, heads=tuple(self.witness.heads))
 
     def _conclude(self, ended: Ended) -> None:
         self.open_match = self.broken_off = self.resume = None

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from .messages import End, Message, Offer, Ready, Resumed, Terms, Turn
+from .messages import End, Expelled, Message, Offer, Paused, Ready, Resumed, Terms, Turn
 
 
 class DealFinding(StrEnum):
@@ -105,8 +105,11 @@ class Witness:
         self.offer: Terms | None = None
         self.nonce: str | None = None
         """What the player gave in `ready`."""
-        self.head: str | None = None
-        """The head of the record that was told last: SHA-256 of a line, in hex."""
+        self.heads: list[str] = []
+        """The heads of the record that were told, in order: hashes of lines, in hex, all of which it must have.
+
+        The last one alone would not tell that lines before it were written anew during the match.
+        """
         self.verdict: DealVerdict | None = None
         """None until an `end` came. A breach stays: no second `end` of the match mends it."""
 
@@ -120,13 +123,13 @@ class Witness:
             case Resumed() if self.offer is not None and self.offer.match == message.match:
                 pass
             case Offer() | Resumed():
-                self.offer, self.nonce, self.head, self.verdict = message, None, None, None
+                self.offer, self.nonce, self.heads, self.verdict = message, None, [], None
             case Ready():
                 self.nonce = message.nonce
-            case Turn():
-                self.head = message.head
+            case Turn() | Expelled() | Paused():
+                self.heads.append(message.head)
             case End():
                 assert self.offer is not None, "the connection lets no end come before an offer"
-                self.head = message.head
+                self.heads.append(message.head)
                 if self.verdict is None or self.verdict.is_kept:
                     self.verdict = check_reveal(self.offer, self.nonce, message)

@@ -124,7 +124,7 @@ class Start(Message, frozen=True, kw_only=True, tag="start"):
 
 
 class Turn(Message, frozen=True, kw_only=True, tag="turn"):
-    """Referee asks for a move; `head` ties it to the match's record as it then is."""
+    """Referee asks for a move; `head` ties it to the match's record as it then is, in whatever message it stands."""
 
     match: MatchId
     turn: Count
@@ -149,6 +149,7 @@ class Paused(Message, frozen=True, kw_only=True, tag="paused"):
 
     match: MatchId
     reason: Text
+    head: Hex32
 
 
 class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
@@ -160,10 +161,11 @@ class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
     code: Text | None
     detail: Text
     evidence: Text
+    head: Hex32
 
 
 class End(Message, frozen=True, kw_only=True, tag="end"):
-    """Referee announces the result and reveals the seed; `head` ties it to the match's record as it then is."""
+    """Referee announces the result and reveals the seed."""
 
     match: MatchId
     winners: list[Seat]

@@ -26,6 +26,7 @@ _OTHERS = ("ada", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida", "jon",
 _SEED = chance.seed_from_number(1)
 """The same deals every time: a step that fails can be run again."""
 END_OF_CHECK = "the check of the player ends here"
+_HEAD = hashlib.sha256(b"there is no record").hexdigest()
 
 
 class ScriptedTerms(Struct, frozen=True, kw_only=True):
@@ -197,7 +198,7 @@ class ScriptedMatch:
 
     def pause(self) -> None:
         """Stop in the middle of the match."""
-        self.session.say(Paused(match=self.name, reason=END_OF_CHECK))
+        self.session.say(Paused(match=self.name, reason=END_OF_CHECK, head=_HEAD))
         self.session.flush()
 
     def take_back(self) -> None:
@@ -239,8 +240,7 @@ class ScriptedMatch:
             self._say(command)
 
     def _say(self, command: c.SeatCommand) -> None:
-        head = hashlib.sha256(b"there is no record").hexdigest()
-        message = message_of(command, self.fold, self._tokens, head)
+        message = message_of(command, self.fold, self._tokens, _HEAD)
         if getattr(message, "ack", None) is not None:
             self._demanded = type_of(message)
         self.session.say(message)

@@ -20,7 +20,7 @@ from . import events as e
 from .fouls import UNREADY, Cause, Fault, Foul, accused_of
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
-from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play
+from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play, winners_first
 from .timekeeper import Lateness, Timekeeper
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
@@ -84,7 +84,7 @@ class Match:
             handler(self, event)
         except Exception as error:  # noqa: BLE001  # the referee's own fault; an audit replays it
             self.fault = error
-            self._break_off(f"{type(error).__name__}: {error}"[:400])
+            self._conclude(f"{type(error).__name__}: {error}"[:400])
         self._last_ms = event.at_ms
         return tuple(self._commands)
 
@@ -224,17 +224,15 @@ class Match:
     def _end(self, outcome: Outcome) -> None:
         self._outcome = outcome
         self.phase = Phase.ENDING
-        best = outcome.ranking[0] if outcome.ranking else ()
-        self._queue = sorted(outcome.order, key=lambda seat: seat not in best)
+        self._queue = winners_first(outcome, self._present())
         self._end_next()
 
     def _end_next(self) -> None:
-        while (seat := self._next_in_queue()) is not None:
-            demand = self._demand_ack(seat) if self.setup.acknowledge else ()
-            self._commands.append(told_of_end(self._final(None), seat, *demand))
-            if demand:
-                return
-        self._close(self._final(None))
+        seat = self._next_in_queue() if self.setup.acknowledge else None
+        if seat is not None:
+            self._commands.append(told_of_end(self._final(None), seat, *self._demand_ack(seat)))
+        else:
+            self._conclude()
 
     def _is_ended_by_default(self) -> bool:
         """End the match if nobody else is left, whatever is open: who is left has won, and can't foul any more."""
@@ -242,17 +240,11 @@ class Match:
         if self._outcome is None:
             return False
         self._tell_of_fouls()
-        self._break_off()
+        self._conclude()
         return True
 
     def _final(self, void: str | None) -> c.Result:
         return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
-
-    def _close(self, result: c.Result) -> None:
-        self.phase = Phase.OVER
-        self.result = result
-        self._time.requests.clear()
-        self._commands.append(c.CloseMatch(result=result))
 
     # --- fouls
 
@@ -332,28 +324,31 @@ class Match:
     def _present(self) -> list[int]:
         return [seat for seat in range(len(self.setup.names)) if seat not in self._out]
 
-    def _break_off(self, void: str | None = None) -> None:
-        """Close the match, whatever is open, and have nobody confirm it; void: the referee's own fault."""
+    def _conclude(self, void: str | None = None) -> None:
+        """Close the match, whatever is open; void: the referee's own fault.
+
+        Who has confirmed the end is told it, too, as it stands for good, with a head that covers that answer.
+        """
         result = self._final(void)
-        for seat in self._present():
-            if seat not in self._done:
-                self._commands.append(told_of_end(result, seat))
-        self._close(result)
+        order = winners_first(None if void else self._outcome, self._present())
+        self._commands += (told_of_end(result, seat) for seat in order)
+        self.phase = Phase.OVER
+        self.result = result
+        self._time.requests.clear()
+        self._commands.append(c.CloseMatch(result=result))
 
     # --- a referee or a player that is back
 
     def _resume(self, event: e.MatchResumed) -> None:
         """Take every seat back, and ask again what was open, with the time that was left."""
         for seat in self._present():
-            if seat not in self._done:
-                self._time.restart(seat, self._last_ms, event.at_ms)
-                self._take_back(seat)
+            self._time.restart(seat, self._last_ms, event.at_ms)
+            self._take_back(seat)
 
     def _returned(self, event: e.SeatReturned) -> None:
         """Take a seat back whose connection was lost; meanwhile its clock went on."""
-        if event.seat not in self._done:
-            self._time.run_on(event)
-            self._take_back(event.seat)
+        self._time.run_on(event)
+        self._take_back(event.seat)
 
     def _take_back(self, seat: int) -> None:
         """Show a seat where the match stands, and ask again what it was asked."""
@@ -392,7 +387,7 @@ _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None
     ((Phase.OFFERING,), e.SeatVacant, Match._fault),
     (_RUNNING, e.SeatReturned, Match._returned),
     (_RUNNING, e.MatchResumed, Match._resume),
-    ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._break_off(event.detail)),
+    ((Phase.NEW, *_RUNNING), e.RefereeFailed, lambda match, event: match._conclude(event.detail)),
 )
 TABLE = {(phase, kind): handler for phases, kind, handler in _ROWS for phase in phases}
 """(phase, event) -> handler; what has no row is impossible."""

@@ -26,6 +26,19 @@ def default_outcome(setup: MatchSetup, teams: Sequence[Sequence[int]], present: 
     return Outcome((tuple(present),), scores, tuple(present), BY_DEFAULT.id)
 
 
+def winners_first(outcome: Outcome | None, present: Collection[int]) -> list[int]:
+    """Return the seats that are present, in the order in which they are told the end.
+
+    Args:
+        outcome: the game's; None if there is none.
+        present: the seats that did not foul, ascending.
+    """
+    if outcome is None:
+        return list(present)
+    best = outcome.ranking[0] if outcome.ranking else ()
+    return sorted((seat for seat in outcome.order if seat in present), key=lambda seat: seat not in best)
+
+
 def result_of(
     outcome: Outcome | None,
     fouls: Sequence[Foul],

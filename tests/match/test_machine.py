@@ -132,7 +132,10 @@ def test_a_match_with_acknowledgements() -> None:
     assert commands == (told(0, 2, played), told(1, 2, played), c.EndSeat(seat=1, ack=4, **end))
     assert_phase(match, Phase.ENDING)
     assert fold(match, acked(1, 4, 8.0)) == (c.EndSeat(seat=0, ack=5, **end),)
-    result = result_of(fold(match, acked(0, 5, 9.0)))
+    commands = fold(match, acked(0, 5, 9.0))
+    final = end | {"ack": None, "limit_ms": None}
+    assert commands[:-1] == (c.EndSeat(seat=1, **final), c.EndSeat(seat=0, **final))
+    result = result_of(commands)
     assert result.winners == (1,)
     assert result.used_ms == (1.0 + 4.0, 2.0 + 3.0)
 

@@ -135,15 +135,15 @@ def test_who_returns_before_its_ready_is_offered_again() -> None:
     assert match.handle(returned(1, 500.0)) == (c.OfferMatch(seat=1, limit_ms=START - 500.0),)
 
 
-def test_who_has_confirmed_the_end_hears_no_more() -> None:
-    """It came back for nothing."""
+def test_who_has_confirmed_the_end_may_come_back_for_the_last_one() -> None:
+    """It is shown where the match stands, and asked nothing."""
     match = new_match([G], [Y], acknowledge=True)
     fold(match, opened(), ready(0, 1.0), ready(1, 1.0), acked(0, 1, 2.0), acked(1, 2, 3.0))
     fold(match, moved(0, 1, PASS, 4.0), moved(1, 2, PASS, 5.0))
     assert match.phase is Phase.ENDING
     first = next(iter(match.open_requests))
     fold(match, acked(first, match.open_requests[first].number, 6.0))
-    assert match.handle(returned(first, 7.0)) == ()
+    assert match.handle(returned(first, 7.0)) == (c.ResumeSeat(seat=first, turn=2, view=shown(match, first)),)
 
 
 # --- turns of several requests

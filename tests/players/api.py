@@ -41,6 +41,7 @@ SEED = bytes(32)
 PATIENCE_S = 60.0
 """For an answer, and for a program to end: only what hangs takes so long."""
 TOKEN, NAME = "5ec2e7", "sample"
+_HEAD = "0" * 64
 SEED_VARIABLE = "REFEREE_PLAYER_SEED"
 
 
@@ -144,7 +145,10 @@ class AuthorApi:
             state = game.deliver(state)
         void = "there are enough moves" if outcome is None else None
         nonces = [self.nonces[-1] if seat == own else None for seat in range(seats)]
-        self._confirmed(self._end(match, nonces, void, self._next_ack(acknowledge and void is None)))
+        is_confirmed = acknowledge and void is None
+        self._confirmed(self._end(match, nonces, void, self._next_ack(is_confirmed)))
+        if is_confirmed:
+            self._send(self._end(match, nonces, void, None))
         return moves
 
     def close(self) -> tuple[int, str]:
@@ -167,9 +171,11 @@ class AuthorApi:
         self._send(self._turn(match, 1, plain(game.view(state, seat))))
         if by_expulsion:
             text = "no complete answer within 0 ms"
-            self._send(Expelled(match=match, foul="timeout", rule=None, code=None, detail=text, evidence=""))
+            self._send(
+                Expelled(match=match, foul="timeout", rule=None, code=None, detail=text, evidence="", head=_HEAD)
+            )
         else:
-            self._send(Paused(match=match, reason="the organiser stopped the referee"))
+            self._send(Paused(match=match, reason="the organiser stopped the referee", head=_HEAD))
 
     def _seated(self, game: AnyGame, seats: int, own: int, *, acknowledge: bool) -> str:
         """Offer a match, and return its name once the program is ready."""
@@ -201,7 +207,7 @@ class AuthorApi:
         return self._ack if is_due else None
 
     def _turn(self, match: str, turn: int, view: Any) -> Turn:
-        return Turn(match=match, turn=turn, view=view, left_ms=6000.0, bank_ms=None, head="0" * 64)
+        return Turn(match=match, turn=turn, view=view, left_ms=6000.0, bank_ms=None, head=_HEAD)
 
     def _end(self, match: str, nonces: list[str | None], void: str | None, ack: int | None) -> End:
         return End(
@@ -212,7 +218,7 @@ class AuthorApi:
             void=void,
             seed=SEED.hex(),
             nonces=nonces,
-            head="0" * 64,
+            head=_HEAD,
             ack=ack,
         )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from protocol import Code, Role
 
-from .tables import END, EXPELLED, MATCH, NONCES, OFFER, PLAYED, RESUMED, START, TOLD, TURN, Plain
+from .tables import END, EXPELLED, LAST_HEAD, MATCH, NONCES, OFFER, PAUSED, PLAYED, RESUMED, START, TOLD, TURN, Plain
 
 Line = tuple[Role, Plain]
 
@@ -63,6 +63,7 @@ CONVERSATIONS = (
             _referee(TOLD, turn=2, what=_OTHER_PLAYED),
             _referee(END, ack=4),
             _ack(4),
+            _referee(END, head=LAST_HEAD),
         ),
     ),
     Conversation(
@@ -91,7 +92,7 @@ CONVERSATIONS = (
     ),
     Conversation(
         "the referee pauses",
-        (*_SEATED, _referee(TURN), _referee({"type": "paused", "match": MATCH, "reason": "for tonight"})),
+        (*_SEATED, _referee(TURN), _referee(PAUSED, reason="for tonight")),
     ),
     Conversation("the player is taken back in its turn", (*_GREETED, _referee(RESUMED), _referee(TURN), _MOVE)),
     Conversation(

@@ -7,7 +7,7 @@ from protocol import Role
 from referee.games import builtin
 
 from .first_turns import first_turn
-from .tables import EXPELLED, MATCH, TURN, VIEW, Plain
+from .tables import EXPELLED, MATCH, PAUSED, TURN, VIEW, Plain
 
 Example = tuple[str, Role, Plain]
 
@@ -50,7 +50,7 @@ FURTHER_EXAMPLES: tuple[Example, ...] = (
     (
         "paused, with letters of two, three and four bytes",
         Role.REFEREE,
-        {"type": "paused", "match": MATCH, "reason": "Größe, 再見, \U0001d11e"},
+        {**PAUSED, "reason": "Größe, 再見, \U0001d11e"},
     ),
     (
         "expelled with evidence of more than 255 characters",

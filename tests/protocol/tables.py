@@ -25,6 +25,8 @@ SEED = chance.seed_from_number(7)
 NONCES = ["00112233445566778899aabbccddeeff", "0123456789abcdef0123456789abcdef"]
 SALT = "fedcba9876543210fedcba9876543210"
 HEAD = hashlib.sha256(b"a line of a record").hexdigest()
+FOUL_HEAD = hashlib.sha256(b"the line of an expulsion").hexdigest()
+LAST_HEAD = hashlib.sha256(b"the line of the last ack").hexdigest()
 VIEW: Plain = {
     "seat": 0,
     "hand": ["red-star", "red-8star", "blue-clover", "blue-clover", "green-square", "purple-diamond"],
@@ -82,7 +84,9 @@ EXPELLED: Plain = {
     "code": None,
     "detail": "red-star on row 0, column 1 disagrees with its neighbours in the row",
     "evidence": "",
+    "head": FOUL_HEAD,
 }
+PAUSED: Plain = {"type": "paused", "match": MATCH, "reason": "the organiser stopped the referee", "head": HEAD}
 
 
 def _without(message: Plain, *keys: str) -> Plain:
@@ -146,7 +150,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
         {"type": "told", "match": MATCH, "turn": 1, "what": {"kind": "expelled", "seat": 1, "cause": "timeout"}},
     ),
     ("ack", Role.PLAYER, {"type": "ack", "match": MATCH, "ack": 1}),
-    ("paused", Role.REFEREE, {"type": "paused", "match": MATCH, "reason": "the organiser stopped the referee"}),
+    ("paused", Role.REFEREE, PAUSED),
     ("expelled", Role.REFEREE, EXPELLED),
     (
         "expelled for bytes that are no message",

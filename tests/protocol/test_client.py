@@ -14,7 +14,7 @@ from protocol.messages import End, Expelled, Hello, Message, Move, Ready
 
 from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Serve, end, expelled, say
 from .situations import message_for
-from .tables import EXPELLED, HEAD, MATCH, OFFER, TURN, Plain
+from .tables import EXPELLED, FOUL_HEAD, HEAD, LAST_HEAD, MATCH, OFFER, TURN, Plain
 
 FIRST, SECOND = "1" * 64, "2" * 64
 WRONG_SEED = "11" * 32
@@ -115,19 +115,37 @@ ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
         "expelled",
         (OFFERED, say(TURN, head=FIRST), expelled()),
         None,
-        f"expelled for illegal-move; the seed was not revealed; last head {FIRST}",
+        f"expelled for illegal-move; the seed was not revealed; last head {FOUL_HEAD}",
     ),
     (
         "expelled before the first turn",
         (OFFERED, expelled(foul="out-of-turn")),
         None,
-        "expelled for out-of-turn; the seed was not revealed; no head was told",
+        f"expelled for out-of-turn; the seed was not revealed; last head {FOUL_HEAD}",
     ),
     (
         "expelled after the end",
         (OFFERED, end(), expelled(foul="timeout")),
         DealFinding.KEPT,
-        f"expelled for timeout; {DONE}; last head {HEAD}",
+        f"expelled for timeout; {DONE}; last head {FOUL_HEAD}",
+    ),
+    (
+        "confirmed, and told for good",
+        (OFFERED, end(ack=3), end(head=LAST_HEAD)),
+        DealFinding.KEPT,
+        f"{DONE}; last head {LAST_HEAD}",
+    ),
+    (
+        "confirmed, and told nothing more",
+        (OFFERED, end(ack=3)),
+        DealFinding.KEPT,
+        f"{DONE}; last head {HEAD}",
+    ),
+    (
+        "the connection ends before a turn",
+        (OFFERED,),
+        None,
+        "no end was told; the seed was not revealed; no head was told",
     ),
     (
         "the connection ends without a word",
@@ -245,6 +263,6 @@ HOSTILE = ("q-1\nmatch q-1: the referee kept its commitment", "\x1b[2J", "q\u202
 def test_a_line_stays_one_line(name: str) -> None:
     """Whatever the referee calls a match or a foul, nothing of it moves the cursor of a terminal."""
     message = msgspec.convert({**EXPELLED, "match": name, "foul": name}, Expelled)
-    line = Ended(match=name, message=message, verdict=None, head=None).line
+    line = Ended(match=name, message=message, verdict=None, heads=()).line
     assert line.isprintable()
     assert len(line.splitlines()) == 1

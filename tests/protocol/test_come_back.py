@@ -18,7 +18,7 @@ from protocol.messages import End, Expelled, Hello, Message, Ready, Terms, type_
 
 from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say
 from .situations import message_for
-from .tables import HEAD, MATCH, OFFER, RESUMED, START, TOLD, TURN, VIEW, Plain
+from .tables import FOUL_HEAD, HEAD, MATCH, OFFER, RESUMED, START, TOLD, TURN, VIEW, Plain
 
 FIRST = "1" * 64
 OTHER_SEED = "11" * 32
@@ -227,8 +227,8 @@ def test_the_head_is_remembered(serve: Serve) -> None:
     lines: list[str] = []
     referee = serve([OFFERED, say(TURN, head=FIRST)], [TAKEN_BACK, expelled()])
     (ended,), _ = play(referee.address, say=lines.append)
-    assert ended.head == FIRST
-    assert [f"match {MATCH}: expelled for illegal-move; the seed was not revealed; last head {FIRST}"] == lines
+    assert ended.heads == (FIRST, FOUL_HEAD)
+    assert [f"match {MATCH}: expelled for illegal-move; the seed was not revealed; last head {FOUL_HEAD}"] == lines
 
 
 def test_another_match_concludes_the_one_that_broke_off(serve: Serve) -> None:
@@ -237,9 +237,9 @@ def test_another_match_concludes_the_one_that_broke_off(serve: Serve) -> None:
     referee = serve([OFFERED, say(TURN, head=FIRST)], [say(OFFER, match="q-2"), end(match="q-2")])
     ends, _ = play(referee.address, say=lines.append)
     assert [ended.line for ended in ends] == lines
-    assert [(ended.match, ended.verdict and ended.verdict.finding, ended.head) for ended in ends] == [
-        (MATCH, None, FIRST),
-        ("q-2", DealFinding.KEPT, HEAD),
+    assert [(ended.match, ended.verdict and ended.verdict.finding, ended.heads) for ended in ends] == [
+        (MATCH, None, (FIRST,)),
+        ("q-2", DealFinding.KEPT, (HEAD,)),
     ]
 
 

@@ -11,7 +11,7 @@ from protocol.fairness import KEPT, DealFinding, Witness, check_reveal
 from protocol.messages import End, Message, Offer, Resumed, Terms, Turn
 
 from .situations import message_for, pair_in
-from .tables import END, HEAD, NONCES, OFFER, SEED, VIEW, Plain
+from .tables import END, FOUL_HEAD, HEAD, LAST_HEAD, NONCES, OFFER, SEED, VIEW, Plain
 
 OWN, OTHER = NONCES
 THIRD = "f" * 32
@@ -158,26 +158,28 @@ def turn_with(head: str) -> Message:
     return replace(turn, head=head)
 
 
-HEADS: tuple[tuple[tuple[Message, ...], str | None], ...] = (
-    ((), None),
-    ((offer_with(), message_for("ready"), message_for("start"), message_for("told")), None),
-    ((offer_with(), turn_with("1" * 64)), "1" * 64),
-    ((offer_with(), turn_with("1" * 64), message_for("move"), turn_with("2" * 64), message_for("told")), "2" * 64),
-    ((offer_with(), turn_with("1" * 64), message_for("expelled")), "1" * 64),
-    ((offer_with(), message_for("ready"), turn_with("1" * 64), end_with()), HEAD),
-    ((offer_with(), message_for("ready"), end_with(), offer_with(match="q-2")), None),
-    ((offer_with(), turn_with("1" * 64), back_with()), "1" * 64),
-    ((offer_with(), turn_with("1" * 64), back_with(), turn_with("2" * 64)), "2" * 64),
-    ((offer_with(), turn_with("1" * 64), back_with(match="q-2")), None),
-    ((back_with(), turn_with("1" * 64)), "1" * 64),
+ONE, TWO = "1" * 64, "2" * 64
+HEADS: tuple[tuple[tuple[Message, ...], list[str]], ...] = (
+    ((), []),
+    ((offer_with(), message_for("ready"), message_for("start"), message_for("told")), []),
+    ((offer_with(), turn_with(ONE)), [ONE]),
+    ((offer_with(), turn_with(ONE), message_for("move"), turn_with(TWO), message_for("told")), [ONE, TWO]),
+    ((offer_with(), turn_with(ONE), message_for("expelled")), [ONE, FOUL_HEAD]),
+    ((offer_with(), message_for("ready"), turn_with(ONE), end_with()), [ONE, HEAD]),
+    ((offer_with(), message_for("ready"), end_with(ack=3), end_with(head=LAST_HEAD)), [HEAD, LAST_HEAD]),
+    ((offer_with(), message_for("ready"), end_with(), offer_with(match="q-2")), []),
+    ((offer_with(), turn_with(ONE), message_for("paused"), back_with()), [ONE, HEAD]),
+    ((offer_with(), turn_with(ONE), back_with(), turn_with(TWO)), [ONE, TWO]),
+    ((offer_with(), turn_with(ONE), back_with(match="q-2")), []),
+    ((back_with(), turn_with(ONE)), [ONE]),
 )
-"""(what was seen, the head that is remembered)."""
+"""(what was seen, the heads that are remembered)."""
 
 
-@pytest.mark.parametrize(("seen", "head"), HEADS)
-def test_the_last_head_is_remembered(seen: tuple[Message, ...], head: str | None) -> None:
-    """The head is that of the last turn or end of the match that was offered last."""
-    assert head == witness_of(*seen).head
+@pytest.mark.parametrize(("seen", "heads"), HEADS)
+def test_all_heads_are_remembered(seen: tuple[Message, ...], heads: list[str]) -> None:
+    """They are those of the match that was offered last, whatever message told them."""
+    assert heads == witness_of(*seen).heads
 
 
 ENDS: tuple[tuple[tuple[End, ...], DealFinding | None], ...] = (

@@ -69,7 +69,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "draws": {"null", "list"},
         "ack": {"null", "int"},
     },
-    "paused": {"match": {"string"}, "reason": {"string"}},
+    "paused": {"match": {"string"}, "reason": {"string"}, "head": set()},
     "expelled": {
         "match": {"string"},
         "foul": {"string"},
@@ -77,6 +77,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "code": {"null", "string"},
         "detail": {"string"},
         "evidence": {"string"},
+        "head": set(),
     },
     "end": {
         "match": {"string"},

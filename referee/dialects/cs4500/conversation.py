@@ -93,7 +93,7 @@ class CourseConversation(Conversation):
                 return ["take-turn", [jpub(message.view, self._seat, self._name)]]
             case Told() if message.draws is not None:
                 return ["new-tiles", [jtiles(message.draws)]]
-            case End() if message.void is None:
+            case End() if message.void is None and self.state is not ConnectionState.IDLE:  # there it was confirmed
                 return ["win", [self._seat in message.winners]]
         return None
 

@@ -16,7 +16,7 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
         command: one that is sent to a seat.
         match: the match that gave it.
         tokens: by seat, what its player comes back with.
-        head: hash of the last line of the match's record.
+        head: hash of the last line of the match's record, the one that has the command.
     """
     name = match.setup.match
     message: Message
@@ -40,6 +40,7 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
                 code=foul.code,
                 detail=foul.detail,
                 evidence=foul.evidence,
+                head=head,
             )
         case EndSeat():
             message = End(

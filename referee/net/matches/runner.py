@@ -157,7 +157,8 @@ class MatchRunner:
         for seat, link in enumerate(self._links):
             if link is not None and self._is_in(seat):
                 may_hear = (link.connection.state, "paused") in TRANSITIONS
-                link.say_goodbye(Paused(match=self.match.setup.match, reason=reason) if may_hear else None)
+                paused = Paused(match=self.match.setup.match, reason=reason, head=self._writer.head)
+                link.say_goodbye(paused if may_hear else None)
         self._give_up(MatchPaused(str(self._writer.path)))
 
     async def closed(self) -> None:

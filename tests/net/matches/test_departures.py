@@ -14,6 +14,7 @@ from referee.games.q.game import QGame
 from referee.match.fouls import Cause
 from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.matches.runner import MAX_RETURNS, MatchPaused
+from referee.record.reader import read_chain
 from referee.record.resume import reopen
 
 from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, OpenMatch, token
@@ -174,8 +175,9 @@ def test_a_referee_that_stops_leaves_a_match_to_go_on_with(running: InMemoryMatc
     failures: list[Any] = []
     running.runner.done.addErrback(failures.append)
     running.runner.pause("the organiser stopped the referee")
+    head = read_chain(running.path).head
     for peer in running.peers:
-        assert peer.heard()[-1] == Paused(match="m1", reason="the organiser stopped the referee")
+        assert peer.heard()[-1] == Paused(match="m1", reason="the organiser stopped the referee", head=head)
         assert not peer.is_open
     assert isinstance(failures[0].value, MatchPaused)
     assert str(running.path) == str(failures[0].value)
