@@ -1,27 +1,96 @@
-"""The page about records names everything that a record has."""
+"""The pages about records name everything that a record has."""
 
-from typing import get_args
+import re
+from collections.abc import Iterator
+from typing import Any, get_args
 
+import pytest
 from msgspec import Struct
 from msgspec.structs import fields
 
+from protocol.messages import TimeControl
 from referee.match import commands
-from referee.match.events import AnyEvent
+from referee.match.events import Answer, AnyEvent, MatchOpened, SeatEvent
 from referee.match.fouls import Foul
 from referee.match.setup import MatchSetup
-from referee.record.schema import Header
+from referee.record.schema import Header, Line, ResultLine, SealLine
+from referee.record.tournament_record import TournamentHeader, TournamentStep
+from referee.tournament.commands import TournamentCommand
+from referee.tournament.events import AnyTournamentEvent, Ruling, TournamentEvent
+from referee.tournament.match_context import FoulEntry, MatchContext, MatchEntry
 from tests.docs.manual import ROOT
 
+LINES = (ROOT / "docs/reference/record-lines.md").read_text()
+SENTENCES: dict[str, type[Struct]] = {
+    "`setup` has": MatchSetup,
+    "`time` has": TimeControl,
+    "`context` has": MatchContext,
+    "A foul has": Foul,
+    "its fouls have": FoulEntry,
+}
+"""What a sentence of the page about lines begins with -> whose keys follow."""
 
-def tags(base: type[Struct]) -> set[str]:
-    """Return how a struct and its descendants are called in a record, but for those that only others build on."""
-    own = str(base.__struct_config__.tag)
-    return ({own} if own != base.__name__ else set()).union(*(tags(kind) for kind in base.__subclasses__()))
+
+def tagged(base: type[Struct]) -> Iterator[type[Struct]]:
+    """Yield a struct and its descendants, but for those that only others build on."""
+    if base.__struct_config__.tag != base.__name__:
+        yield base
+    for kind in base.__subclasses__():
+        yield from tagged(kind)
 
 
-def test_every_key_and_every_name_is_there() -> None:
+def tag_of(kind: type[Struct]) -> str:
+    """Return how a struct is called in a record."""
+    return str(kind.__struct_config__.tag)
+
+
+def own_keys(kind: type[Struct], base: type[Struct]) -> list[str]:
+    """Return the keys that a struct adds to those of its base."""
+    shared = {field.encode_name for field in fields(base)}
+    return [field.encode_name for field in fields(kind) if field.encode_name not in shared]
+
+
+def keys_in(text: str) -> list[str]:
+    """Return what stands in backticks and could be a key; values such as those of an optional key do not."""
+    return re.findall(r"`([a-z_]+)`", text)
+
+
+def base_of(kind: Any) -> type[Struct]:
+    """Return the struct whose keys a table does not repeat."""
+    bases = (Answer, SeatEvent, TournamentEvent, TournamentCommand, Line, commands.SeatCommand, commands.Command)
+    return next((base for base in bases if issubclass(kind, base)), MatchOpened)
+
+
+KINDS = [
+    *get_args(AnyEvent),
+    *tagged(commands.Command),
+    *(Header, ResultLine, SealLine, TournamentHeader, TournamentStep),
+    *get_args(AnyTournamentEvent),
+    *tagged(TournamentCommand),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_row_has_every_key_in_the_order_of_writing(kind: type[Struct]) -> None:
+    """A verifier that expects what the tables say meets nothing else."""
+    tag = re.escape(tag_of(kind))
+    rows = re.findall(rf"^\| (?:`[a-z-]+`, )*`{tag}`(?:, `[a-z-]+`)* \|(.*)\|$", LINES, re.MULTILINE)
+    expected = own_keys(kind, base_of(kind))
+    assert expected in [[key for key in keys_in(row) if key in expected] for row in rows]
+
+
+@pytest.mark.parametrize("begin", SENTENCES)
+def test_a_sentence_has_every_key(begin: str) -> None:
+    """So it is with what stands in sentences."""
+    text = LINES[LINES.index(begin) + len(begin) :]
+    keys = [field.encode_name for field in fields(SENTENCES[begin])]
+    assert [key for key in keys if key not in keys_in(text[: text.index("\n\n")] if "\n\n" in text else text)] == []
+
+
+def test_every_key_and_every_name_is_explained() -> None:
     """Header, setup, result and fouls with all their keys; every event and every command by its name."""
-    keys = {field.encode_name for kind in (Header, MatchSetup, commands.Result, Foul) for field in fields(kind)}
-    names = {str(kind.__struct_config__.tag) for kind in get_args(AnyEvent)} | tags(commands.Command)
+    structs = (Header, MatchSetup, commands.Result, Foul, Ruling, MatchEntry)
+    keys = {field.encode_name for kind in structs for field in fields(kind)}
+    names = {tag_of(kind) for kind in (*get_args(AnyEvent), *tagged(commands.Command))}
     text = (ROOT / "logs/README.md").read_text()
     assert sorted(name for name in keys | names if f"`{name}`" not in text) == []
