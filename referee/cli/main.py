@@ -1,11 +1,13 @@
 """The command `referee`: collects the subcommands."""
 
+import ast
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import rich_click as click
-from click.shell_completion import add_completion_class
+from click.shell_completion import CompletionItem, add_completion_class
 
 from .. import __version__
 from ..app.interrupts import take_signals
@@ -40,6 +42,9 @@ COMMANDS = {
 }
 """Command -> its module and its name there; in the order of `referee --help`."""
 
+_IN_SHORT = "referee.commands-in-short"
+"""In a context: commands are only named and described."""
+
 click.rich_click.GROUP_ARGUMENTS_OPTIONS = True
 
 
@@ -59,9 +64,21 @@ class Commands(click.RichGroup):
         """Import a command; called by click."""
         if cmd_name not in COMMANDS:
             return None
+        if ctx.meta.get(_IN_SHORT):
+            return click.RichCommand(name=cmd_name, help=description(cmd_name))
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(f"{__package__}.commands.{module}"), name)
         return command
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help text, for which no command is imported; called by click."""
+        ctx.meta[_IN_SHORT] = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands that begin so, none of which is imported; called by click."""
+        ctx.meta[_IN_SHORT] = True
+        return super().shell_complete(ctx, incomplete)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take `help COMMAND` for `COMMAND --help`; called by click."""
@@ -83,6 +100,14 @@ class Commands(click.RichGroup):
         """Run a command, and word its errors; called by click."""
         with worded():
             return super().invoke(ctx)
+
+
+def description(command: str) -> str:
+    """Return a command's docstring from its source: to import all commands would take a second."""
+    module, _, name = COMMANDS[command].partition(":")
+    source = (Path(__file__).with_name("commands") / f"{module}.py").read_text("utf-8")
+    functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    return next(ast.get_docstring(function) or "" for function in functions if function.name == name)
 
 
 def _no_command(name: str) -> str:

@@ -1,14 +1,17 @@
 """What helps somebody who types: commands that are nearly right, help, numbers that are none, and completion."""
 
+import inspect
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import rich_click as click
 from click.shell_completion import CompletionItem
 from click.testing import CliRunner
 
-from referee.cli.main import main
+from referee.cli.main import COMMANDS, description, main
 from referee.cli.options.completion import Bash
 
 
@@ -84,6 +87,33 @@ def test_other_shells_get_whole_words() -> None:
     """Only what bash has cut is cut for it."""
     item = CompletionItem("house:dag")
     assert Bash(main, {}, "referee", "_REFEREE_COMPLETE").format_completion(item) == "plain,house:dag"
+
+
+@pytest.mark.parametrize(
+    ("args", "environment"),
+    [(["--help"], {}), ([], {"_REFEREE_COMPLETE": "zsh_complete", "COMP_WORDS": "referee re", "COMP_CWORD": "1"})],
+)
+def test_no_command_is_imported_to_be_listed(args: list[str], environment: dict[str, str]) -> None:
+    """Both the help text and the shell are told quickly, and what the commands say of themselves."""
+    script = """
+import atexit, sys
+atexit.register(lambda: print([name for name in sys.modules if name.startswith("referee.cli.commands.")]))
+from referee.cli.main import main
+main(prog_name="referee")
+"""
+    command = [sys.executable, "-c", script, *args]
+    done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
+    assert "replay" in done.stdout
+    assert done.stdout.endswith("[]\n")
+
+
+def test_what_is_listed_is_what_a_command_says_of_itself() -> None:
+    """Its description is read without importing it, and is the same."""
+    context = click.Context(main)
+    for name in COMMANDS:
+        command = main.get_command(context, name)
+        assert command is not None
+        assert inspect.cleandoc(command.help or "") == description(name), name
 
 
 def test_no_command_waits_for_games_that_it_does_not_need() -> None:
