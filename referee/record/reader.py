@@ -266,10 +266,11 @@ def is_sealed(key: str, seal: SealLine) -> bool:
 
 
 def _typed_lines(chain: Chain) -> list[AnyLine]:
+    hidden = next((number for number, line in enumerate(chain.lines, 1) if line.is_redacted), None)
+    if hidden is not None:  # looked for first: a redacted record may have lines before it in which all is shown
+        raise Redacted(chain.path, hidden)
     lines: list[AnyLine] = []
     for number, line in enumerate(chain.lines, 1):
-        if line.is_redacted:
-            raise Redacted(chain.path, number)
         try:
             lines.append(typed(line))
         except BadLine as error:

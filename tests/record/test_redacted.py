@@ -11,7 +11,7 @@ from referee.games.q.game import QGame
 from referee.plugins import load
 from referee.record import redacted
 from referee.record.explain import explain
-from referee.record.reader import RecordError
+from referee.record.reader import RecordError, Redacted, read_record
 from referee.record.redacted import check_redacted, redacted_lines
 from referee.record.schema import encode_line, read_line
 
@@ -109,3 +109,18 @@ def test_a_fault_of_the_checkers_accuses_no_record(
     monkeypatch.setattr(redacted, "hidden_fields", fail)
     with pytest.raises(kind, match="a mistake"):
         check_redacted(path)
+
+
+def test_a_record_is_known_as_redacted_though_its_first_lines_show_all(tmp_path: Path) -> None:
+    """The header of a new deal hides nothing, and of an acknowledged match the first view may be the seat's own."""
+    path = tmp_path / "redacted.jsonl"
+    path.write_bytes(b"".join(encode(line) for line in lines_of(tmp_path, "dealt, acknowledged", 0)))
+    with pytest.raises(Redacted):
+        read_record(path)
+    assert check_redacted(path).seat == 0
+
+
+def encode(line: dict[str, Any]) -> bytes:
+    """Return a line as it stands in the file."""
+    opened = line.pop("open", {})
+    return encode_line(line, opened)[0] + b"\n"
