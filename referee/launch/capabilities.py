@@ -100,7 +100,7 @@ def _sandbox() -> tuple[Capability, Capability]:
         return found, _finding("system calls", False, "no sandbox, no filter", f"{uncalled}; get the sandbox")
     took_ms = (time.monotonic() - begun) * 1000
     found = _finding("sandbox", True, f"{sandbox.program} works; a trial took {took_ms:.0f} ms", "")
-    if sandbox.filter is None and sandbox.lacks is not None:
+    if not sandbox.is_filtered and sandbox.lacks is not None:
         return found, _finding("system calls", False, sandbox.lacks.what, f"{uncalled}; {sandbox.lacks.remedy}")
     count = sum(len(refusal.calls) for refusal in REFUSALS)
     return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")

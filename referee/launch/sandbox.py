@@ -16,17 +16,16 @@ from msgspec.structs import replace
 
 from ..errors import RemediableError
 from .file_view import FileView, Workspace
+from .kernel_view import counted, told
 from .limits import MIB, ProgramLimits
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
-from .system_calls import ABSENT, NoFilterError, system_call_filter
+from .system_calls import ABSENT, DANGERS, REFUSALS, NoFilterError, system_call_filter
 from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime
 
 HOME = "/home/player"
 SOCKET = "/run/referee.sock"
 """Where the program finds the referee, whatever the socket is called outside."""
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # the program's own, empty
-_KEYS = ("/proc/keys", "/proc/key-users")
-"""They list what is in the keyrings of the user, whom the referee and all programs have in common."""
 SHARED_MEMORY_MIB = 16
 """Python's semaphores and shared memory of small players."""
 _TRIAL_S = 5.0
@@ -54,8 +53,8 @@ class Sandbox(Struct, frozen=True, kw_only=True):
 
     program: str
     """Its path."""
-    filter: bytes | None = None
-    """What the kernel lets no program inside call; None: nothing is refused that it does not refuse anyway."""
+    is_filtered: bool = False
+    """Whether a filter refuses programs inside calls of the kernel; else nothing is that it does not refuse anyway."""
     lacks: RemediableError | None = None
     """Why programs are held to less than they should be; None: nothing is missing."""
 
@@ -71,11 +70,15 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         """
         options = self._options(view, limits)
         descriptors = []
-        if self.filter is not None:
-            descriptors.append(in_memory(self.filter))
+        if self.is_filtered:
+            descriptors.append(in_memory(system_call_filter(REFUSALS if view.workspace is None else DANGERS)))
             options += ["--seccomp", str(descriptors[-1])]
+        for path, content in told().items():
+            descriptors.append(in_memory(content))
+            options += ["--ro-bind-data", str(descriptors[-1]), path]
         descriptors.append(in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
-        return ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
+        boxed = ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
+        return boxed.within(_with_devices_locked()) if os.geteuid() == 0 and view.workspace is None else boxed
 
     def _options(self, view: FileView, limits: ProgramLimits) -> list[str]:
         return [
@@ -87,6 +90,15 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             *(("--ro-bind", str(view.socket), SOCKET) if view.socket is not None else ()),
             *("--remount-ro", "/", "--chdir", str(view.where)),
         ]
+
+
+def _with_devices_locked() -> list[str]:
+    """Return what stands before bubblewrap so that root can't change the times and modes of the machine's devices.
+
+    A read-only place is the one thing that keeps their owner from that, and bubblewrap shows no device in such a place.
+    """
+    own_mounts = [shutil.which("unshare") or "unshare", "--user", "--map-root-user", "--mount"]
+    return [*own_mounts, "/bin/sh", "-c", 'mount --rbind -o ro /dev /dev && exec "$@"', "sh"]
 
 
 def _namespaces(workspace: Workspace | None) -> Iterator[str]:
@@ -123,9 +135,8 @@ def _own_places(limits: ProgramLimits) -> Iterator[str]:
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
     yield from ("--remount-ro", "/dev")
     yield from ("--proc", "/proc")
-    for name in _KEYS:
-        if Path(name).exists():
-            yield from ("--ro-bind", "/dev/null", name)
+    for path in counted():
+        yield from ("--ro-bind", "/dev/null", path) if Path(path).is_file() else ("--tmpfs", path, "--remount-ro", path)
     # read-only: a referee that runs as root is root in there, too, and the kernel's settings ask for no capability
     yield from ("--remount-ro", "/proc")
     yield from ("--size", size, "--tmpfs", _TMP, "--size", size, "--tmpfs", HOME, "--dir", "/run")
@@ -193,7 +204,8 @@ def find_sandbox() -> Sandbox:
 def _with_filter(program: str) -> Sandbox:
     """Return a sandbox that was seen to work: with a filter that was seen to refuse, or with what is in its way."""
     try:
-        sandbox = Sandbox(program=program, filter=system_call_filter())
+        system_call_filter()
+        sandbox = Sandbox(program=program, is_filtered=True)
         said = _tried(sandbox)
         if said == _REFUSED:
             return sandbox
@@ -231,4 +243,7 @@ def _tried(sandbox: Sandbox) -> str:
 def _is_new(sandbox: Sandbox) -> bool:
     """Tell whether a bubblewrap knows the newest of the options: it says its version once it has read those before."""
     probe = [sandbox.program, "--disable-userns", "--version"]
-    return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0
+    try:
+        return subprocess.run(probe, capture_output=True, timeout=_TRIAL_S, check=False).returncode == 0
+    except OSError:
+        return False

@@ -1,7 +1,8 @@
 """Which calls of the kernel a program in a sandbox is refused, each with the reason; and the filter that refuses them.
 
 Libseccomp turns the table into a program for this machine's kernel, and bubblewrap has the kernel load it. What is not
-in the table is allowed: players are written in any language, and runtimes differ.
+in the table is allowed: players are written in any language, and runtimes differ. A build is refused less: compilers
+lock files, and who builds knows nothing of a match that another could want to know.
 
 A call of another architecture (32 bits on 64, x32) ends the process: its numbers are others, and no player needs one.
 """
@@ -23,6 +24,14 @@ FORBIDDEN = errno.EPERM
 """As for anyone without root's rights: programs expect that of the calls of administrators."""
 UNKNOWN = errno.EAFNOSUPPORT
 """As from a kernel without that family of addresses."""
+UNSUPPORTED = errno.EOPNOTSUPP
+"""As from a file system that can't do it in that way."""
+INAPT = errno.ENOTTY
+"""As from a file that is not of the kind for such a request."""
+DONE = 0
+"""As if it were done, though it is not."""
+OLD = errno.EINVAL
+"""As from a kernel that does not know that way of the call yet."""
 _OLDEST = "2.5.2"
 """Of libseccomp: it knows every call of the table that is given by its name."""
 _CLONE_FLAGS = {
@@ -35,10 +44,14 @@ _CLONE_FLAGS = {
     "CLONE_NEWNET": 0x40000000,
 }
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_F_SETLEASE, _F_NOTIFY = 1024, 1026
-_AF_INET6, _AF_NETLINK = 10, 16
-_FAMILIES = {1, 2, _AF_INET6, _AF_NETLINK}
-"""Of sockets: local ones, two of the internet, for libraries that try them, and what tells of interfaces."""
+_LOCKS = (*range(5, 8), *range(12, 15), *range(36, 39))
+"""Commands of fcntl that ask for locks, set them and wait for them; the second ones are of 32 bits."""
+_NOTICES = (1024, 1026, 1036, 1038, 1040)
+"""Commands that leave something at a file: F_SETLEASE, F_NOTIFY, F_SET_RW_HINT, F_SET_FILE_RW_HINT, F_SETDELEG."""
+_FILE_SYSTEMS = (0x66, 0x58, 0x94)
+"""Kinds of ioctl, in its second byte, that are requests to a file system: of ext4 and all others, XFS, Btrfs."""
+_MADV_COLD, _MADV_PAGEOUT = 20, 21
+_AF_UNIX = 1
 _INT = 0xFFFFFFFF
 
 
@@ -68,7 +81,7 @@ class Refusal(Struct, frozen=True):
     """Refused if any of these holds; empty: always."""
 
 
-REFUSALS = (
+DANGERS = (
     Refusal(
         ("add_key", "request_key", "keyctl"),
         ABSENT,
@@ -120,7 +133,7 @@ REFUSALS = (
             *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot"),
             *("swapon", "swapoff", "acct", "quotactl", "quotactl_fd", "syslog", "vhangup"),
             *("settimeofday", "clock_settime", "clock_adjtime", "adjtimex", "sethostname", "setdomainname"),
-            *("iopl", "ioperm", "lookup_dcookie", "nfsservctl", "fanotify_init"),
+            *("iopl", "ioperm", "lookup_dcookie", "nfsservctl"),
         ),
         FORBIDDEN,
         "an administrator's: a program without rights is refused them anyway, and needs no way to try",
@@ -137,27 +150,85 @@ REFUSALS = (
         "these two type into the organiser's terminal",
         (Bits(1, _INT, _TIOCSTI), Bits(1, _INT, _TIOCLINUX)),
     ),
+)
+"""What could lead out of the sandbox, or do harm to the machine."""
+
+CHANNELS = (
+    Refusal(
+        ("flock",),
+        ABSENT,
+        "a lock on a file that all can read, such as one of /usr, is seen by all: a bit for each file",
+    ),
     Refusal(
         ("fcntl",),
         FORBIDDEN,
-        "a lease on a file that all can read holds up whoever opens it; a notice tells what others do",
-        (Bits(1, _INT, _F_SETLEASE), Bits(1, _INT, _F_NOTIFY)),
+        "as flock, on each byte of /dev/null; leases, notices and hints stay with a file that others can ask",
+        tuple(Bits(1, _INT, command) for command in (*_LOCKS, *_NOTICES)),
     ),
     Refusal(
-        ("socket",),
-        UNKNOWN,
-        "other families lead past the network of the sandbox, to the host of a virtual machine for one",
+        ("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
+        ABSENT,
+        "they tell who else opens a file",
+    ),
+    Refusal(
+        ("mincore", "fadvise64", "readahead", "io_setup", "io_submit", "process_madvise", 451),  # cachestat
+        ABSENT,
+        "they tell what is in memory of a file that others have read, or drop it from there",
+    ),
+    Refusal(
+        ("preadv2",),
+        UNSUPPORTED,
+        "with RWF_NOWAIT, it tells what is in memory of a file; with RWF_DONTCACHE, it drops that",
+        (Bits(5, _INT, 0, how="above"),),
+    ),
+    Refusal(
+        ("madvise",),
+        OLD,
+        "these two drop pages of files from memory",
+        (Bits(2, _INT, _MADV_COLD), Bits(2, _INT, _MADV_PAGEOUT)),
+    ),
+    Refusal(
+        ("ioctl",),
+        INAPT,
+        "file systems keep and tell what was asked of a file before, even of one that can only be read",
+        tuple(Bits(1, 0xFF00, kind << 8) for kind in _FILE_SYSTEMS),
+    ),
+    Refusal(
+        ("statfs", "fstatfs", "ustat"),
+        ABSENT,
+        "they tell how full the disk is, where the referee keeps what programs print",
+    ),
+    Refusal(
+        ("utimensat", "utime", "utimes", "futimesat"),
+        DONE,
+        "the times of /dev/null are the same for all; nobody misses those of files that are gone after the match",
+    ),
+    Refusal(
         (
-            *(Bits(0, _INT, family) for family in range(_AF_NETLINK) if family and family not in _FAMILIES),
-            Bits(0, _INT, _AF_NETLINK, how="above"),
+            *("shmget", "shmat", "shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl"),
+            *("msgget", "msgsnd", "msgrcv", "msgctl"),
+            *("mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr"),
         ),
+        ABSENT,
+        "each sandbox has its own, but what they take is counted for the user, whom all have in common",
+    ),
+    Refusal(
+        ("socket", "socketpair"),
+        UNKNOWN,
+        "other families than the local one lead past the sandbox, or to what the kernel has in common for all",
+        (Bits(0, _INT, _AF_UNIX, how="other"),),
     ),
 )
+"""What could carry words to another program, or to a later match, past the referee."""
+REFUSALS = (*DANGERS, *CHANNELS)
 
 
 @cache
-def system_call_filter() -> bytes:
-    """Return the filter as a program for the kernel of this machine.
+def system_call_filter(refusals: tuple[Refusal, ...] = REFUSALS) -> bytes:
+    """Return a filter as a program for the kernel of this machine.
+
+    Args:
+        refusals: what it refuses.
 
     Raises:
         NoFilterError: libseccomp is not there, or too old.
@@ -169,7 +240,7 @@ def system_call_filter() -> bytes:
         raise NoFilterError(f"no filter of system calls: {error}", remedy) from None
     made = library.SyscallFilter(library.ALLOW)
     made.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)
-    for refusal in REFUSALS:
+    for refusal in refusals:
         for call in refusal.calls:
             for condition in _conditions(library, refusal):
                 try:

@@ -22,6 +22,7 @@ SETTINGS = (
     "ld.so.conf",
     "ld.so.conf.d",
     "localtime",
+    "mono/config",  # where Mono's own libraries are
     "nsswitch.conf",
     "ssl/openssl.cnf",
 )

@@ -199,6 +199,26 @@ def test_the_command_line_inside_tells_nothing(folder: Path) -> None:
     assert rest[-4:] == ["1", "2", "3", "cat: /proc/keys: Permission denied"]
 
 
+def test_devices_keep_their_modes_and_times(folder: Path) -> None:
+    """They are the machine's, and whoever runs the referee may own them."""
+    before = Path("/dev/full").stat()
+    told = said_inside(command_launch("sh -c 'touch -d 1970-01-02 /dev/full; chmod 700 /dev/full; : > /dev/full'", "p"))
+    assert told.startswith("chmod: changing permissions of '/dev/full': ")
+    assert told.count("\n") == 1
+    after = Path("/dev/full").stat()
+    assert (before.st_mode, before.st_mtime) == (after.st_mode, after.st_mtime)
+
+
+def test_what_is_counted_for_all_is_not_told(folder: Path) -> None:
+    """But for what runtimes ask for: how many processors there are, and how much memory."""
+    told = said_inside(command_launch("sh -c 'ls /proc/sys/fs; grep -c ^cpu[0-9] /proc/stat; cat /proc/vmstat'", "p"))
+    processors, refused = told.splitlines()
+    assert int(processors) == os.sysconf("SC_NPROCESSORS_ONLN")
+    assert refused.endswith("/proc/vmstat: Permission denied")
+    memory = said_inside(command_launch("free -b", "p")).splitlines()[1].split()
+    assert memory[1] == memory[3] == str(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
 def test_a_house_player_sees_none_of_it(folder: Path) -> None:
     """It is shown what this installation consists of, and not the folder that the referee runs in."""
     view = seen(house_launch("dag"), (folder,))
@@ -292,16 +312,18 @@ NEW = '#!/bin/sh\n[ "$*" = "--disable-userns --version" ] && exit\n'
         ("#!/bin/sh\necho 'bwrap: Unknown option --disable-userns' >&2; exit 1\n", "install bubblewrap 0.8"),
         (f"{NEW}echo 'bwrap: No permissions to create namespace' >&2; exit 1\n", "let users make user namespaces"),
         (f"{NEW}exit 7\n", "(exit status 7); let users"),
-        ("no program", "bubblewrap does not start"),
+        ("no program", "bubblewrap does not"),
     ],
 )
 def test_a_machine_without_a_sandbox(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, complaint: str
 ) -> None:
     """What is missing is said, and how to get it."""
+    path = str(tmp_path)
     if text is not None:
         script(tmp_path / "bwrap", text)
-    monkeypatch.setenv("PATH", str(tmp_path))
+        path += f":{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)
     with pytest.raises(NoSandboxError) as caught:
         find_sandbox()
     assert complaint in str(caught.value)
