@@ -24,10 +24,10 @@ from ..tournament.ratings.elo import elo_ratings
 from ..tournament.spec import Participant, TournamentSpec, differences
 from ..tournament.sprt import Hypotheses, SprtDecision
 from ..tournament.sprt_match import SprtMatch, State
-from .conducting import Conducted, conduct
 from .players import find_players, folder_of
-from .program_changes import digests_of
 from .services import RefereeOptions, services
+from .tournaments.conducting import Conducted, conduct
+from .tournaments.program_changes import digests_of
 
 MAX_CHARS = 40
 """Of a tournament's name."""

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from referee.app.conducting import conduct
 from referee.app.new_player import make_player
 from referee.app.services import RefereeOptions, services
+from referee.app.tournaments.conducting import conduct
 from referee.net.tournaments.run_settings import RunSettings
 from referee.observers import Observer
 from referee.plugins import installed

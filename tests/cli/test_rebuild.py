@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from referee.app.conducting import locked
+from referee.app.tournaments.conducting import locked
 from referee.cli.main import main
 from referee.ledger.ledger import FILE, Ledger, url_of
 from referee.record.seal import Sealer

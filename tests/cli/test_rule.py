@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from referee.app.requests import FOLDER
-from referee.app.tournaments import read_plan
+from referee.app.tournaments.from_file import read_plan
+from referee.app.tournaments.requests import FOLDER
 from referee.plugins import find_format
 from referee.record.key_file import VARIABLE, load_or_make
 from referee.record.tournament_record import path_of, read_tournament, refold

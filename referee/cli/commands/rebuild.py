@@ -4,7 +4,7 @@ from pathlib import Path
 
 import rich_click as click
 
-from ...app.rebuild import Rebuilt, rebuild_ledger
+from ...app.tournaments.rebuild import Rebuilt, rebuild_ledger
 from ...ledger.ledger import FILE, without_password
 from ...text import counted
 from ..common import EXISTING_FOLDER, json_option, out, print_json

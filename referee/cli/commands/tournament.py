@@ -8,10 +8,10 @@ import msgspec
 import rich_click as click
 from msgspec.structs import replace
 
-from ...app import tournaments
 from ...app.services import RefereeOptions
 from ...app.tournament_file.plan import TournamentPlan
 from ...app.tournament_file.text import described
+from ...app.tournaments import from_file
 from ...pages.report_files import Targets
 from ..common import EXISTING_FILE, Count, console, json_option, out, print_json
 from ..errors import FAILED, FINE
@@ -37,12 +37,12 @@ def tournament(file: Path, *, check: bool, tables: int | None, running: RefereeO
     Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong; with
     --check 1 says that the command of an entrant is not there.
     """
-    plan = tournaments.read_plan(file, tables)
+    plan = from_file.read_plan(file, tables)
     if check:
-        absent = tuple(tournaments.absent_programs(plan.spec))
+        absent = tuple(from_file.absent_programs(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)
         sys.exit(FAILED if absent else FINE)
-    if not tournaments.run(plan, running, watch_of(as_json=as_json)):
+    if not from_file.run(plan, running, watch_of(as_json=as_json)):
         console.say(f"stopped; nobody is blamed, and `referee tournament {file}` goes on where it was")
         sys.exit(FAILED)
     with contextlib.suppress(BrokenPipeError):  # it was played to its end, whether somebody reads on or not

@@ -6,19 +6,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..launch import PlayerError, resolved
-from ..ledger.ledger import file_of
-from ..observers import Observer
-from ..pairing.base import Extent
-from ..plugins import installed
-from ..record.reader import RecordError
-from ..record.tournament_record import read_begun
-from ..text import printable
-from ..tournament.spec import REMOTE, TournamentSpec
+from ...launch import PlayerError, resolved
+from ...ledger.ledger import file_of
+from ...observers import Observer
+from ...pairing.base import Extent
+from ...plugins import installed
+from ...record.reader import RecordError
+from ...record.tournament_record import read_begun
+from ...text import printable
+from ...tournament.spec import REMOTE, TournamentSpec
+from ..players import find_player
+from ..services import RefereeOptions, services
+from ..tournament_file.plan import TournamentPlan, read_tournament
 from .conducting import conduct
-from .players import find_player
-from .services import RefereeOptions, services
-from .tournament_file.plan import TournamentPlan, read_tournament
 
 
 def read_plan(path: Path, tables: int | None = None) -> TournamentPlan:

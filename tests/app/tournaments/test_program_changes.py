@@ -7,12 +7,12 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from referee.app.program_changes import digests_of, note_changes
+from referee.app.tournaments.program_changes import digests_of, note_changes
 from referee.record.tournament_record import read_begun
 from referee.tournament.spec import Participant
 
-from ..record.tournaments import Organiser, cup
-from ..tournament.courses import AT
+from ...record.tournaments import Organiser, cup
+from ...tournament.courses import AT
 
 
 @pytest.fixture

@@ -6,18 +6,18 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..errors import DoesNotHold
-from ..ledger.checking import project
-from ..ledger.ledger import FILE, Ledger, LedgerError, file_of, url_of
-from ..pairing.base import BadFormat
-from ..plugins import PluginError
-from ..record.reader import RecordError, check_key
-from ..record.tournament_record import TournamentRecord, read_tournament
-from ..tournament.machine import Tournament
-from ..tournament.placing import placed
-from ..tournament.standings import UnknownTieBreak
+from ...errors import DoesNotHold
+from ...ledger.checking import project
+from ...ledger.ledger import FILE, Ledger, LedgerError, file_of, url_of
+from ...pairing.base import BadFormat
+from ...plugins import PluginError
+from ...record.reader import RecordError, check_key
+from ...record.tournament_record import TournamentRecord, read_tournament
+from ...tournament.machine import Tournament
+from ...tournament.placing import placed
+from ...tournament.standings import UnknownTieBreak
+from ..report import tournament_of
 from .conducting import locked
-from .report import tournament_of
 
 _PARTS = ("", "-wal", "-shm")
 """Endings of the files of an SQLite database."""

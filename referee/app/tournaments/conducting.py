@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -14,49 +13,41 @@ from msgspec.structs import replace
 from twisted.internet.defer import CancelledError
 from twisted.internet.threads import deferToThread
 
-from .. import __version__
-from ..clock import wall_clock
-from ..errors import BadRequest, Interrupted, RefereeError
-from ..files.removal import remove
-from ..launch import BUILDS, Builds, Launch, PlayerError
-from ..ledger.ledger import FILE, Ledger, url_of
-from ..ledger.observer import LedgerObserver
-from ..net.tournaments.recorder import Recorder
-from ..net.tournaments.run_settings import RunSettings
-from ..net.tournaments.runner import TournamentCourse, TournamentRunner, TournamentStopped
-from ..net.tournaments.seeds import MatchSeeds, salt_of
-from ..observers import InThread, Observer, Observers
-from ..pages.causes import short_cause
-from ..pairing.base import BadRuling, PairingFormat
-from ..plugins import find_game
-from ..record.reader import RecordError
-from ..record.recovery import TORN, check_no_others, has_line, recover
-from ..record.seal import Sealer
-from ..record.tournament_record import (
-    TournamentRecord,
+from ... import __version__
+from ...clock import wall_clock
+from ...errors import BadRequest, Interrupted, RefereeError
+from ...files.removal import remove
+from ...launch import BUILDS, Builds, Launch, PlayerError
+from ...ledger.ledger import FILE, Ledger, url_of
+from ...ledger.observer import LedgerObserver
+from ...net.tournaments.recorder import Recorder
+from ...net.tournaments.run_settings import RunSettings
+from ...net.tournaments.runner import TournamentCourse, TournamentRunner, TournamentStopped
+from ...net.tournaments.seeds import MatchSeeds
+from ...observers import InThread, Observer, Observers
+from ...pages.causes import short_cause
+from ...pairing.base import BadRuling, PairingFormat
+from ...plugins import find_game
+from ...record.reader import RecordError
+from ...record.recovery import check_no_others, recover
+from ...record.seal import Sealer
+from ...record.tournament_record import (
     TournamentStart,
-    TournamentWriter,
-    begun_with,
     find_record,
-    path_of,
-    read_tournament,
-    refold,
 )
-from ..tournament import events as e
-from ..tournament.history import new_tournament
-from ..tournament.machine import ImpossibleEvent, Tournament
-from ..tournament.match_context import MatchContext
-from ..tournament.spec import REMOTE, Participant, TournamentSpec, differences
-from .players import find_player
+from ...tournament import events as e
+from ...tournament.machine import ImpossibleEvent, Tournament
+from ...tournament.spec import REMOTE, Participant, TournamentSpec
+from ..players import find_player
+from ..running import run_reactor
+from ..services import Monitoring, Say, Services, monotonic
+from .beginning import TakenUp, take_up
 from .program_changes import digests_of, note_changes
 from .requests import BadRequestFile, TournamentRequest, pending, read_request
-from .running import run_reactor
-from .services import Monitoring, Say, Services, monotonic
 
 LOCK = ".lock"
 REFUSED = ".refused"
 """Ending of a request that can't be read."""
-_SALT_BYTES = 16
 
 
 class Conducted(Struct, frozen=True, kw_only=True):
@@ -67,22 +58,6 @@ class Conducted(Struct, frozen=True, kw_only=True):
     """False: it was stopped, and the same command goes on with it."""
     over_before: str | None
     """The time of day at which it had been over, if nothing was played; None: it was not."""
-
-
-class _Taken(Struct, frozen=True, kw_only=True):
-    """A tournament that was taken up: its fold, and what its record is gone on with."""
-
-    begun: TournamentStart
-    tournament: Tournament
-    writer: TournamentWriter
-    is_new: bool = False
-    """Whether it begins now."""
-    over_at: str | None = None
-    """The time of day at which it was over; None: there was more to be played."""
-    opened: frozenset[str] = frozenset()
-    """Every match that was ever opened."""
-    left: dict[str, MatchContext] = {}
-    """Those that are open -> what they were opened for."""
 
 
 def conduct(
@@ -113,7 +88,7 @@ def conduct(
         closing(Ledger(run_settings.ledger or url_of(folder / FILE))) as ledger,
         observers.also(InThread(LedgerObserver(ledger), most_waiting=0, linger_s=None)) as everybody,
     ):
-        taken = _taken_up(folder, spec, format_, at_hand.match.sealer, everybody)
+        taken = take_up(folder, spec, format_, at_hand.match.sealer, everybody)
         with closing(taken.writer):
             if taken.over_at is not None and not _is_asked(taken, spec, folder):
                 return Conducted(tournament=taken.tournament, is_over=True, over_before=taken.over_at)
@@ -121,7 +96,7 @@ def conduct(
             return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
 
 
-def _is_asked(taken: _Taken, spec: TournamentSpec, folder: Path) -> bool:
+def _is_asked(taken: TakenUp, spec: TournamentSpec, folder: Path) -> bool:
     """Tell whether there is something to do for a tournament that is over."""
     return bool(pending(folder)) or len(spec.entrants) > len(taken.tournament.spec.entrants)
 
@@ -139,84 +114,8 @@ def _prepared(folder: Path) -> Iterator[None]:
         raise
 
 
-def _taken_up(
-    folder: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
-) -> _Taken:
-    """Begin a tournament's record, or fold what there is of it.
-
-    Raises:
-        BadFormat: the format can't be played with the spec's options and entrants.
-        BadRequest: the folder holds another tournament; the text says in what it differs.
-        RecordError: the record does not hold, or is another key's.
-        OSError: the machine failed.
-    """
-    path = find_record(folder) or path_of(folder, spec.name)
-    if path.exists() and not has_line(path):
-        path.rename(path.with_suffix(TORN))
-    if not path.exists():
-        return _begin(path, spec, format_, sealer, observers)
-    record = read_tournament(path)
-    if record.header.key != sealer.public:
-        raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
-    begun = begun_with(record.header, record.steps)
-    _check_same(folder, begun.spec, spec)
-    return _go_on(TournamentWriter(path, sealer, record.chain), record, begun, format_, observers)
-
-
-def _begin(
-    path: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
-) -> _Taken:
-    salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
-    tournament = new_tournament(spec, format_, salt)
-    programs = digests_of(spec.entrants)
-    writer = TournamentWriter(path, sealer)
-    writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
-    observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
-    begun = TournamentStart(spec, len(spec.entrants), salt, programs, {})
-    return _Taken(begun=begun, tournament=tournament, writer=writer, is_new=True)
-
-
-def _go_on(
-    writer: TournamentWriter,
-    record: TournamentRecord,
-    begun: TournamentStart,
-    format_: PairingFormat[Any],
-    observers: Observers,
-) -> _Taken:
-    observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, record.header.key)
-    tournament = new_tournament(record.header.spec, format_, begun.salt)
-    for step in refold(record, tournament.handle):
-        observers.tell(Observer.tournament_stepped, step)
-        if isinstance(step.event, e.MatchClosed):
-            observers.tell(Observer.match_recalled, step.event.entry)
-    contexts = record.contexts
-    return _Taken(  # the record itself is not kept: a season of months takes hundreds of megabytes
-        begun=begun,
-        tournament=tournament,
-        writer=writer,
-        is_new=not record.steps,
-        over_at=record.steps[-1].event.at if record.is_finished else None,
-        opened=frozenset(contexts),
-        left={match: contexts[match] for match in tournament.playing},
-    )
-
-
-def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:
-    """Check that a tournament is the one that was begun, perhaps with more entrants.
-
-    Raises:
-        BadRequest: it is not.
-    """
-    count = len(kept.entrants)
-    wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
-    if kept != wanted:
-        parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept, wanted).items()]
-        remedy = "change that back to go on with it, or give the new tournament a name of its own"
-        raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
-
-
 def _conducted(
-    taken: _Taken, spec: TournamentSpec, format_: PairingFormat[Any], run_settings: RunSettings, at_hand: Services
+    taken: TakenUp, spec: TournamentSpec, format_: PairingFormat[Any], run_settings: RunSettings, at_hand: Services
 ) -> bool:
     """Run a tournament that was taken up; return whether it is over."""
     folder, observers = run_settings.folder, at_hand.match.observers

@@ -11,10 +11,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..errors import BadRequest
-from ..record.json_file import write_json
-from ..tournament.events import Ruling
-from ..tournament.spec import Participant
+from ...errors import BadRequest
+from ...record.json_file import write_json
+from ...tournament.events import Ruling
+from ...tournament.spec import Participant
 
 FOLDER = "requests"
 _MOST_BYTES = 1 << 16

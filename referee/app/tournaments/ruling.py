@@ -11,19 +11,19 @@ from msgspec import Struct
 
 from protocol.limits import NAME_FORM, NAME_PATTERN
 
-from ..clock import wall_clock
-from ..errors import BadRequest
-from ..pairing.base import BadFormat
-from ..plugins import PluginError, installed
-from ..record.tournament_record import read_tournament, refold
-from ..tournament import events as e
-from ..tournament.history import new_tournament
-from ..tournament.machine import ImpossibleEvent, Tournament
-from ..tournament.spec import REMOTE, Participant
+from ...clock import wall_clock
+from ...errors import BadRequest
+from ...pairing.base import BadFormat
+from ...plugins import PluginError, installed
+from ...record.tournament_record import read_tournament, refold
+from ...tournament import events as e
+from ...tournament.history import new_tournament
+from ...tournament.machine import ImpossibleEvent, Tournament
+from ...tournament.spec import REMOTE, Participant
+from ..players import find_player, folder_of
+from ..report import BadTournamentFolder, tournament_of
 from .conducting import is_locked
-from .players import find_player, folder_of
 from .program_changes import digests_of
-from .report import BadTournamentFolder, tournament_of
 from .requests import TournamentRequest, ask, new_id
 
 

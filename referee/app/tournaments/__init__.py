@@ -1,0 +1,1 @@
+"""Tournaments: begun, gone on with, ruled on and joined while they run."""

@@ -1,0 +1,128 @@
+"""Begins a tournament's record in its folder, or folds what there is of it."""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ... import __version__
+from ...clock import wall_clock
+from ...errors import BadRequest
+from ...net.tournaments.seeds import salt_of
+from ...observers import Observer, Observers
+from ...pairing.base import PairingFormat
+from ...record.reader import RecordError
+from ...record.recovery import TORN, has_line
+from ...record.seal import Sealer
+from ...record.tournament_record import (
+    TournamentRecord,
+    TournamentStart,
+    TournamentWriter,
+    begun_with,
+    find_record,
+    path_of,
+    read_tournament,
+    refold,
+)
+from ...tournament import events as e
+from ...tournament.history import new_tournament
+from ...tournament.machine import Tournament
+from ...tournament.match_context import MatchContext
+from ...tournament.spec import TournamentSpec, differences
+from .program_changes import digests_of
+
+_SALT_BYTES = 16
+
+
+class TakenUp(Struct, frozen=True, kw_only=True):
+    """A tournament that was taken up: its fold, and what its record is gone on with."""
+
+    begun: TournamentStart
+    tournament: Tournament
+    writer: TournamentWriter
+    is_new: bool = False
+    """Whether it begins now."""
+    over_at: str | None = None
+    """The time of day at which it was over; None: there was more to be played."""
+    opened: frozenset[str] = frozenset()
+    """Every match that was ever opened."""
+    left: dict[str, MatchContext] = {}
+    """Those that are open -> what they were opened for."""
+
+
+def take_up(
+    folder: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
+) -> TakenUp:
+    """Begin a tournament's record, or fold what there is of it.
+
+    Raises:
+        BadFormat: the format can't be played with the spec's options and entrants.
+        BadRequest: the folder holds another tournament; the text says in what it differs.
+        RecordError: the record does not hold, or is another key's.
+        OSError: the machine failed.
+    """
+    path = find_record(folder) or path_of(folder, spec.name)
+    if path.exists() and not has_line(path):
+        path.rename(path.with_suffix(TORN))
+    if not path.exists():
+        return _begin(path, spec, format_, sealer, observers)
+    record = read_tournament(path)
+    if record.header.key != sealer.public:
+        raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
+    begun = begun_with(record.header, record.steps)
+    _check_same(folder, begun.spec, spec)
+    return _go_on(TournamentWriter(path, sealer, record.chain), record, begun, format_, observers)
+
+
+def _begin(
+    path: Path, spec: TournamentSpec, format_: PairingFormat[Any], sealer: Sealer, observers: Observers
+) -> TakenUp:
+    salt = secrets.token_hex(_SALT_BYTES) if spec.seed is None else salt_of(spec.seed)
+    tournament = new_tournament(spec, format_, salt)
+    programs = digests_of(spec.entrants)
+    writer = TournamentWriter(path, sealer)
+    writer.write_header(spec, salt, programs, referee=__version__, opened=wall_clock())
+    observers.tell(Observer.tournament_founded, spec, salt, sealer.public)
+    begun = TournamentStart(spec, len(spec.entrants), salt, programs, {})
+    return TakenUp(begun=begun, tournament=tournament, writer=writer, is_new=True)
+
+
+def _go_on(
+    writer: TournamentWriter,
+    record: TournamentRecord,
+    begun: TournamentStart,
+    format_: PairingFormat[Any],
+    observers: Observers,
+) -> TakenUp:
+    observers.tell(Observer.tournament_founded, record.header.spec, begun.salt, record.header.key)
+    tournament = new_tournament(record.header.spec, format_, begun.salt)
+    for step in refold(record, tournament.handle):
+        observers.tell(Observer.tournament_stepped, step)
+        if isinstance(step.event, e.MatchClosed):
+            observers.tell(Observer.match_recalled, step.event.entry)
+    contexts = record.contexts
+    return TakenUp(  # the record itself is not kept: a season of months takes hundreds of megabytes
+        begun=begun,
+        tournament=tournament,
+        writer=writer,
+        is_new=not record.steps,
+        over_at=record.steps[-1].event.at if record.is_finished else None,
+        opened=frozenset(contexts),
+        left={match: contexts[match] for match in tournament.playing},
+    )
+
+
+def _check_same(folder: Path, kept: TournamentSpec, spec: TournamentSpec) -> None:
+    """Check that a tournament is the one that was begun, perhaps with more entrants.
+
+    Raises:
+        BadRequest: it is not.
+    """
+    count = len(kept.entrants)
+    wanted = replace(spec, entrants=spec.entrants[:count]) if len(spec.entrants) > count else spec
+    if kept != wanted:
+        parts = [f"{name} was {old!r:.80}, is {new!r:.80}" for name, (old, new) in differences(kept, wanted).items()]
+        remedy = "change that back to go on with it, or give the new tournament a name of its own"
+        raise BadRequest(f"{folder} holds a tournament that was begun otherwise: {'; '.join(parts)}; {remedy}")
