@@ -20,7 +20,7 @@ from referee.games.q.game import QGame
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
 from referee.net.matches.services import MatchServices
-from referee.net.matches.settings import TableSettings
+from referee.net.matches.settings import MatchSettings
 from referee.observers import Observer, Observers
 from referee.plugins import installed
 from referee.record.audit.audit import audit
@@ -83,7 +83,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
     loops = bool(case.get("special")) or any(Actor(spec, staff=staff).loops for spec in case["actors"])
     garbles = staff and not case.get("in_process", True)
     position = position_of(case["state"])
-    settings = TableSettings(
+    settings = MatchSettings(
         options=options_of(case),
         time=time_control(per_move_ms=LOOP_LIMIT_MS if loops or garbles else LIMIT_MS, start_ms=LIMIT_MS),
         acknowledge=True,

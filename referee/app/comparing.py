@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ..errors import BadRequest
 from ..games.base import Game
-from ..net.matches.settings import TableSettings
+from ..net.matches.settings import MatchSettings
 from ..net.tournaments.run_settings import RunSettings
 from ..observers import Observer
 from ..record.tournament_record import TournamentStart, read_begun
@@ -73,7 +73,7 @@ def compare(
     game: Game[Any, Any, Any],
     players: Sequence[str],
     test: ComparisonTest,
-    settings: TableSettings,
+    settings: MatchSettings,
     options: RefereeOptions,
     observer: Observer,
 ) -> Comparison:
@@ -106,7 +106,7 @@ def compare(
 
 
 def _spec(
-    game: Game[Any, Any, Any], players: Sequence[str], test: ComparisonTest, settings: TableSettings, memory_mib: int
+    game: Game[Any, Any, Any], players: Sequence[str], test: ComparisonTest, settings: MatchSettings, memory_mib: int
 ) -> TournamentSpec:
     if 2 not in game.seats:  # players of a match
         raise BadRequest(f"{game.name} is not played by two; compare is for games for two")

@@ -13,7 +13,7 @@ from ..games.base import Game, seats_text
 from ..launch import Launch
 from ..net.matches.host import MatchHost, MatchReport
 from ..net.matches.runner import MatchPaused
-from ..net.matches.settings import TableSettings
+from ..net.matches.settings import MatchSettings
 from ..plugins import find_game
 from ..record.resume import Resumption, reopen
 from .players import build, find_players
@@ -26,7 +26,7 @@ ADDRESS = "tcp:0:interface=127.0.0.1"
 
 
 def play(
-    game: Game[Any, Any, Any], players: Sequence[str], settings: TableSettings, options: RefereeOptions
+    game: Game[Any, Any, Any], players: Sequence[str], settings: MatchSettings, options: RefereeOptions
 ) -> MatchReport:
     """Play a match between programs.
 
@@ -96,13 +96,13 @@ def play_on(
         OSError: the record can't be written.
     """
     match = resumed.match
-    settings = TableSettings(folder=resumed.writer.path.parent, match=match.setup.match, come_back_s=come_back_s)
+    settings = MatchSettings(folder=resumed.writer.path.parent, match=match.setup.match, come_back_s=come_back_s)
     return host_match(match.game, settings, at_hand, lambda host: host.play_on(resumed, launches, address))
 
 
 def host_match(
     game: Game[Any, Any, Any],
-    settings: TableSettings,
+    settings: MatchSettings,
     at_hand: Services,
     play_at: Callable[[MatchHost], Coroutine[Deferred[Any], Any, T]],
 ) -> T:

@@ -8,11 +8,11 @@ from pathlib import Path
 from ..errors import BadRequest, RefereeError
 from ..files.removal import remove
 from ..pages.drawing import with_names
-from ..pages.frames import FoldedRecord, Frame
+from ..pages.replay_frames import FoldedRecord, ReplayFrame
 from ..pages.replay_page import replay_page
 
 
-def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[Frame]:
+def frames_of(folded: FoldedRecord, turn: int | None) -> Sequence[ReplayFrame]:
     """Return the frames that show what happened in a turn, or all of them.
 
     Raises:

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..errors import BadRequest, DoesNotHold
-from ..pages.digest import Digest, digest_of
+from ..pages.match_summary import MatchSummary, summary_of
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, write_report
 from ..pairing.base import BadFormat
@@ -82,11 +82,13 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Tourname
     for _ in refold(record, history.take):
         pass
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
-    digests = {digest.entry.match: digest for digest in each(_digest, paths, jobs) if digest is not None}
+    match_summaries = {
+        digest.entry.match: digest for digest in each(_summary_of_record, paths, jobs) if digest is not None
+    }
     written = write_report(
         folder,
         history,
-        digests,
+        match_summaries,
         Titles(find_game(spec.game).title, format_.title),
         targets,
         lambda records, target: _make_replays(records, target, jobs),
@@ -94,9 +96,9 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Tourname
     return TournamentReport(written=written, unfinished=len(history.tournament.playing))
 
 
-def _digest(path: Path) -> Digest | None:
+def _summary_of_record(path: Path) -> MatchSummary | None:
     """Read a match's record; None if it is not there: whether it has to be, an audit says."""
-    return digest_of(read_record(path)) if path.exists() and has_line(path) else None
+    return summary_of(read_record(path)) if path.exists() and has_line(path) else None
 
 
 def _make_replays(records: Sequence[Path], target: Path, jobs: int) -> None:

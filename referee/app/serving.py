@@ -12,7 +12,7 @@ from ..launch.confining import SandboxMode
 from ..net.links.lobby import SignUpPolicy
 from ..net.links.tokens import read_tokens
 from ..net.matches.host import MatchReport
-from ..net.matches.settings import TableSettings
+from ..net.matches.settings import MatchSettings
 from ..plugins import find_game, installed
 from ..record.resume import reopen
 from .playing import host_match, play_on
@@ -49,7 +49,7 @@ class TooFewSignedUp(Struct, frozen=True):
 
 
 def serve(
-    game: Game[Any, Any, Any], sign_ups: SignUpOptions, settings: TableSettings, options: RefereeOptions
+    game: Game[Any, Any, Any], sign_ups: SignUpOptions, settings: MatchSettings, options: RefereeOptions
 ) -> MatchReport | TooFewSignedUp:
     """Take sign-ups and play.
 

@@ -9,7 +9,7 @@ from ..launch import house_launch
 from ..match.setup import DEFAULT_TIME
 from ..net.matches.host import MatchHost
 from ..net.matches.services import MatchServices
-from ..net.matches.settings import TableSettings
+from ..net.matches.settings import MatchSettings
 from ..text import counted
 from .context import CheckContext, demanding
 from .positions import SHORT_OPTIONS, short_of_q
@@ -38,7 +38,7 @@ def _played(name: str, context: CheckContext) -> str:
     loop = context.loop
     with temporary_folder("match-", context.folder) as folder:
         times = {"per_move_ms": context.times.move_s * 1000.0, "start_ms": context.times.start_s * 1000.0}
-        settings = TableSettings(
+        settings = MatchSettings(
             options=SHORT_OPTIONS.get(game.name, {}),
             position=short_of_q() if game.name == "q" else None,
             time=replace(DEFAULT_TIME, **times),

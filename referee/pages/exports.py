@@ -76,7 +76,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
     for entry in summary.history.entries:
         fixture, places = entry.fixture, summary.places(entry)
         causes = {foul.seat: foul.cause for foul in entry.fouls}
-        digest = summary.digests.get(entry.match)
+        match = summary.match_summaries.get(entry.match)
         for seat, name in enumerate(entry.names):
             yield [
                 *(entry.match, fixture.number, fixture.round, fixture.table, fixture.leg, fixture.attempt),
@@ -87,7 +87,7 @@ def _matches(summary: Summary) -> Iterator[Row]:
                     entry.reason,
                     _safe(summary.uncounted.get(entry.match, "")),
                 ),
-                "" if digest is None else digest.opened,
+                "" if match is None else match.opened,
             ]
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from ..match.fouls import Cause
 from ..pairing import swiss, timetable
 from ..pairing.base import half_points
-from ..pairing.trf import Course, Person, RoundLine, trf_text
+from ..pairing.trf import Person, PlayedRounds, RoundLine, trf_text
 from ..text import printable
 from ..tournament.history import History
 from ..tournament.match_context import MatchEntry
@@ -23,8 +23,8 @@ _TYPES = {"swiss": "Individual: Swiss-System (Dutch)", "roundrobin": "Individual
 def games_pgn(summary: Summary) -> Iterator[str]:
     """Yield each match that counts as a game without moves; one of more seats, as a game of every two of them."""
     for entry in summary.counted:
-        digest = summary.digests.get(entry.match)
-        date = digest.opened[:10].replace("-", ".") if digest is not None else "????.??.??"
+        match = summary.match_summaries.get(entry.match)
+        date = match.opened[:10].replace("-", ".") if match is not None else "????.??.??"
         for white, black in combinations(range(len(entry.names)), 2):
             yield _game(entry, date, white, black)
 
@@ -71,14 +71,14 @@ def tournament_trf(summary: Summary) -> str | None:
     if course is None:
         return None
     people = [Person(printable(entrant.name), entrant.rating) for entrant in summary.spec.entrants]
-    days = sorted(digest.opened[:10].replace("-", "/") for digest in summary.digests.values())
+    days = sorted(match.opened[:10].replace("-", "/") for match in summary.match_summaries.values())
     heads = [("012", summary.spec.name)]
     heads += [("042", days[0]), ("052", days[-1])] if days else []
     heads += [("062", str(len(people))), ("072", str(sum(person.rating is not None for person in people)))]
     return trf_text(course, people, [*heads, ("092", _TYPES[summary.spec.format])])
 
 
-def _course(summary: Summary) -> Course | None:
+def _course(summary: Summary) -> PlayedRounds | None:
     state = summary.tournament.state
     if summary.spec.seats != 2 or summary.spec.format not in _TYPES:
         return None
@@ -87,7 +87,7 @@ def _course(summary: Summary) -> Course | None:
     return _timetable_course(summary.history, state) if isinstance(state, timetable.State) else None
 
 
-def _timetable_course(history: History, state: timetable.State) -> Course:
+def _timetable_course(history: History, state: timetable.State) -> PlayedRounds:
     """Return a round robin as far as all matches of its rounds have been played."""
     lines: list[list[RoundLine]] = [[] for _ in history.tournament.table.field.entrants]
     through = min((pairing.round for pairing in state.due), default=state.timetable.rounds + 1) - 1
@@ -104,7 +104,7 @@ def _timetable_course(history: History, state: timetable.State) -> Course:
         else:
             for entrant, points in zip(pairing.seats, half_points(played), strict=True):
                 lines[entrant].append(RoundLine(pairing.round, pairing.seats, points))
-    return Course(
+    return PlayedRounds(
         rounds=state.timetable.rounds,
         through=through,
         order=tuple(range(len(lines))),

@@ -14,8 +14,8 @@ from ..match.telling import BY_DEFAULT
 from ..record.reader import Record
 from ..text import counted, printable
 from .drawing import pooled, with_names
-from .frames import FoldedRecord
 from .rendering import page
+from .replay_frames import FoldedRecord
 from .words import ending, gains, headline, move_text, ranking, reasons, time_control
 
 

@@ -20,10 +20,10 @@ from ..record.printed import output_path
 from ..record.reader import read_record
 from ..tournament.history import History
 from . import exports, rating_files
-from .digest import Digest
 from .entrant_page import entrant_page
-from .frames import StillSecret, fold_record
+from .match_summary import MatchSummary
 from .notation import text_of
+from .replay_frames import StillSecret, fold_record
 from .replay_page import replay_page
 from .report import PageLinks, Titles, report_page
 from .summary import Summary
@@ -71,7 +71,7 @@ class Written:
 def write_report(
     folder: Path,
     history: History,
-    digests: Mapping[str, Digest],
+    match_summaries: Mapping[str, MatchSummary],
     titles: Titles,
     targets: Targets,
     make_replays: Callable[[Sequence[Path], Path], None],
@@ -81,7 +81,7 @@ def write_report(
     Args:
         folder: of the records.
         history: the tournament's course so far.
-        digests: match -> what its record tells besides.
+        match_summaries: match -> what its record tells besides.
         titles: of its game and its format.
         targets: where everything goes.
         make_replays: makes pages of records in a folder; `make_replay` makes one.
@@ -90,7 +90,7 @@ def write_report(
         RecordError: a record of which a page is to be made does not hold.
         OSError: something can't be written; every file is whole, the old one or the new one.
     """
-    summary = Summary(history, digests)
+    summary = Summary(history, match_summaries)
     replayed = _replay(folder, summary, targets.replays, make_replays)
     written = Written(
         summary=summary,
@@ -205,8 +205,8 @@ def _write_trf(path: Path, summary: Summary) -> Path | None:
 
 def _matches(summary: Summary) -> Iterator[str]:
     for entry in summary.history.entries:
-        digest = summary.digests.get(entry.match)
-        opened, moves = ("", ()) if digest is None else (digest.opened, digest.moves)
+        match = summary.match_summaries.get(entry.match)
+        opened, moves = ("", ()) if match is None else (match.opened, match.moves)
         yield text_of(entry, summary.spec.game, opened, moves, summary.uncounted.get(entry.match, ""))
 
 

@@ -20,10 +20,10 @@ from ..tournament.points import match_points
 from ..tournament.ratings.elo import Rating, elo_ratings
 from ..tournament.spec import TournamentSpec
 from ..tournament.standings import Standing
-from .digest import Digest, SeatTime
 from .encounters import by_seat, total
+from .match_summary import MatchSummary, SeatTime
 from .notation import places_of
-from .rating_course import Encounters
+from .rating_history import RatedEncounters
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Summary:
 
     Args:
         history: its course so far.
-        digests: match -> what its record tells besides; matches without one are told of all the same.
+        match_summaries: match -> what its record tells besides; matches without one are told of all the same.
     """
 
     history: History
-    digests: Mapping[str, Digest]
+    match_summaries: Mapping[str, MatchSummary]
 
     @property
     def tournament(self) -> Tournament:
@@ -182,9 +182,9 @@ class Summary:
         return [total(every[seat] for every in self.by_seat) for seat in range(self.spec.seats)]
 
     @cached_property
-    def encounters(self) -> Encounters:
+    def encounters(self) -> RatedEncounters:
         """What ratings rest on."""
-        return Encounters(list(self.history.played), self.spec.scoring)
+        return RatedEncounters(list(self.history.played), self.spec.scoring)
 
     @cached_property
     def entries_of(self) -> Mapping[int, Sequence[MatchEntry]]:
@@ -200,7 +200,7 @@ class Summary:
         """By entrant, of the matches that count and whose records are there."""
         found = [SeatTime() for _ in self.names]
         for entry in self.counted:
-            if entry.match in self.digests:
-                for entrant, time in zip(entry.fixture.entrants, self.digests[entry.match].times, strict=True):
+            if entry.match in self.match_summaries:
+                for entrant, time in zip(entry.fixture.entrants, self.match_summaries[entry.match].times, strict=True):
                     found[entrant] = found[entrant].plus(time)
         return found

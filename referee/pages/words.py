@@ -15,7 +15,7 @@ from ..match.commands import Result
 from ..match.fouls import Foul
 from ..text import printable
 from .causes import broken
-from .frames import Frame, FrameKind
+from .replay_frames import FrameKind, ReplayFrame
 
 
 def move_text(move: Any) -> str:
@@ -38,7 +38,7 @@ def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def headline(frame: Frame, names: Sequence[str]) -> str:
+def headline(frame: ReplayFrame, names: Sequence[str]) -> str:
     """Return what a frame shows, in a few words."""
     who = "" if frame.seat is None else printable(names[frame.seat])
     match frame.kind:
@@ -73,7 +73,7 @@ def number(value: float) -> str:
     return f"{value:.2f}"
 
 
-def gains(frames: Sequence[Frame], index: int) -> int:
+def gains(frames: Sequence[ReplayFrame], index: int) -> int:
     """Return the points that a frame's move brought its seat; 0 for anything but a move.
 
     Args:
@@ -87,7 +87,7 @@ def gains(frames: Sequence[Frame], index: int) -> int:
     return frame.scores[frame.seat] - (before[frame.seat] if before else 0)
 
 
-def reasons(frame: Frame, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
+def reasons(frame: ReplayFrame, rules: Mapping[str, Rule]) -> list[tuple[str, str]]:
     """Return why a frame's seat was expelled or its match is void, as (label, text); empty for a move.
 
     Args:

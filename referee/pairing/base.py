@@ -17,7 +17,7 @@ from ..errors import BadRequest
 from ..games.base import Shuffle, seats_text
 from ..text import counted
 from .balanced_tables import Table
-from .trf import Course
+from .trf import PlayedRounds
 
 S = TypeVar("S")
 LATE = "late"
@@ -111,7 +111,7 @@ class RoundToPair(Struct, frozen=True, kw_only=True):
     """A round whose pairing is not part of the fold, since it takes long, or another program does it."""
 
     round: int
-    course: Course
+    course: PlayedRounds
     """The rounds before it, and who is away from this one."""
 
 

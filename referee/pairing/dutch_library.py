@@ -11,7 +11,7 @@ from py4swiss.trf.results import ColorToken, ResultToken, RoundResult
 from py4swiss.trf.sections import PlayerSection, XSection
 from py4swiss.trf.sections.x_section import XSectionConfiguration
 
-from .trf import Course, LineResult
+from .trf import LineResult, PlayedRounds
 
 NAME = f"py4swiss {version('py4swiss')}"
 
@@ -28,7 +28,7 @@ def pairs_of(trf: ParsedTrf) -> list[tuple[int, int]] | None:
         return None
 
 
-def parsed(course: Course) -> ParsedTrf:
+def parsed(course: PlayedRounds) -> ParsedTrf:
     """Return a tournament as the library reads it from a file, for which it may be too long."""
     colour = XSectionConfiguration(first_round_color=course.is_white_first)
     return ParsedTrf(
@@ -37,7 +37,7 @@ def parsed(course: Course) -> ParsedTrf:
     )
 
 
-def _player(number: int, entrant: int, course: Course) -> PlayerSection:
+def _player(number: int, entrant: int, course: PlayedRounds) -> PlayerSection:
     return PlayerSection(
         code=PlayerCode.PLAYER,
         starting_number=number,

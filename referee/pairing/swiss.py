@@ -29,7 +29,7 @@ from .base import (
     without,
 )
 from .seeding import seeded
-from .trf import Course, RoundLine
+from .trf import PlayedRounds, RoundLine
 
 _MOST = 1000
 """Entrants of two seats: to pair so many takes most of a minute, and grows with the third power."""
@@ -217,10 +217,10 @@ class Swiss(PairingFormat[State]):
         return not state.due and _is_settled(state)
 
 
-def course_of(state: State) -> Course:
+def course_of(state: State) -> PlayedRounds:
     """Return a tournament of two seats as far as its rounds are through."""
     through = state.round - bool(state.due)
-    return Course(
+    return PlayedRounds(
         rounds=state.rounds,
         through=through,
         order=state.order,

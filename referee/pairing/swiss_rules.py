@@ -16,7 +16,7 @@ from msgspec import Struct
 from . import balanced_tables
 from .balanced_tables import Table
 from .matching import Costs, Edge, cheapest_matching
-from .trf import Course, RoundLine
+from .trf import PlayedRounds, RoundLine
 
 _FAR = 31
 """Half points between two entrants beyond which more makes no difference."""
@@ -63,7 +63,7 @@ class Card(Struct, frozen=True, kw_only=True):
         return -self.points, self.number
 
 
-def cards_of(course: Course) -> dict[int, Card]:
+def cards_of(course: PlayedRounds) -> dict[int, Card]:
     """Return the cards of those who play in the next round, the best ranked first."""
     cards = {
         entrant: _card(entrant, number, course)
@@ -73,7 +73,7 @@ def cards_of(course: Course) -> dict[int, Card]:
     return dict(sorted(cards.items(), key=lambda item: item[1].rank))
 
 
-def _card(entrant: int, number: int, course: Course) -> Card:
+def _card(entrant: int, number: int, course: PlayedRounds) -> Card:
     lines = course.lines[entrant]
     matches = [line for line in lines if not line.unplayed]
     return Card(
@@ -86,7 +86,7 @@ def _card(entrant: int, number: int, course: Course) -> Card:
     )
 
 
-def pair(course: Course) -> list[Table]:
+def pair(course: PlayedRounds) -> list[Table]:
     """Pair the next round plainly, where the Dutch system has no pairing.
 
     The layers: more byes than others; earlier meetings; more walkovers than others; two that must not have the same
@@ -133,7 +133,7 @@ def _unlike(edge: Edge, entrants: Sequence[int], cards: Mapping[int, Card]) -> C
     return 0, int(clash and one.strength == other.strength == 3), gap * gap, int(clash)
 
 
-def _seated(table: Table, cards: Mapping[int, Card], course: Course) -> Table:
+def _seated(table: Table, cards: Mapping[int, Card], course: PlayedRounds) -> Table:
     """Seat a table: the better ranked entrant's seat decides."""
     if len(table) == 1:
         return table
@@ -158,7 +158,7 @@ def _seat(high: Card, low: Card, *, is_white_first: bool) -> int:
     return high.wish
 
 
-def complaint(tables: Sequence[Table], course: Course) -> str | None:
+def complaint(tables: Sequence[Table], course: PlayedRounds) -> str | None:
     """Return what is wrong with the pairing of the next round; None if it keeps to the rules that are checked.
 
     These hold whoever paired it: everybody plays once, nobody has a second bye or meets the same opponent again but

@@ -26,7 +26,7 @@ class RoundLine(Struct, frozen=True):
     two sides of a walkover. Empty: it was a match."""
 
 
-class Course(Struct, frozen=True, kw_only=True):
+class PlayedRounds(Struct, frozen=True, kw_only=True):
     """A tournament of two seats up to some round."""
 
     rounds: int
@@ -81,7 +81,7 @@ class Person(Struct, frozen=True):
     rating: float | None = None
 
 
-def trf_text(course: Course, people: Sequence[Person], heads: Sequence[tuple[str, str]]) -> str:
+def trf_text(course: PlayedRounds, people: Sequence[Person], heads: Sequence[tuple[str, str]]) -> str:
     """Return a tournament as a file.
 
     Args:
@@ -92,7 +92,7 @@ def trf_text(course: Course, people: Sequence[Person], heads: Sequence[tuple[str
     return "".join(f"{line}\n" for line in _lines(course, people, heads))
 
 
-def _lines(course: Course, people: Sequence[Person], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _lines(course: PlayedRounds, people: Sequence[Person], heads: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield from (f"{code} {text}" for code, text in heads)
     yield f"XXR {course.rounds}"
     yield f"XXC {'white1' if course.is_white_first else 'black1'}"

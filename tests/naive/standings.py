@@ -37,7 +37,7 @@ class Bye(NamedTuple):
 
 
 @dataclass
-class Course:
+class PlayedRounds:
     """What a record tells that standings follow from."""
 
     spec: dict[str, Any]
@@ -56,20 +56,20 @@ class Course:
         return max([*(game.round for game in self.games.values()), *(bye.round for bye in self.byes)], default=0)
 
 
-def read(lines: list[dict[str, Any]]) -> Course:
+def read(lines: list[dict[str, Any]]) -> PlayedRounds:
     """Return what the lines of a record tell."""
     spec = lines[0]["spec"]
     assert spec["seats"] == 2
     assert not spec["duplicate"]
     assert not spec["scoring"]["by_rank"]
-    course = Course(spec, [entrant["name"] for entrant in spec["entrants"]])
+    course = PlayedRounds(spec, [entrant["name"] for entrant in spec["entrants"]])
     for line in lines[1:]:
         if line["kind"] == "tournament-step":
             take(course, line["event"], line["commands"])
     return course
 
 
-def take(course: Course, event: dict[str, Any], commands: list[dict[str, Any]]) -> None:
+def take(course: PlayedRounds, event: dict[str, Any], commands: list[dict[str, Any]]) -> None:
     """Take a line into the course."""
     if event["event"] == "entrant-joined":
         course.names.append(event["participant"]["name"])
@@ -86,7 +86,7 @@ def take(course: Course, event: dict[str, Any], commands: list[dict[str, Any]]) 
         close(course, event["entry"], commands)
 
 
-def rule(course: Course, ruling: dict[str, Any]) -> None:
+def rule(course: PlayedRounds, ruling: dict[str, Any]) -> None:
     """Take a ruling; that somebody plays no more stands among the commands."""
     kind, name = ruling["kind"], ruling["entrant"]
     who = -1 if name is None else course.names.index(name)
@@ -104,14 +104,14 @@ def rule(course: Course, ruling: dict[str, Any]) -> None:
             course.games[number] = Game(fixture["round"], tuple(fixture["entrants"]), points)
 
 
-def give_bye(course: Course, command: dict[str, Any]) -> None:
+def give_bye(course: PlayedRounds, command: dict[str, Any]) -> None:
     """Take a bye: worth a win, or what the spec says."""
     scoring, is_late = course.spec["scoring"], command["table"] == "late"
     worth = scoring["late_bye"] if is_late else 1 if scoring["bye"] is None else scoring["bye"]
     course.byes.append(Bye(command["round"], command["entrant"], Fraction(str(worth)), is_late))
 
 
-def close(course: Course, entry: dict[str, Any], commands: list[dict[str, Any]]) -> None:
+def close(course: PlayedRounds, entry: dict[str, Any], commands: list[dict[str, Any]]) -> None:
     """Take the result of a match, unless it does not count."""
     fixture = entry["fixture"]
     is_disregarded = {"command": "disregard-match", "match": fixture["match"]}.items()
@@ -129,7 +129,7 @@ def close(course: Course, entry: dict[str, Any], commands: list[dict[str, Any]])
 # --- points
 
 
-def games_of(course: Course, who: int) -> list[tuple[int, Fraction, int]]:
+def games_of(course: PlayedRounds, who: int) -> list[tuple[int, Fraction, int]]:
     """Return opponent, points and round of each match of an entrant."""
     found = []
     for game in course.games.values():
@@ -139,18 +139,18 @@ def games_of(course: Course, who: int) -> list[tuple[int, Fraction, int]]:
     return found
 
 
-def byes_of(course: Course, who: int) -> list[Bye]:
+def byes_of(course: PlayedRounds, who: int) -> list[Bye]:
     """Return the byes of an entrant."""
     return [bye for bye in course.byes if bye.entrant == who]
 
 
-def points_of(course: Course, who: int) -> Fraction:
+def points_of(course: PlayedRounds, who: int) -> Fraction:
     """Return all that an entrant has."""
     games = sum((points for _, points, _ in games_of(course, who)), Fraction(0))
     return games + sum((bye.points for bye in byes_of(course, who)), Fraction(0))
 
 
-def missed(course: Course, who: int) -> int:
+def missed(course: PlayedRounds, who: int) -> int:
     """Return how many rounds there were after the last one of somebody who withdrew."""
     if who not in course.gone:
         return 0
@@ -159,12 +159,12 @@ def missed(course: Course, who: int) -> int:
     return min(course.rounds - max(own, default=0), max(counts) - len(own))
 
 
-def for_others(course: Course, who: int) -> Fraction:
+def for_others(course: PlayedRounds, who: int) -> Fraction:
     """Return an entrant's points as they count for its opponents: as if it had drawn what it missed (16.3.2)."""
     return points_of(course, who) + HALF * missed(course, who)
 
 
-def virtual(course: Course, who: int) -> Fraction:
+def virtual(course: PlayedRounds, who: int) -> Fraction:
     """Return the points of the opponent that stands for a round which was not played (16.4)."""
     return min(points_of(course, who), HALF * course.rounds)
 
@@ -172,18 +172,18 @@ def virtual(course: Course, who: int) -> Fraction:
 # --- tie-breaks
 
 
-def contributions(course: Course, who: int) -> list[Fraction]:
+def contributions(course: PlayedRounds, who: int) -> list[Fraction]:
     """Return what each round adds to Buchholz."""
     real = [for_others(course, opponent) for opponent, _, _ in games_of(course, who)]
     return real + [virtual(course, who)] * (len(byes_of(course, who)) + missed(course, who))
 
 
-def buchholz(course: Course, who: int, _tied: list[int]) -> Fraction:
+def buchholz(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
     """Return the points of all opponents (8.1)."""
     return sum(contributions(course, who), Fraction(0))
 
 
-def buchholz_cut_1(course: Course, who: int, _tied: list[int]) -> Fraction:
+def buchholz_cut_1(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
     """Return the same without a round that was missed by choice, or else without the least of them (14.1, 16.5)."""
     left = sorted(contributions(course, who))
     if missed(course, who) or any(bye.is_late for bye in byes_of(course, who)):
@@ -191,13 +191,13 @@ def buchholz_cut_1(course: Course, who: int, _tied: list[int]) -> Fraction:
     return sum(left[1:] if len(left) == len(contributions(course, who)) else left, Fraction(0))
 
 
-def sonneborn_berger(course: Course, who: int, _tied: list[int]) -> Fraction:
+def sonneborn_berger(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
     """Return the points of each opponent, times what was won against it (9.1)."""
     real = sum((points * for_others(course, opponent) for opponent, points, _ in games_of(course, who)), Fraction(0))
     return real + sum((bye.points * virtual(course, who) for bye in byes_of(course, who)), Fraction(0))
 
 
-def direct_encounter(course: Course, who: int, tied: list[int]) -> Fraction:
+def direct_encounter(course: PlayedRounds, who: int, tied: list[int]) -> Fraction:
     """Return of how many of the tied somebody is surely ahead, whatever the missing matches would bring (6)."""
     sure, met = {}, {}
     for one in tied:
@@ -214,7 +214,7 @@ def direct_encounter(course: Course, who: int, tied: list[int]) -> Fraction:
     return Fraction(ahead_of)
 
 
-def wins(course: Course, who: int, _tied: list[int]) -> Fraction:
+def wins(course: PlayedRounds, who: int, _tied: list[int]) -> Fraction:
     """Return how many matches were won; a bye is none."""
     return Fraction(sum(points == 1 for _, points, _ in games_of(course, who)))
 
@@ -227,7 +227,7 @@ VALUES = dict(
 # --- standings
 
 
-def standings(course: Course) -> list[dict[str, Any]]:
+def standings(course: PlayedRounds) -> list[dict[str, Any]]:
     """Return a line for each entrant, from first to last, in the form of the record."""
     values: dict[int, dict[str, float]] = {who: {} for who in range(len(course.names))}
     groups = parts(list(values), {who: points_of(course, who) for who in values})
@@ -256,7 +256,7 @@ def parts(group: list[int], values: dict[int, Fraction]) -> list[list[int]]:
     return [sorted(who for who in group if values[who] == level) for level in levels]
 
 
-def line_of(course: Course, who: int, place: int, values: dict[str, float]) -> dict[str, Any]:
+def line_of(course: PlayedRounds, who: int, place: int, values: dict[str, float]) -> dict[str, Any]:
     """Return an entrant's line."""
     return {
         "place": place,

@@ -9,7 +9,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from referee.pages.digest import digest_of
+from referee.pages.match_summary import summary_of
 from referee.pages.report import Titles
 from referee.pages.report_files import Targets, Written, make_replay, write_report
 from referee.record.reader import read_record
@@ -33,7 +33,7 @@ def report(stage: Stage, **targets: Any) -> Written:
     return write_report(
         stage.folder,
         stage.history,
-        {path.stem: digest_of(read_record(path)) for path in records if path.is_file()},
+        {path.stem: summary_of(read_record(path)) for path in records if path.is_file()},
         Titles(REGISTRY.game(stage.spec.game).title, format_.title),
         Targets(**targets),
         _make_replays,

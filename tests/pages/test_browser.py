@@ -7,7 +7,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from referee.match.machine import Match
-from referee.pages.frames import Frame, fold_record
+from referee.pages.replay_frames import ReplayFrame, fold_record
 from referee.pages.replay_page import replay_page
 from referee.pages.words import move_text
 from referee.plugins import load
@@ -64,7 +64,7 @@ def opened(browser: Page, record: Path, width: int = 1366, height: int = 768, *,
     return browser
 
 
-def frames_of(record: Path) -> tuple[Frame, ...]:
+def frames_of(record: Path) -> tuple[ReplayFrame, ...]:
     """Return what a record's page has to show."""
     return fold_record(read_record(record), load().game).frames
 
@@ -85,7 +85,7 @@ def turn(page: Page) -> str:
 
 
 def test_points_and_boards_are_those_of_the_record(browser: Page, story: Path) -> None:
-    """Frame by frame: each seat's points, in the table and on the board, and the number of tiles on the map."""
+    """ReplayFrame by frame: each seat's points, in the table and on the board, and the number of tiles on the map."""
     page = opened(browser, story)
     for frame in frames_of(story):
         points = [str(score) for score in frame.state.scores]

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from referee.pages.encounters import by_seat, rated_superiority, share_error, superiority, total
-from referee.pages.rating_course import MEAN, MOST_POINTS, Encounters
+from referee.pages.rating_history import MEAN, MOST_POINTS, RatedEncounters
 from referee.tournament.crosstable import HeadToHead
 from referee.tournament.events import Begun
 from referee.tournament.history import History
@@ -88,7 +88,7 @@ def test_a_course_ends_at_the_rating() -> None:
     """In matches of two the last value is the rating that all results together give; it begins at the mean."""
     history = played(12, 2)
     ratings = [each.rating for each in elo_ratings(history.tournament.table)]
-    encounters = Encounters(list(history.played), history.tournament.spec.scoring)
+    encounters = RatedEncounters(list(history.played), history.tournament.spec.scoring)
     for entrant, value in enumerate(ratings):
         course = encounters.course(entrant, ratings)
         assert course[0] == (0, MEAN)
@@ -99,8 +99,8 @@ def test_a_course_ends_at_the_rating() -> None:
 
 def test_a_course_is_short(cup: Stage) -> None:
     """Of many results some points are kept, the last one among them; without results there is the mean alone."""
-    many = Encounters(list(cup.history.played) * 50, cup.spec.scoring)
+    many = RatedEncounters(list(cup.history.played) * 50, cup.spec.scoring)
     course = many.course(0, [MEAN] * 9)
     assert len(course) == MOST_POINTS + 1
     assert course[-1][0] == 50 * cup.tournament.table.sums(0).played
-    assert Encounters([], cup.spec.scoring).course(0, [MEAN] * 9) == [(0, MEAN)]
+    assert RatedEncounters([], cup.spec.scoring).course(0, [MEAN] * 9) == [(0, MEAN)]

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.pages.digest import digest_of
 from referee.pages.exports import everything
+from referee.pages.match_summary import summary_of
 from referee.pages.notation import short
 from referee.record.reader import read_record
 from referee.tournament.placing import placed
@@ -120,7 +120,7 @@ def test_too_deep_a_move_is_told_as_such() -> None:
 def test_time_is_that_of_the_record(cup: Stage) -> None:
     """The moves of a match, their sum and the longest are those of the record's events."""
     entry = next(entry for entry in cup.entries if entry.turns > 4 and not entry.fouls and entry.void is None)
-    digest = digest_of(read_record(cup.folder / f"{entry.match}.jsonl"))
+    digest = summary_of(read_record(cup.folder / f"{entry.match}.jsonl"))
     assert sum(time.answers for time in digest.times) == entry.turns == len(digest.moves)
     for time, used_ms in zip(digest.times, entry.used_ms, strict=True):
         assert 0 < time.most_ms <= time.total_ms < used_ms  # the answer to the offer is none of them

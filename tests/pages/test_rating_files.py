@@ -86,7 +86,7 @@ def test_every_two_seats_have_a_result(
     ranking: tuple[tuple[int, ...], ...], fouls: dict[int, str], results: list[str], ended: str
 ) -> None:
     """Who is placed better has won; where both fouled nobody has, for which PGN has no word."""
-    summary = cast("Summary", SimpleNamespace(counted=[entry(ranking, fouls)], digests={}))
+    summary = cast("Summary", SimpleNamespace(counted=[entry(ranking, fouls)], match_summaries={}))
     text = "".join(games_pgn(summary))
     found = games(text)
     assert [game["Result"] for game in found] == results

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from referee.pages.drawing import pooled, with_names
-from referee.pages.frames import fold_record
+from referee.pages.replay_frames import fold_record
 from referee.pages.replay_page import replay_page
 from referee.plugins import load
 from referee.record.reader import read_record

@@ -1,11 +1,11 @@
 """Tournaments of two seats written shortly, for tests of how their next round is paired."""
 
-from referee.pairing.trf import Course, RoundLine
+from referee.pairing.trf import PlayedRounds, RoundLine
 
 _POINTS = {"1": 2, "=": 1, "0": 0, "+": 2, "-": 0, "U": 2, "H": 1}
 
 
-def course(*players: str, rounds: int, away: tuple[int, ...] = ()) -> Course:
+def course(*players: str, rounds: int, away: tuple[int, ...] = ()) -> PlayedRounds:
     """Return a tournament.
 
     Args:
@@ -14,7 +14,7 @@ def course(*players: str, rounds: int, away: tuple[int, ...] = ()) -> Course:
         away: starting numbers of those who miss the next round.
     """
     told = [player.split() for player in players]
-    return Course(
+    return PlayedRounds(
         rounds=rounds,
         through=max(map(len, told)),
         order=tuple(range(len(players))),

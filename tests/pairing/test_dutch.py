@@ -19,7 +19,7 @@ from referee.pairing.base import RoundToPair
 from referee.pairing.dutch import pair_round
 from referee.pairing.swiss import Swiss
 from referee.pairing.swiss_rules import complaint
-from referee.pairing.trf import Course, Person, trf_text
+from referee.pairing.trf import Person, PlayedRounds, trf_text
 from referee.testing import random_result
 
 from .courses import course
@@ -51,13 +51,13 @@ HELD_ROUNDS = (
 C9 = ("3w1", "4b1", "1b0", "2w0", "0-Z")
 
 
-def held(number: int) -> Course:
+def held(number: int) -> PlayedRounds:
     """Return the tournament of 14 before a round, from 0."""
     cells = [player.split()[:number] for player in HELD]
     return course(*map(" ".join, cells), rounds=9, away=(12,) if number == 1 else ())
 
 
-PUBLISHED: tuple[tuple[Course, str], ...] = (
+PUBLISHED: tuple[tuple[PlayedRounds, str], ...] = (
     *((held(number), text) for number, text in enumerate(HELD_ROUNDS)),
     (course(*C9, rounds=3), "2-1 3-5 4"),
     (course(*[""] * 8, rounds=3), "1-5 6-2 3-7 8-4"),
@@ -66,7 +66,7 @@ PUBLISHED: tuple[tuple[Course, str], ...] = (
 
 
 @pytest.mark.parametrize(("before", "text"), PUBLISHED)
-def test_published_rounds_come_out(before: Course, text: str) -> None:
+def test_published_rounds_come_out(before: PlayedRounds, text: str) -> None:
     """Opponents, colours, floaters and the bye are as published."""
     tables, by = pair_round(RoundToPair(round=before.through + 1, course=before))
     expected = [tuple(int(number) - 1 for number in table.split("-")) for table in text.split()]

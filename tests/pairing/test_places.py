@@ -14,7 +14,7 @@ from referee.testing import random_result
 
 from .tournaments import field, started
 
-Course = tuple[dict[int, Pairing], tuple[tuple[int, ...], ...] | None]
+PlayedRounds = tuple[dict[int, Pairing], tuple[tuple[int, ...], ...] | None]
 """All pairings by their numbers, and the places at the end."""
 OPTIONS: tuple[tuple[PairingFormat[Any], int, dict[str, Any]], ...] = (
     *((Knockout(), 2, {"third_place": third, "replays": replays}) for third in (False, True) for replays in (0, 1, 2)),
@@ -29,7 +29,7 @@ def result_of(pairing: Pairing, seed: int) -> PlayedPairing:
     return random_result(pairing, Random(f"{seed} {pairing.number} {pairing.seats}"))
 
 
-def course(form: PairingFormat[Any], state: Any, seed: int, order: Random, leaving: dict[int, int]) -> Course:
+def course(form: PairingFormat[Any], state: Any, seed: int, order: Random, leaving: dict[int, int]) -> PlayedRounds:
     """Play to the end in some order.
 
     Args:

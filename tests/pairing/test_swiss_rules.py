@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.pairing.swiss_rules import complaint, pair
-from referee.pairing.trf import Course
+from referee.pairing.trf import PlayedRounds
 
 from .courses import course
 
@@ -16,7 +16,7 @@ EVEN = course("3w1", "4b1", "1b0", "2w0", rounds=3)
 ODD = course("3w1", "4b1", "1b0", "2w0", "0-U", rounds=3)
 WALKED = course("3w+", "4b1", "1b-", "2w0", "0-U", rounds=3)
 
-FOUND: tuple[tuple[Course, tuple[tuple[int, ...], ...], str | None], ...] = (
+FOUND: tuple[tuple[PlayedRounds, tuple[tuple[int, ...], ...], str | None], ...] = (
     (EVEN, ((1, 0), (2, 3)), None),
     (EVEN, ((1, 0),), "not everybody"),
     (EVEN, ((1, 0), (2, 0)), "not everybody"),
@@ -36,7 +36,7 @@ FOUND: tuple[tuple[Course, tuple[tuple[int, ...], ...], str | None], ...] = (
 
 @pytest.mark.parametrize(("before", "tables", "says"), FOUND)
 def test_what_is_wrong_with_a_round_is_found(
-    before: Course, tables: tuple[tuple[int, ...], ...], says: str | None
+    before: PlayedRounds, tables: tuple[tuple[int, ...], ...], says: str | None
 ) -> None:
     """Everybody once, no needless repetition, the right seats, equal points where they can be."""
     found = complaint(tables, before)

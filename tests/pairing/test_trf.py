@@ -2,7 +2,7 @@
 
 import pytest
 
-from referee.pairing.trf import Course, Person, trf_text
+from referee.pairing.trf import Person, PlayedRounds, trf_text
 
 from .courses import course
 
@@ -35,5 +35,5 @@ def test_every_kind_of_round_has_its_letter() -> None:
 @pytest.mark.parametrize(("through", "cells"), [(4, 4), (3, 4)])
 def test_who_is_away_misses_the_next_round_if_there_is_one(through: int, cells: int) -> None:
     """After the last round there is none."""
-    over = Course(rounds=4, through=through, order=(0, 1), lines=((), ()), away=frozenset({1}))
+    over = PlayedRounds(rounds=4, through=through, order=(0, 1), lines=((), ()), away=frozenset({1}))
     assert len(over.results(1)) == cells

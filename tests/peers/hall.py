@@ -25,7 +25,7 @@ from referee.games.q.game import QGame
 from referee.net.links.lobby import SignUpPolicy
 from referee.net.matches.host import MatchHost
 from referee.net.matches.services import MatchServices
-from referee.net.matches.settings import TableSettings
+from referee.net.matches.settings import MatchSettings
 from referee.observers import MatchStep, Observer, Observers
 from referee.record.key_file import default_path, load_or_make
 
@@ -78,7 +78,7 @@ class TestServer(LineOnlyReceiver):
         _reactor.stop()
 
     async def _play(self, job: dict[str, Any]) -> None:
-        settings = msgspec.convert({**job["settings"], "folder": str(self._folder)}, TableSettings, dec_hook=_decoded)
+        settings = msgspec.convert({**job["settings"], "folder": str(self._folder)}, MatchSettings, dec_hook=_decoded)
         watch = Watch(self._say)
         table = MatchHost(
             _reactor,

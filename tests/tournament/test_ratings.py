@@ -105,7 +105,7 @@ def test_fouls_lose_and_void_matches_byes_and_double_fouls_tell_nothing() -> Non
 
 
 def test_elo_is_for_two() -> None:
-    """Encounters of one match are not independent."""
+    """RatedEncounters of one match are not independent."""
     with pytest.raises(ValueError, match="not of 4"):
         elo_ratings(Crosstable(field(4, 4)))
 

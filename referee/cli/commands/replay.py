@@ -9,7 +9,7 @@ from rich.text import Text
 from ...app.records.explain import check_is_record
 from ...app.replaying import drawing, frames_of, write_page, write_text
 from ...match.machine import Match
-from ...pages.frames import FoldedRecord, Frame, FrameKind, fold_record
+from ...pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
 from ...pages.words import move_text, reasons
 from ...plugins import installed
 from ...record.reader import read_record
@@ -102,7 +102,7 @@ def _show(folded: FoldedRecord, turn: int | None) -> None:
         out.print(result_table(folded.match.setup.names, result) if result else "the match was not finished")
 
 
-def _print_frame(frame: Frame, match: Match) -> None:
+def _print_frame(frame: ReplayFrame, match: Match) -> None:
     """Print what happened, then the board."""
     seat = "the deal" if frame.seat is None else f"seat {frame.seat}, {printable(match.setup.names[frame.seat])}"
     out.rule(escape(f"turn {frame.turn}: {seat}"), align="left")

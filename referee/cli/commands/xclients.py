@@ -4,7 +4,7 @@ import sys
 
 import rich_click as click
 
-from ...app.course import course, play_course
+from ...app.course_programs import course, play_course
 from ..common import Count, console
 
 

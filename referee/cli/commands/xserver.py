@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 from msgspec.structs import replace
 
-from ...app.course import course, serve_course
+from ...app.course_programs import course, serve_course
 from ...app.services import RefereeOptions
 from ..common import Count, console
 from ..errors import FAILED

@@ -13,7 +13,7 @@ from ...app.game_options import parse_options
 from ...errors import BadRequest
 from ...games.base import Game
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS
-from ...net.matches.settings import TableSettings
+from ...net.matches.settings import MatchSettings
 from ..common import Existing
 from .grouping import Decorator, grouped
 from .running import logs_option
@@ -67,7 +67,7 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
     seed: int | None
     logs: Path
 
-    def settings(self, rules: Game[Any, Any, Any], **others: Any) -> TableSettings:
+    def settings(self, rules: Game[Any, Any, Any], **others: Any) -> MatchSettings:
         """Return the settings of a match.
 
         Args:
@@ -85,7 +85,7 @@ class MatchOptions(Struct, frozen=True, kw_only=True):
             increment_ms=self.increment_s * _MILLISECONDS,
             start_ms=self.start_s * _MILLISECONDS,
         )
-        return TableSettings(
+        return MatchSettings(
             options=parse_options(self.options, rules.file_options),
             time=time,
             lag_margin_ms=self.lag_margin_s * _MILLISECONDS,

@@ -10,7 +10,7 @@ from ...games.base import BadSetup
 from ...match.setup import DEFAULT_TIME
 from ...net.links.lobby import SignUpPolicy
 from ...net.matches.host import MatchReport
-from ...net.matches.settings import TableSettings
+from ...net.matches.settings import MatchSettings
 from ...plugins import find_game
 from .configs import ServerConfig, read_config
 from .forms import BadForm, position_of
@@ -24,7 +24,7 @@ class CourseServer(Struct, frozen=True, kw_only=True):
 
     port: int | None
     is_quiet: bool
-    settings: TableSettings
+    settings: MatchSettings
     policy: SignUpPolicy
 
     @staticmethod
@@ -57,7 +57,7 @@ def read_server(data: bytes, folder: Path) -> CourseServer:
     return CourseServer(port=config.port, is_quiet=is_quiet, settings=_settings(config, folder), policy=policy)
 
 
-def _settings(config: ServerConfig, folder: Path) -> TableSettings:
+def _settings(config: ServerConfig, folder: Path) -> MatchSettings:
     spec, game = config.ref_spec, find_game("q")
     options = {"q_bonus": spec.config_s.q, "finish_bonus": spec.config_s.finish}
     try:
@@ -65,7 +65,7 @@ def _settings(config: ServerConfig, folder: Path) -> TableSettings:
         game.restore(game.parse_options(options), position)
     except (BadForm, BadSetup) as error:
         raise BadRequest(f"state0 of the server configuration: {error}") from None
-    return TableSettings(
+    return MatchSettings(
         options=options,
         time=replace(DEFAULT_TIME, per_move_ms=float(spec.per_turn * 1000)),
         hello_s=config.wait_for_signup,

@@ -27,7 +27,7 @@ from .lag import LoopLag
 from .programs import MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
 from .services import MatchServices
-from .settings import TableSettings, seed_of, setup_of
+from .settings import MatchSettings, seed_of, setup_of
 
 LOCAL = "tcp:0:interface=127.0.0.1"
 """A port of this machine's own choice that only its own programs reach."""
@@ -68,7 +68,7 @@ class MatchHost:
         reactor: Any,
         now: Callable[[], float],
         game: Game[Any, Any, Any],
-        settings: TableSettings,
+        settings: MatchSettings,
         services: MatchServices,
     ) -> None:
         self._reactor = reactor

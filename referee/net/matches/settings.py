@@ -16,7 +16,7 @@ from ..links.lobby import HELLO_S
 from ..links.player_protocol import LinkKind, PlayerLink
 
 
-class TableSettings(Struct, frozen=True, kw_only=True):
+class MatchSettings(Struct, frozen=True, kw_only=True):
     """What an organiser settles before anybody sits down."""
 
     options: dict[str, Any] = {}
@@ -52,7 +52,7 @@ class TableSettings(Struct, frozen=True, kw_only=True):
     """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
 
 
-def seed_of(settings: TableSettings, match: str) -> bytes:
+def seed_of(settings: MatchSettings, match: str) -> bytes:
     """Return a match's seed: a fixed one, a deal that is given, or one that follows from a secret.
 
     Args:
@@ -67,7 +67,7 @@ def seed_of(settings: TableSettings, match: str) -> bytes:
     return chance.match_seed(secret, match)
 
 
-def setup_of(settings: TableSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
+def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
     """Return the setup of a match.
 
     Args:

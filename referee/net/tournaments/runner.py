@@ -33,7 +33,7 @@ from ..matches.lag import LoopLag
 from ..matches.programs import Occupant, Vacancy
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
-from ..matches.settings import TableSettings
+from ..matches.settings import MatchSettings
 from .recorder import Recorder
 from .round_pairing import pair_apart
 from .run_settings import RunSettings
@@ -299,10 +299,10 @@ class TournamentRunner:
             played = await host.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
-    def _settings(self, context: MatchContext) -> TableSettings:
+    def _settings(self, context: MatchContext) -> MatchSettings:
         fixture = context.fixture
         seed, deal, secret = self._course.seeds.of(fixture)
-        return TableSettings(
+        return MatchSettings(
             options=self._spec.options,
             time=self._spec.time,
             lag_margin_ms=self._spec.lag_margin_ms,

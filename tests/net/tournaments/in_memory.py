@@ -16,7 +16,7 @@ from referee.match.commands import Result
 from referee.net.matches.host import MatchReport
 from referee.net.matches.lag import BEAT_S
 from referee.net.matches.services import MatchServices
-from referee.net.matches.settings import TableSettings
+from referee.net.matches.settings import MatchSettings
 from referee.net.tournaments.recorder import Recorder
 from referee.net.tournaments.run_settings import RunSettings
 from referee.net.tournaments.runner import TournamentCourse, TournamentRunner
@@ -32,7 +32,7 @@ from referee.tournament.spec import TournamentSpec
 from ...tournament.courses import AT, SALT, tournament_of
 
 SEALER = Sealer.new()
-Decide = Callable[[TableSettings], tuple[tuple[int, ...], ...]]
+Decide = Callable[[MatchSettings], tuple[tuple[int, ...], ...]]
 """The ranking of a match."""
 
 
@@ -74,13 +74,13 @@ class Hosts:
     """Match hosts whose matches end when the test says so; has the place of the class MatchHost."""
 
     def __init__(self) -> None:
-        self.playing: dict[str, tuple[TableSettings, Deferred[MatchReport]]] = {}
+        self.playing: dict[str, tuple[MatchSettings, Deferred[MatchReport]]] = {}
         self.opened: list[str] = []
         """Every match that was ever opened, in this order."""
-        self.at_opening: Callable[[TableSettings], None] = lambda _: None
+        self.at_opening: Callable[[MatchSettings], None] = lambda _: None
         """Is told of each match before it is played."""
 
-    def __call__(self, _reactor: Any, _now: Any, _game: Any, settings: TableSettings, _services: Any) -> "Host":
+    def __call__(self, _reactor: Any, _now: Any, _game: Any, settings: MatchSettings, _services: Any) -> "Host":
         """Make a host."""
         return Host(self, settings)
 
@@ -115,7 +115,7 @@ class Hosts:
 class Host:
     """The host of one match."""
 
-    def __init__(self, hosts: Hosts, settings: TableSettings) -> None:
+    def __init__(self, hosts: Hosts, settings: MatchSettings) -> None:
         self._hosts = hosts
         self._settings = settings
 
@@ -230,13 +230,13 @@ class InMemoryTournament:
         return {match: contexts[match] for match in self.tournament.playing}
 
 
-def match_of(settings: TableSettings) -> str:
+def match_of(settings: MatchSettings) -> str:
     """Return the name of a match of a tournament."""
     assert settings.match is not None
     return settings.match
 
 
-def seats_of(settings: TableSettings) -> tuple[int, ...]:
+def seats_of(settings: MatchSettings) -> tuple[int, ...]:
     """Return the entrants of a match of a tournament, by seat."""
     assert settings.context is not None
     return settings.context.fixture.entrants

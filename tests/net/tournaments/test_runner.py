@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
-from referee.net.matches.settings import TableSettings
+from referee.net.matches.settings import MatchSettings
 from referee.net.tournaments import runner
 from referee.net.tournaments.runner import MAX_ATTEMPTS, TournamentStopped
 from referee.pairing.dutch import pair_round
@@ -60,7 +60,7 @@ def make(tmp_path: Path, hosts: Hosts) -> Iterator[Make]:
         tournament.writer.close()
 
 
-def stronger_wins(settings: TableSettings) -> tuple[tuple[int, ...], ...]:
+def stronger_wins(settings: MatchSettings) -> tuple[tuple[int, ...], ...]:
     """Let the entrant with the smaller number win."""
     one, other = seats_of(settings)
     return ((0,), (1,)) if one < other else ((1,), (0,))
@@ -93,7 +93,7 @@ def test_a_line_is_on_record_before_anybody_is_told(make: Make, hosts: Hosts, fo
     before: list[str] = []
     tournament = make(format_)
 
-    def opened(settings: TableSettings) -> None:
+    def opened(settings: MatchSettings) -> None:
         before.append(events_on_record(tournament.path)[-1])
         assert settings.context == read_tournament(tournament.path).contexts[match_of(settings)]
 

@@ -10,7 +10,7 @@ from referee.games.base import Game
 from referee.match import events as e
 from referee.match.commands import Result
 from referee.match.fouls import Cause, Foul
-from referee.pages.frames import FoldedRecord, Frame, FrameKind, StillSecret, fold_record
+from referee.pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, StillSecret, fold_record
 from referee.pages.words import duration, ending, gains, headline, move_text, ranking, reasons
 from referee.plugins import PluginError, load
 from referee.record.audit.audit import open_match, refold
@@ -204,7 +204,7 @@ def test_an_ending_in_words(winners: tuple[int, ...], void: str | None, shown: s
 def test_a_verdict_is_told_with_its_rule() -> None:
     """Cause, the rule's id, its text and source, and the detail stand in a frame's reasons; empty ones are left out."""
     foul = Foul(seat=1, cause=Cause.ILLEGAL_MOVE, at_ms=1.0, turn=2, rule="q.fit.row", detail="so")
-    frame = Frame(FrameKind.EXPELLED, 2, 1.0, None, None, (1,), seat=1, foul=foul)
+    frame = ReplayFrame(FrameKind.EXPELLED, 2, 1.0, None, None, (1,), seat=1, foul=foul)
     rules = REGISTRY.game("q").rules
     assert reasons(frame, rules) == [
         ("cause", "illegal-move"),

@@ -30,7 +30,7 @@ class FrameKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ReplayFrame:
     """One moment of a match."""
 
     kind: FrameKind
@@ -78,7 +78,7 @@ class FoldedRecord:
 
     record: Record
     match: Match
-    frames: tuple[Frame, ...]
+    frames: tuple[ReplayFrame, ...]
     answers: tuple[AnswerTime, ...]
 
 
@@ -97,7 +97,7 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
     match = open_match(record, find_game)
     if match is None:
         raise StillSecret(f"{record.path}: the match was not finished and its seed is still secret")
-    frames: list[Frame] = []
+    frames: list[ReplayFrame] = []
     answers: list[AnswerTime] = []
     turn = 0  # of the event: the match that has taken it in may be in the next one
     for step, _ in refold(record, match):
@@ -113,13 +113,13 @@ def fold_record(record: Record, find_game: FindGame) -> FoldedRecord:
     return FoldedRecord(record, match, tuple(frames), tuple(answers))
 
 
-def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> list[Frame]:
+def _frames_of(event: e.Event, turn: int, match: Match, before: list[ReplayFrame]) -> list[ReplayFrame]:
     """Return what an event adds to the frames before it; the match has taken it in."""
     out = tuple(foul.seat for foul in match.fouls)
     fault = match.result.void if match.result else None
     was_out = before[-1].out if before else ()
     is_dealt = match.state is not None and not any(frame.kind is FrameKind.DEAL for frame in before)
-    now = Frame(FrameKind.MOVE, turn, event.at_ms, match.state, _to_move(match), out)
+    now = ReplayFrame(FrameKind.MOVE, turn, event.at_ms, match.state, _to_move(match), out)
     if isinstance(event, e.SeatEvent):
         now = replace(now, seat=event.seat)
     if isinstance(event, e.MoveReceived):
@@ -131,7 +131,7 @@ def _frames_of(event: e.Event, turn: int, match: Match, before: list[Frame]) -> 
     elif isinstance(event, e.MoveReceived) and fault is None:
         new.append(now)
     if is_dealt:
-        new.append(Frame(FrameKind.DEAL, 0, event.at_ms, match.state, now.to_move, out))
+        new.append(ReplayFrame(FrameKind.DEAL, 0, event.at_ms, match.state, now.to_move, out))
     if fault is not None:
         new.append(replace(now, kind=FrameKind.VOID, fault=fault))
     return new

@@ -19,7 +19,7 @@ _CLOSE = 1e-4
 """On the logistic scale; far less than a point of Elo."""
 
 
-class Encounters:
+class RatedEncounters:
     """Every encounter that ratings rest on, by entrant in the order of the tournament.
 
     Args:

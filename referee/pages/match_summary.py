@@ -39,7 +39,7 @@ class SeatTime(Struct, frozen=True):
         )
 
 
-class Digest(Struct, frozen=True, kw_only=True):
+class MatchSummary(Struct, frozen=True, kw_only=True):
     """One match in short."""
 
     entry: MatchEntry
@@ -51,7 +51,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     """In short notation, expulsions among them."""
 
 
-def digest_of(record: Record) -> Digest:
+def summary_of(record: Record) -> MatchSummary:
     """Return a match of a tournament in short.
 
     Raises:
@@ -63,7 +63,9 @@ def digest_of(record: Record) -> Digest:
             used_ms = max(timing.used_ms, 0.0)
             share = timing.used_ms / timing.limit_ms if timing.limit_ms else 1.0
             times[timing.seat] = times[timing.seat].plus(SeatTime(1, used_ms, used_ms, share))
-    return Digest(entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record)))
+    return MatchSummary(
+        entry=entry_of(record), opened=record.header.opened, times=tuple(times), moves=tuple(_moves(record))
+    )
 
 
 def _is_of_a_move(timing: Timing) -> bool:
