@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from .decoding import decode
 from .errors import Code, LocalProtocolError, RemoteProtocolError
 from .frames import FrameReader, StreamReader, encode_frame
-from .limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
+from .limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
 from .messages import FROM_PLAYER, FROM_REFEREE, Ack, Expelled, Message, Refused, Terms, encode, type_of
 
 
@@ -107,7 +107,7 @@ class Conversation(ABC):
     @property
     def pending(self) -> bytes:
         """Bytes of an incomplete message, as evidence for a dripping or a broken-off answer."""
-        return self._reader.pending[:MAX_EVIDENCE_BYTES]
+        return self._reader.pending
 
     @property
     def is_mid_frame(self) -> bool:
@@ -201,7 +201,7 @@ class Conversation(ABC):
         return match is not None and match == self._past_match and match != self._match
 
     def _take(self, message: Message) -> None:
-        trigger, evidence = _trigger(message), self.last_body[:MAX_EVIDENCE_BYTES]
+        trigger, evidence = _trigger(message), self.last_body
         state = TRANSITIONS.get((self.state, trigger))
         if state is None:
             detail = f"{trigger!r} came while the conversation was {self.state}"

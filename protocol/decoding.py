@@ -13,7 +13,7 @@ import msgpack
 import msgspec
 
 from .errors import Code, RemoteProtocolError
-from .limits import MAX_DEPTH, MAX_EVIDENCE_BYTES, MAX_ITEMS, MAX_STRING_BYTES
+from .limits import MAX_DEPTH, MAX_ITEMS, MAX_STRING_BYTES
 from .messages import Message
 
 _TYPE_SHOWN_CHARS = 40
@@ -107,7 +107,7 @@ def _unpack_code(text: str) -> Code:
 
 
 def _error(code: StrEnum, detail: str, body: bytes) -> RemoteProtocolError:
-    return RemoteProtocolError(code, detail[:400], body[:MAX_EVIDENCE_BYTES])
+    return RemoteProtocolError(code, detail[:400], body)
 
 
 def decode(body: bytes, accepted: Mapping[str, type[Message]]) -> Message:

@@ -64,7 +64,7 @@ class RemoteProtocolError(ProtocolError):
     Args:
         code: which rule of the wire was broken: a Code, or one of another wire that means what no Code does.
         detail: one sentence for a human reader.
-        evidence: the offending bytes, as far as they were read.
+        evidence: the offending bytes, as far as they were read: a body, or a frame from its prefix on if that is wrong.
     """
 
     def __init__(self, code: StrEnum, detail: str, evidence: bytes = b"") -> None:

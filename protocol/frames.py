@@ -76,9 +76,9 @@ class FrameReader(StreamReader):
             return None
         if length > self._limit_bytes:
             detail = f"a frame announces {length} bytes, the limit is {self._limit_bytes}"
-            raise RemoteProtocolError(Code.OVERSIZE, detail, bytes(buffer[:PREFIX_BYTES]))
+            raise RemoteProtocolError(Code.OVERSIZE, detail, bytes(buffer))
         if length == 0:
-            raise RemoteProtocolError(Code.EMPTY, "a frame has no body", bytes(buffer[:PREFIX_BYTES]))
+            raise RemoteProtocolError(Code.EMPTY, "a frame has no body", bytes(buffer))
         end = PREFIX_BYTES + length
         if len(buffer) < end:
             return None

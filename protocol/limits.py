@@ -31,7 +31,7 @@ MAX_ITEMS = 4096
 msgpack makes room for what a header announces: a thousand such headers within one another cost 32 MiB and 60 ms."""
 
 MAX_EVIDENCE_BYTES = 2000
-"""How much of an offending frame is kept and shown: enough to see what it was, too little to fill a disk."""
+"""How much of an offending frame an expulsion shows: enough to see what it was. The record has all of it."""
 
 MAX_NAME_CHARS = 20
 """A table has room for a dozen of them; as many as in CS4500."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .net.links.player_protocol import LinkKind
     from .observers import Observer
     from .pairing.base import PairingFormat
+    from .record.audit.wires import Wire
 
 hookspec = pluggy.HookspecMarker("referee")
 
@@ -63,8 +64,8 @@ class Dialect:
     """Regular expression of the names that its players may have."""
     name_form: str
     """The same in words: what such a name has."""
-    move_in: Callable[[bytes], Any]
-    """Returns the plain move that the bytes of an answer say, or None; for audits, so it shares no code with `link`."""
+    wire: "Wire"
+    """Reads the bytes that records keep of its players, for audits."""
     join: Callable[..., Coroutine[Any, Any, Joined]]
     """Lets a player program play at a referee that speaks the dialect; see cs4500/joining.py for its arguments."""
     server: Callable[[bytes, Path], Any]

@@ -15,6 +15,7 @@ from .games.base import Game
 from .hookspecs import Dialect, HousePlayer
 from .pairing import builtin as builtin_formats
 from .pairing.base import PairingFormat
+from .record.audit.wires import Wire
 from .text import nearest
 from .tournament.sprt_match import SprtMatch
 
@@ -76,10 +77,13 @@ class Registry:
         """
         return _named(name, self.dialects, "dialect")
 
-    def moves_in(self, evidence: bytes) -> list[Any]:
-        """Return the plain moves that an answer's bytes say in the dialects of this installation, as far as they do."""
-        found = (dialect.move_in(evidence) for dialect in self.dialects.values())
-        return [move for move in found if move is not None]
+    def wire(self, name: str) -> Wire:
+        """Return what reads the bytes that records keep of a dialect's players.
+
+        Raises:
+            UnknownName: no dialect has that name.
+        """
+        return self.dialect(name).wire
 
 
 def load() -> Registry:

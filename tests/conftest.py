@@ -51,6 +51,6 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
                 audit_tournament(path, find_format, registry.game, pair_round, is_strict=False)
                 continue
             try:
-                audit(path, registry.game, is_strict=False, moves_in=registry.moves_in)
+                audit(path, registry.game, is_strict=False, find_wire=registry.wire)
             except Redacted:
                 check_redacted(path)

@@ -4,6 +4,9 @@ import heapq
 from collections.abc import Iterator, Sequence
 from random import Random
 
+import msgspec
+from msgspec.structs import replace
+
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
@@ -32,13 +35,25 @@ def drive(match: Match, seats: Sequence[ScriptedSeat]) -> Iterator[tuple[e.Event
         event = heapq.heappop(coming)[2]
         if isinstance(event, e.SeatEvent) and any(foul.seat == event.seat for foul in match.fouls):
             continue
+        event = with_frame(event, match.setup.match)
         commands = match.handle(event)
+        if isinstance(event, e.Answer) and not any(isinstance(command, c.ExpelSeat) for command in commands):
+            event = replace(event, frame="")
         for command in commands:
             said = seats[command.seat].answer(command, event.at_ms) if isinstance(command, c.SeatCommand) else None
             if said is not None:
                 count += 1
                 heapq.heappush(coming, (said.at_ms, count, said))
         yield event, commands
+
+
+def with_frame(event: e.Event, match: str) -> e.Event:
+    """Return an event with the bytes of the answer that it is, as the network's edge gives it to the fold."""
+    if not isinstance(event, e.Answer) or event.frame:
+        return event
+    said = {key: getattr(event, key) for key in ("nonce", "turn", "move", "ack") if hasattr(event, key)}
+    name = str(event.__struct_config__.tag).removesuffix("-received")
+    return replace(event, frame=msgspec.msgpack.encode({"type": name, "match": match, **said}).hex())
 
 
 def random_chooser(game: AnyGame, source: Random, match: Match) -> Choose:

@@ -78,7 +78,7 @@ def play_case(case: dict[str, Any], folder: Path) -> Any:
         finally:
             serving.kill()
     for record in folder.glob("*.jsonl"):
-        audit(record, lambda _name: QGame(), moves_in=installed().moves_in)
+        audit(record, lambda _name: QGame(), find_wire=installed().wire)
     return json.loads(printed)
 
 

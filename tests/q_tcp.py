@@ -104,7 +104,7 @@ async def _play(case: dict[str, Any], host: "subprocess.Popen[str]", folder: Pat
         return [[], []]
     if played.result.void is not None:
         raise RuntimeError(f"{case['id']}: the match is void: {played.result.void}")
-    audit(played.record, lambda _name: QGame(), moves_in=installed().moves_in)
+    audit(played.record, lambda _name: QGame(), find_wire=installed().wire)
     return as_reported(list(played.names), played.result)
 
 

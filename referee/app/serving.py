@@ -76,7 +76,7 @@ def serve(
         settings = replace(settings, players=players, come_back_s=sign_ups.come_back_s)
         if sign_ups.dialect is not None:
             dialect = installed().dialect(sign_ups.dialect)
-            settings = replace(settings, kind=dialect.link, acknowledge=True)
+            settings = replace(settings, kind=dialect.link, dialect=dialect.name, acknowledge=True)
         played = host_match(game, settings, at_hand, lambda host: host.play_signed_up(sign_ups.listen, policy))
     return TooFewSignedUp(policy.min_players) if played is None else played
 

@@ -5,6 +5,7 @@ An answer carries three: when its request was sent, when its first byte was read
 `lag_ms`, how long the referee itself was not listening in between, which is never charged to the player.
 """
 
+from enum import StrEnum
 from typing import Any
 
 from msgspec import Struct
@@ -34,6 +35,8 @@ class Answer(SeatEvent, frozen=True, kw_only=True, omit_defaults=True):
     lag_ms: float
     stalled_ms: float = 0.0
     """The longest standstill of the referee's loop since the request was sent, whoever was at work then."""
+    frame: str = ""
+    """The answer's bytes in hex, all of them: evidence, kept only if the answer leads to an expulsion."""
 
 
 class ReadyReceived(Answer, frozen=True, kw_only=True, tag="ready-received"):
@@ -47,8 +50,6 @@ class MoveReceived(Answer, frozen=True, kw_only=True, tag="move-received"):
 
     turn: int
     move: Any
-    frame: str = ""
-    """The answer's bytes in hex, cut to the limit: evidence, kept only if the answer leads to an expulsion."""
 
 
 class AckReceived(Answer, frozen=True, kw_only=True, tag="ack-received"):
@@ -63,7 +64,7 @@ class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     sent_ms: float
     lag_ms: float
     pending: str
-    """What it had sent of an answer, in hex, cut to the limit."""
+    """What it had sent of an answer, in hex."""
     stalled_ms: float = 0.0
     """As of an answer."""
 
@@ -73,12 +74,24 @@ def used_ms(event: Answer | DeadlinePassed) -> float:
     return event.at_ms - event.sent_ms - event.lag_ms
 
 
-class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, tag="protocol-broken"):
+class Stage(StrEnum):
+    """How far a player had come that was never seated."""
+
+    NEW = "new"
+    """It had not said hello."""
+    GREETED = "greeted"
+    """It had, and had been offered nothing."""
+
+
+class ProtocolBroken(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="protocol-broken"):
     """The seat sent what the wire does not allow."""
 
     code: str
     detail: str
     evidence: str
+    """What it sent, in hex, all of it: a frame from its prefix on if that is what is wrong, else its body."""
+    stage: Stage | None = None
+    """How far it had come; None: it was in its seat."""
 
 
 class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"):
@@ -110,7 +123,7 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
 
     detail: str
     evidence: str = ""
-    """What came in place of a hello, in hex, cut to the limit."""
+    """What came in place of a hello, in hex."""
 
 
 class MatchResumed(Event, frozen=True, kw_only=True, tag="match-resumed"):

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from protocol.limits import MAX_EVIDENCE_BYTES
+
 from . import events as e
 
 
@@ -41,6 +43,10 @@ UNREADY = "no complete answer"
 """In the detail of a foul whose request was sent, and so of no seat that is vacant."""
 
 
+SHOWN_HEX = 2 * MAX_EVIDENCE_BYTES
+"""Digits of the evidence that a foul shows; the event that it follows from has all of them."""
+
+
 class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One player's foul."""
 
@@ -55,7 +61,7 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Code of the broken rule of the wire."""
     detail: str = ""
     evidence: str = ""
-    """Offending bytes in hex, cut to the limit."""
+    """The first of the offending bytes, in hex: SHOWN_HEX digits at most."""
 
 
 Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant

@@ -17,7 +17,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .fouls import UNREADY, Cause, Fault, Foul, accused_of
+from .fouls import SHOWN_HEX, UNREADY, Cause, Fault, Foul, accused_of
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
 from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play, winners_first
@@ -254,15 +254,14 @@ class Match:
         A late answer counts if the referee stood still so long that nobody knows whose the delay was.
         """
         request = self._time.requests[event.seat]
-        frame = event.frame if isinstance(event, e.MoveReceived) else ""
         if self._time.book(event) is Lateness.LATE:
             detail = f"{e.used_ms(event) / 1000:.7g} s used of {request.limit_ms / 1000:g} s"
-            self._foul(event, self._lateness(), detail=detail, evidence=frame)
+            self._foul(event, self._lateness(), detail=detail, evidence=event.frame)
             return False
         number = event.turn if isinstance(event, e.MoveReceived) else getattr(event, "ack", 0)
         if number != request.number:
             detail = f"answers number {number}, number {request.number} was asked"
-            self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail, evidence=frame)
+            self._foul(event, Cause.OUT_OF_TURN, code="out-of-turn", detail=detail, evidence=event.frame)
             return False
         del self._time.requests[event.seat]
         return True
@@ -283,12 +282,13 @@ class Match:
         cause, facts = accused_of(event)
         self._foul(event, cause, **facts)
 
-    def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, **facts: str) -> None:
+    def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, evidence: str = "", **facts: str) -> None:
         """Expel the seat; go on with the match if it was the one everybody waited for."""
         seat = event.seat
         if seat in self._done:
             return
-        foul = Foul(seat=seat, cause=cause, at_ms=event.at_ms, turn=self.turn, detail=detail[:400], **facts)
+        shown = {"detail": detail[:400], "evidence": evidence[:SHOWN_HEX], **facts}
+        foul = Foul(seat=seat, cause=cause, at_ms=event.at_ms, turn=self.turn, **shown)
         self.fouls.append(foul)
         self._out.add(seat)
         self._to_drop.append(foul)

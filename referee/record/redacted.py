@@ -11,7 +11,7 @@ import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
-from .audit.checks import MovesIn, no_dialects
+from .audit.evidence import FindWire, no_dialects
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
 from .redacted_forms import check_forms
 from .redaction import OPEN, hidden_fields
@@ -28,19 +28,19 @@ class Redaction:
     chain: Chain
 
 
-def redacted_lines(path: Path, find_game: FindGame, seat: int, *, moves_in: MovesIn = no_dialects) -> list[bytes]:
+def redacted_lines(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = no_dialects) -> list[bytes]:
     """Return the lines of a record, without line feeds, as one seat may see them, with the views it was shown.
 
     Args:
         path: a finished record.
         find_game: a game's name -> its rules.
         seat: whose.
-        moves_in: as for audit.
+        find_wire: as for audit.
 
     Raises:
         RecordError: the record does not hold, is not finished, or has no such seat.
     """
-    record = audit(path, find_game, moves_in=moves_in)
+    record = audit(path, find_game, find_wire=find_wire)
     match = open_match(record, find_game)
     assert match is not None, "a finished record tells its seed"
     if not 0 <= seat < len(match.setup.names):

@@ -26,7 +26,9 @@ HEADER_HIDES = ("seed", "programs", "folder")
 """Fields of a header, besides the position of its setup."""
 
 _OF_EVENTS = {
-    "move-received": ("move", "frame"),
+    "ready-received": ("frame",),
+    "move-received": ("frame", "move"),
+    "ack-received": ("frame",),
     "deadline-passed": ("pending",),
     "protocol-broken": ("detail", "evidence"),
     "program-exited": ("status",),

@@ -56,6 +56,8 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """The folder in which they were given."""
     context: MatchContext | None = None
     """What the match was opened for, if it is one of a tournament."""
+    dialect: str | None = None
+    """The wire that its players speak; None: the referee's own."""
 
 
 class RecordedStep(Line, frozen=True, kw_only=True, tag="step"):

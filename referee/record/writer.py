@@ -46,6 +46,7 @@ class RecordWriter(ChainWriter):
         programs: list[str] | None = None,
         folder: str | None = None,
         context: MatchContext | None = None,
+        dialect: str | None = None,
     ) -> None:
         """Write the first line.
 
@@ -58,6 +59,7 @@ class RecordWriter(ChainWriter):
             programs: how the players' programs were given, by seat, if the referee started them.
             folder: the one in which they were.
             context: what the match was opened for, if it is one of a tournament.
+            dialect: the wire that its players speak; None: the referee's own.
         """
         self.write(
             "header",
@@ -71,6 +73,7 @@ class RecordWriter(ChainWriter):
             programs=programs,
             **({} if folder is None else {"folder": folder}),
             **({} if context is None else {"context": msgspec.to_builtins(context)}),
+            **({} if dialect is None else {"dialect": dialect}),
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:

@@ -125,7 +125,7 @@ class Matches:
         return None if own is None else b"".join(line + b"\n" for line in self._redacted(name, own[1]))
 
     def _redacted(self, name: str, seat: int) -> list[bytes]:
-        return redacted_lines(self._path(name), self._find_game, seat, moves_in=installed().moves_in)
+        return redacted_lines(self._path(name), self._find_game, seat, find_wire=installed().wire)
 
     def _path(self, name: str) -> Path:
         return self._logs / f"{name}.jsonl"

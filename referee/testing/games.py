@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from protocol.limits import MAX_STRING_BYTES
+
 from .. import chance
 from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome
 from ..pairing.base import PairingFormat
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from random import Random
 
 JUNK: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, 2**31, -(2**63), 2**64 - 1, 0.5, -1e300, "", "pass", "\x00", "x" * 10_000),
+    *(None, True, False, 0, -1, 2**31, -(2**63), 2**64 - 1, 0.5, -1e300, "", "pass", "\x00", "x" * MAX_STRING_BYTES),
     *([], [[]], [None] * 100, [0, 0, 0], {}, {"": {}}, {"action": None}, {"action": []}, {"action": "\ud7ff"}),
     *({"action": "pass", "extra": 1}, {"type": "move"}, [[[[[[[[{}]]]]]]]]),
 )

@@ -93,7 +93,7 @@ def test_course_players_play_a_whole_match(tmp_path: Path) -> None:
     header = header_of(tmp_path)
     assert (set(header.setup.names), header.setup.acknowledge) == ({"ada", "bob", "carl", "rogue"}, True)
     (path,) = (tmp_path / "logs").glob("*.jsonl")
-    record = audit(path, load().game, moves_in=load().moves_in)
+    record = audit(path, load().game, find_wire=load().wire)
     assert record.result is not None
     (foul,) = record.result.result.fouls
     told = (header.setup.names[foul.seat], foul.code, bytes.fromhex(foul.evidence))

@@ -51,6 +51,7 @@ class CourseMatch(InMemoryMatch):
     """A match of Q between course players; all of them exchange, unless the test lets them do something else."""
 
     peer = CoursePeer
+    dialect = "cs4500"
 
     def __init__(self, folder: Path, **setup: Any) -> None:
         super().__init__(folder, acknowledge=True, **setup)

@@ -238,7 +238,7 @@ def test_an_illegal_choice_names_its_rule(running: CourseMatch, move: bytes, rul
     assert (foul.cause, foul.rule, bytes.fromhex(foul.evidence)) == (Cause.ILLEGAL_MOVE, rule, move)
     running.finish()
     running.end()
-    lines = redacted_lines(running.path, lambda _name: QGame(), 0, moves_in=installed().moves_in)
+    lines = redacted_lines(running.path, lambda _name: QGame(), 0, find_wire=installed().wire)
     told = explain([read_line(line) for line in lines], 0, QGame().rules)
     assert told.verdict is not None
     assert told.verdict.evidence is not None
@@ -261,8 +261,8 @@ def test_bytes_that_say_something_else_do_not_audit(tmp_path: Path) -> None:
     link.connection.next_event = _forged  # type: ignore[method-assign]  # a referee that forges evidence
     running.peers[0].raw(place(spot='{"row": 0, "column": 5}'))
     running.finish()
-    with pytest.raises(RecordError, match="the answer that its bytes hold"):
-        audit(running.path, lambda _name: QGame(), moves_in=installed().moves_in)
+    with pytest.raises(RecordError, match="the answer in its bytes"):
+        audit(running.path, lambda _name: QGame(), find_wire=installed().wire)
 
 
 @pytest.mark.parametrize(("data", "evidence"), [(b"", b""), (b"   ", b"   "), (b'  "repl', b'"repl'), (b"42", b"42")])

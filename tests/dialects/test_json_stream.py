@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocol import Code, RemoteProtocolError
-from protocol.limits import MAX_DEPTH, MAX_EVIDENCE_BYTES
+from protocol.limits import MAX_DEPTH
 from referee.dialects.cs4500.json_stream import MAX_NUMBER_CHARS, JsonCode, JsonReader
 
 LIMIT_BYTES = 4096
@@ -76,7 +76,7 @@ def read(pieces: list[bytes], *, is_ended: bool = False) -> tuple[list[Any], str
             if (found := reader.next_value()) is not None:
                 values.append(found.value)
     except RemoteProtocolError as error:
-        return values, error.code if len(error.evidence) <= MAX_EVIDENCE_BYTES else "too much evidence"
+        return values, error.code if error.evidence in b"".join(pieces) else "other evidence"
     return values, None
 
 

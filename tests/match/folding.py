@@ -62,9 +62,11 @@ def opened(at: float = 0.0) -> e.MatchOpened:
     return e.MatchOpened(at_ms=at)
 
 
-def ready(seat: int, at: float = 1.0, *, sent: float = 0.0, lag: float = 0.0, nonce: str = NONCE) -> e.ReadyReceived:
+def ready(
+    seat: int, at: float = 1.0, *, sent: float = 0.0, lag: float = 0.0, nonce: str = NONCE, **more: Any
+) -> e.ReadyReceived:
     """Return the answer to an offer."""
-    return e.ReadyReceived(seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, nonce=nonce)
+    return e.ReadyReceived(seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, nonce=nonce, **more)
 
 
 def moved(
@@ -79,13 +81,18 @@ def moved(
 
 def frame_of(turn: int, move: Any) -> str:
     """Return the bytes of an answer, in hex."""
-    return msgspec.msgpack.encode({"type": "move", "match": "m", "turn": turn, "move": move}).hex()
+    return body_of("move", turn=turn, move=move)
 
 
-def acked(seat: int, ack: int, at: float, *, sent: float | None = None, lag: float = 0.0) -> e.AckReceived:
+def body_of(kind: str, **fields: Any) -> str:
+    """Return the bytes of a message of a player, in hex."""
+    return msgspec.msgpack.encode({"type": kind, "match": "m", **fields}).hex()
+
+
+def acked(seat: int, ack: int, at: float, *, sent: float | None = None, lag: float = 0.0, **more: Any) -> e.AckReceived:
     """Return a confirmation, 1 ms after it was asked if nothing else is said."""
     asked = at - 1.0 if sent is None else sent
-    return e.AckReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, ack=ack)
+    return e.AckReceived(seat=seat, at_ms=at, sent_ms=asked, first_byte_ms=at, lag_ms=lag, ack=ack, **more)
 
 
 def overdue(

@@ -41,6 +41,7 @@ class InMemoryMatch:
     """A match of Q between peers that speak when the test says so."""
 
     peer = Peer
+    dialect: str | None = None
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class InMemoryMatch:
         self.path = folder / "m1.jsonl"
         self.sealer = Sealer.new()
         self.writer = writer = RecordWriter(self.path, self.sealer)
-        writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="")
+        writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="", dialect=self.dialect)
         self.match = Match(QGame(), self.setup, SEED)
         self.lag = LoopLag(self.clock, self.clock.seconds)
         self.lag.start()
@@ -111,7 +112,7 @@ class InMemoryMatch:
     def end(self) -> Result:
         """Return the result of the match, its record audited."""
         assert len(self.result) == 1
-        record = audit(self.path, lambda _name: QGame(), moves_in=installed().moves_in)
+        record = audit(self.path, lambda _name: QGame(), find_wire=installed().wire)
         assert record.result is not None
         self.lag.stop()
         assert self.clock.getDelayedCalls() == []

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from protocol import Code, Role
-from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_STRING_BYTES
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from protocol.messages import FROM_PLAYER, Message
 from referee.match.fouls import BY_CODE, Cause
 from referee.testing import JUNK
@@ -126,9 +126,5 @@ ILLEGAL = (
     _moved("lays what does not fit its row", _laid((0, 1, "blue-circle")), "q.fit.row"),
     _moved("lays what does not fit its column", _laid((1, 0, "blue-circle")), "q.fit.column"),
 )
-MALFORMED_MOVES = tuple(
-    _moved(f"moves {value!r:.20}", value, "move", _MALFORMED)
-    for value in JUNK
-    if not (isinstance(value, str) and len(value) > MAX_STRING_BYTES)
-)
+MALFORMED_MOVES = tuple(_moved(f"moves {value!r:.20}", value, "move", _MALFORMED) for value in JUNK)
 OFFENCES = (*BAD_BYTES, *DEEP, *BACK, *WRONG_FIELDS, *ILLEGAL, *MALFORMED_MOVES)

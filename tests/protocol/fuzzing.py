@@ -13,7 +13,7 @@ import msgpack
 from protocol import Connection, ConnectionState, Need, RemoteProtocolError, Role
 from protocol.connection import TRANSITIONS
 from protocol.decoding import decode
-from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, Message, encode
 from referee.testing import spoilt
 
@@ -78,7 +78,7 @@ class Fuzzer:
                 )
             receiver.receive_end()
         except RemoteProtocolError as error:
-            assert len(error.evidence) <= MAX_EVIDENCE_BYTES  # noqa: PT017  # not raising is right, too
+            assert len(error.evidence) <= _LIMITS[receiver.role] + READ_BYTES  # noqa: PT017  # not raising is right, too
             assert len(error.detail) <= 1000  # noqa: PT017
             self.counts[str(error.code)] += 1
 

@@ -82,10 +82,10 @@ LIMITS = (
     ("longest name of a player", limits.MAX_NAME_CHARS, "characters", "a table has room for a dozen of them"),
     ("longest token", limits.MAX_TOKEN_CHARS, "characters", "32 random bytes in hex, twice"),
     (
-        "offending bytes that are kept and shown",
+        "offending bytes that an expulsion shows",
         limits.MAX_EVIDENCE_BYTES,
         "bytes",
-        "enough to see what it was, too little to fill a disk",
+        "enough to see what it was; the record has all of them",
     ),
 )
 """What, how much, in which unit, and why."""

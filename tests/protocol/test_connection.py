@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from protocol import Code, Connection, ConnectionState, LocalProtocolError, Need, RemoteProtocolError, Role
 from protocol.connection import TRANSITIONS
 from protocol.frames import encode_frame
-from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_REFEREE_BYTES
+from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES
 from protocol.messages import FROM_PLAYER, FROM_REFEREE, Ack, Message, Move, encode
 
 from .pairs import ConnectionPair, deliver
@@ -105,7 +105,7 @@ def test_what_has_no_row_is_out_of_turn(state: ConnectionState, trigger: str) ->
     with pytest.raises(RemoteProtocolError) as caught:
         deliver(receiver, data)
     assert Code.OUT_OF_TURN is caught.value.code
-    assert data[4 : 4 + MAX_EVIDENCE_BYTES] == caught.value.evidence
+    assert data[4:] == caught.value.evidence
     assert ConnectionState.CLOSED is receiver.state
 
 
@@ -274,7 +274,7 @@ def take(receiver: Connection, data: bytes, cuts: list[int]) -> None:
             data = data[cut:]
         receiver.receive_end()
     except RemoteProtocolError as error:
-        assert len(error.evidence) <= MAX_EVIDENCE_BYTES  # noqa: PT017  # not raising is right, too
+        assert len(error.evidence) <= MAX_FRAME_FROM_REFEREE_BYTES  # noqa: PT017  # not raising is right, too
         assert len(error.detail) <= 1000  # noqa: PT017
 
 

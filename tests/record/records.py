@@ -27,6 +27,7 @@ from ..driving import drive, random_chooser
 from ..match.folding import (
     EXCHANGE,
     LIMIT,
+    NONCE,
     PASS,
     RC,
     SEED,
@@ -36,6 +37,7 @@ from ..match.folding import (
     R,
     Y,
     acked,
+    body_of,
     failed,
     frame_of,
     lost,
@@ -59,8 +61,8 @@ HANDS = ([G, B], [Y, Y], [B, B])
 MOVES: tuple[tuple[Any, ...], ...] = ((place((0, 1, G)),), (EXCHANGE,), (PASS, place((1, 0, B))))
 """By seat, what it plays; afterwards it passes."""
 
-Fault = Callable[[c.SeatCommand, float], e.SeatEvent]
-"""From a command and the instant at which it was sent to what the seat does in place of an answer."""
+Fault = Callable[[c.SeatCommand, float], e.SeatEvent | None]
+"""From a command and the instant at which it was sent to what the seat does in place of an answer; None: nothing."""
 Faults = Mapping[type[c.SeatCommand], Fault]
 
 
@@ -105,7 +107,7 @@ class FaultySeat(ScriptedSeat):
         """Answer what asks for an answer, or commit the fault in its place."""
         given = super().answer(command, sent_ms)
         fault = self.faults.get(type(command))
-        return given if fault is None or given is None else fault(command, sent_ms)
+        return given if fault is None else fault(command, sent_ms) or given
 
 
 def chooser(moves: Sequence[Any]) -> Choose:
@@ -234,11 +236,16 @@ def _number(command: c.SeatCommand) -> int:
     return int(command.turn if isinstance(command, c.AskMove) else getattr(command, "ack", 0))
 
 
-def _breach(code: str) -> Fault:
-    at = TAKES_MS
-    return lambda command, sent: e.ProtocolBroken(
-        seat=command.seat, at_ms=sent + at, code=code, detail="so", evidence="c1"
-    )
+def _breach(code: str, evidence: str = "", after: int | None = None) -> Fault:
+    """Return a breach; with a seat given, one that comes when the seat is told what that one has played."""
+
+    def fault(command: c.SeatCommand, sent: float) -> e.SeatEvent | None:
+        if after is not None and getattr(command, "what", {}).get("seat") != after:
+            return None
+        at_ms = sent + TAKES_MS
+        return e.ProtocolBroken(seat=command.seat, at_ms=at_ms, code=code, detail="so", evidence=evidence)
+
+    return fault
 
 
 def _move(move: Any, takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
@@ -250,12 +257,22 @@ def _move(move: Any, takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
 
 
 def _ack(takes_ms: float = TAKES_MS, wrong: int = 0) -> Fault:
-    return lambda command, sent: acked(command.seat, _number(command) + wrong, sent + takes_ms, sent=sent)
+    def fault(command: c.SeatCommand, sent: float) -> e.SeatEvent | None:
+        if getattr(command, "ack", None) is None:
+            return None
+        ack = _number(command) + wrong
+        return acked(command.seat, ack, sent + takes_ms, sent=sent, frame=body_of("ack", ack=ack))
+
+    return fault
 
 
 def _silence(limit_ms: float, lag: float, pending: str) -> Fault:
     at = limit_ms + 1.5
     return lambda command, sent: overdue(command.seat, sent + at, sent=sent, lag=lag, pending=pending)
+
+
+def _late_ready(command: c.SeatCommand, sent: float) -> e.SeatEvent:
+    return ready(command.seat, sent + START + 1.5, sent=sent, frame=body_of("ready", nonce=NONCE))
 
 
 def _exit(command: c.SeatCommand, sent: float) -> e.SeatEvent:
@@ -276,15 +293,17 @@ FAULTS: dict[str, tuple[type[c.SeatCommand], Fault]] = {
     "illegal move": (c.AskMove, _move(place((0, 1, R)))),
     "malformed move": (c.AskMove, _move({"action": "fly"})),
     "turn not asked": (c.AskMove, _move(PASS, wrong=1)),
-    "bad frame": (c.AskMove, _breach("bad-frame")),
-    "out of turn": (c.AskMove, _breach("out-of-turn")),
-    "flood": (c.AskMove, _breach("flood")),
-    "oversize": (c.AskMove, _breach("oversize")),
+    "bad frame": (c.AskMove, _breach("not-msgpack", "c1")),
+    "out of turn": (c.AskMove, _breach("out-of-turn", body_of("ack", ack=1))),
+    "wrong match": (c.AskMove, _breach("wrong-match", body_of("move", match="n", turn=2, move=PASS))),
+    "flood": (c.TellSeat, _breach("flood", "00001001", after=2)),
+    "oversize": (c.AskMove, _breach("oversize", "00010001")),
+    "broken off": (c.AskMove, _breach("truncated", "0000001081")),
     "not reading": (c.AskMove, _breach("not-reading")),
     "disconnected": (c.AskMove, _loss),
     "crashed": (c.AskMove, _exit),
     "silent offer": (c.OfferMatch, _silence(START, 0.0, "")),
-    "late ready": (c.OfferMatch, lambda command, sent: ready(command.seat, sent + START + 1.5, sent=sent)),
+    "late ready": (c.OfferMatch, _late_ready),
     "vacant": (c.OfferMatch, _vacancy),
     "late start": (c.StartSeat, _ack(LIMIT + 1.5)),
     "late draw": (c.TellSeat, _ack(LIMIT + 1.5)),
@@ -292,7 +311,7 @@ FAULTS: dict[str, tuple[type[c.SeatCommand], Fault]] = {
     "lost at the end": (c.EndSeat, _loss),
 }
 """Name -> what provokes the fault, and the fault."""
-_WITHOUT_ACKS = [name for name, (kind, _) in FAULTS.items() if kind in (c.AskMove, c.OfferMatch)]
+_WITHOUT_ACKS = [name for name, (kind, _) in FAULTS.items() if kind in (c.AskMove, c.OfferMatch) or name == "flood"]
 
 
 @cache

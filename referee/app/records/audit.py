@@ -141,7 +141,7 @@ def _audited(path: Path, demands: Demands) -> Record | None:
             find_game,
             keys=demands.keys,
             is_strict=not demands.unsealed,
-            moves_in=installed().moves_in,
+            find_wire=installed().wire,
         )
     except Redacted:
         return None

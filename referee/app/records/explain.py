@@ -96,7 +96,7 @@ def view_of_seat(record: Path, seat: int) -> RecordView:
     return RecordView(
         path=record,
         seat=seat,
-        lines=redacted_lines(record, find_game, seat, moves_in=installed().moves_in),
+        lines=redacted_lines(record, find_game, seat, find_wire=installed().wire),
         is_whole=True,
     )
 

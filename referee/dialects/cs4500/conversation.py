@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from protocol import Code, ConnectionState, LocalProtocolError, RemoteProtocolError, Role
 from protocol.connection import Conversation
-from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
 from protocol.messages import Ack, End, Hello, Message, Move, Offer, Ready, Start, Told, Turn
 
 from .forms import BadForm, converted, hand_of, jpub, jtiles, move_of
@@ -105,4 +105,4 @@ class CourseConversation(Conversation):
 
 
 def _breach(code: Code, detail: str, evidence: bytes) -> RemoteProtocolError:
-    return RemoteProtocolError(code, detail[:400], evidence[:MAX_EVIDENCE_BYTES])
+    return RemoteProtocolError(code, detail[:400], evidence)

@@ -1,9 +1,19 @@
-"""Reads the move in an answer of a course player, for audits: without the code that took the answer."""
+"""Reads the bytes that a record keeps of what course players sent, for audits."""
 
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+
+from protocol import Code, RemoteProtocolError
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES
+
+from ...match import events as e
+from ...record.audit.wires import same
+from .forms import BadForm, move_of
+from .json_stream import JsonCode, JsonReader, JsonValue
+
+_VOID = "void"
 
 
 class _Tile(Struct, forbid_unknown_fields=True):
@@ -40,3 +50,70 @@ def move_in_json(data: bytes) -> dict[str, Any] | None:
         for placement in choice
     ]
     return {"action": "place", "tiles": tiles}
+
+
+class CourseWire:
+    """The wire of protocol/CS4500.md, as Wire has it; the move in an answer is read without the code that took it."""
+
+    codes = frozenset(map(str, (*Code, *JsonCode)))
+
+    def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
+        """Return what bytes are, as Wire has it."""
+        if code == Code.NOT_READING:
+            return f"{len(data)} bytes that were sent" if data else code
+        if code == Code.FLOOD:
+            is_flood = asked is None and len(data) > MAX_UNASKED_BYTES and self.is_unfinished(data)
+            return code if is_flood else f"{len(data)} bytes"
+        try:
+            found = _only_value(data)
+        except RemoteProtocolError as error:
+            return str(error.code)
+        if found is None or found.body != data:
+            return "other than one value"
+        if asked is None:
+            return str(Code.OUT_OF_TURN)
+        return f"a result of the {asked}" if _is_result(found.value, asked) else str(Code.WRONG_TYPE)
+
+    def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
+        """Tell whether bytes are an answer, as Wire has it; nobody says `ready` here, and no result has a number."""
+        if isinstance(event, e.MoveReceived):
+            return same(move_in_json(data), event.move)
+        try:
+            return isinstance(event, e.ReadyReceived) or bool(msgspec.json.decode(data) == _VOID)
+        except (ValueError, RecursionError):
+            return False
+
+    def is_unfinished(self, data: bytes) -> bool:
+        """Tell whether bytes begin a value, as Wire has it."""
+        reader = JsonReader(MAX_FRAME_FROM_PLAYER_BYTES)
+        reader.receive_data(data)
+        try:
+            return reader.next_value() is None
+        except RemoteProtocolError:
+            return False
+
+
+def _only_value(data: bytes) -> JsonValue | None:
+    """Return the first value of bytes behind which none come.
+
+    Raises:
+        RemoteProtocolError: there is none.
+    """
+    reader = JsonReader(MAX_FRAME_FROM_PLAYER_BYTES)
+    reader.receive_data(data)
+    found = reader.next_value()
+    if found is None:
+        reader.receive_end()
+        found = reader.next_value()
+    return found
+
+
+def _is_result(value: Any, asked: str) -> bool:
+    """Tell whether a value answers what was asked."""
+    if asked != "move":
+        return bool(value == _VOID)
+    try:
+        move_of(value)
+    except BadForm:
+        return False
+    return True

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from protocol import Code, RemoteProtocolError
 from protocol.frames import StreamReader
-from protocol.limits import MAX_DEPTH, MAX_EVIDENCE_BYTES
+from protocol.limits import MAX_DEPTH
 
 MAX_NUMBER_CHARS = 1000
 """No game counts so far, and the time that Python needs for an integer grows with the square of its digits."""
@@ -71,7 +71,7 @@ class JsonReader(StreamReader):
     @property
     def pending(self) -> bytes:
         """What came of a value that is not complete; of the white space before it, if it has not begun."""
-        return bytes(self._buffer[self._start or 0 :][:MAX_EVIDENCE_BYTES])
+        return bytes(self._buffer[self._start or 0 :])
 
     @property
     def pending_bytes(self) -> int:
@@ -101,14 +101,14 @@ class JsonReader(StreamReader):
         end = self._end_of_value()
         if (len(self._buffer) if end is None else end) > self._limit_bytes:
             detail = f"a JSON value, with the white space before it, of more than {self._limit_bytes} bytes"
-            raise self._error(Code.OVERSIZE, detail)
+            raise RemoteProtocolError(Code.OVERSIZE, detail, bytes(self._buffer))  # the white space counts
         if end is None:
             return None
         body = bytes(self._buffer[self._start : end])
         try:
             value = _decoded(body)
         except RemoteProtocolError as error:
-            error.evidence = body[:MAX_EVIDENCE_BYTES]
+            error.evidence = body
             raise
         del self._buffer[:end]
         self._start, self._at = None, 0

@@ -6,8 +6,8 @@ from typing import Any
 
 from ... import hookimpl
 from ...hookspecs import Dialect
-from .evidence import move_in_json
-from .names import NAME_FORM, NAME_PATTERN
+from .evidence import CourseWire
+from .names import NAME, NAME_FORM, NAME_PATTERN
 
 
 def _later(module: str, name: str) -> Callable[..., Any]:
@@ -23,12 +23,12 @@ def _later(module: str, name: str) -> Callable[..., Any]:
 def referee_dialects() -> Iterable[Dialect]:
     """Return the one dialect."""
     dialect = Dialect(
-        name="cs4500",
+        name=NAME,
         game="q",
         link=_later("link", "CourseLink"),
         name_pattern=NAME_PATTERN,
         name_form=NAME_FORM,
-        move_in=move_in_json,
+        wire=CourseWire(),
         join=_later("joining", "join"),
         server=_later("server", "read_server"),
         clients=_later("clients", "read_clients"),

@@ -15,6 +15,7 @@ from ...plugins import find_game
 from .configs import ServerConfig, read_config
 from .forms import BadForm, position_of
 from .link import CourseLink
+from .names import NAME
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
 
@@ -72,5 +73,6 @@ def _settings(config: ServerConfig, folder: Path) -> MatchSettings:
         position=position,
         folder=folder,
         kind=CourseLink,
+        dialect=NAME,
         acknowledge=True,
     )

@@ -19,6 +19,7 @@ from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Refused, Welcome
 
 from ...clock import Clock
+from ...match.events import Stage
 from ..matches.lag import LoopLag
 from .patience import Patience, Wait
 from .player_protocol import PlayerLink
@@ -71,8 +72,10 @@ class Absence(Struct, frozen=True, kw_only=True):
     detail: str
     code: str | None = None
     """Of the rule of the wire that was broken in place of a hello."""
+    stage: Stage | None = None
+    """How far its player had come then."""
     evidence: str = ""
-    """What came in place of a hello, in hex, cut to the limit."""
+    """What came in place of a hello, in hex."""
     refused: str = ""
     """Why a hello of its program was refused, if one was."""
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from twisted.internet.defer import Deferred
 
 from protocol import RemoteProtocolError
-from protocol.limits import MAX_EVIDENCE_BYTES
 
 from ...clock import Clock
+from ...match.events import Stage
 from ...match.fouls import STRANGER
 from ...text import counted
 from .lobby import REPLACED, Absence, Door
@@ -105,13 +105,13 @@ class ReservedSeats(Door):
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Give up the seat of a program that broke the protocol here, if it can be told whose program it is."""
-        came = _came(link)
-        came = came if came.startswith(error.evidence) else error.evidence
-        seat = index_of(link.token, self._tokens) if link.token else self._seat_behind(link, came)
+        is_greeted = bool(link.token)
+        seat = index_of(link.token, self._tokens) if is_greeted else self._seat_behind(link, error.evidence)
         if seat is not None and not self._may_return and self.is_open and self._links[seat] in (None, link):
-            where = "behind" if link.token else "in place of"
-            detail = f"{where} its hello: {error.detail}"
-            self.vacancies.setdefault(seat, Absence(detail=detail, code=str(error.code), evidence=_evidence(came)))
+            stage, where = (Stage.GREETED, "behind") if is_greeted else (Stage.NEW, "in place of")
+            detail, evidence = f"{where} its hello: {error.detail}", error.evidence.hex()
+            absence = Absence(detail=detail, code=str(error.code), stage=stage, evidence=evidence)
+            self.vacancies.setdefault(seat, absence)
         super().protocol_broken(link, error)
         self._check_full()
 
@@ -148,10 +148,6 @@ def _came(link: PlayerLink) -> bytes:
     return link.connection.pending or link.connection.last_body
 
 
-def _evidence(came: bytes) -> str:
-    return came[:MAX_EVIDENCE_BYTES].hex()
-
-
 def _unheard(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absence:
     """Return why the seat of a program that did not say hello in time stays vacant.
 
@@ -166,4 +162,4 @@ def _unheard(link: PlayerLink | None, start_s: float, *, is_sure: bool) -> Absen
         return Absence(detail=f"no hello within {start_s:g} s; there were connections that sent none")
     count = link.bytes_received
     sent = f"{counted(count, 'byte')} came, and no complete message" if count else "nothing came"
-    return Absence(detail=f"connected, but no hello within {start_s:g} s: {sent}", evidence=_evidence(_came(link)))
+    return Absence(detail=f"connected, but no hello within {start_s:g} s: {sent}", evidence=_came(link).hex())

@@ -306,6 +306,7 @@ class MatchHost:
                 programs=list(self._programs) or None,
                 folder=str(Path.cwd()) if self._programs else None,
                 context=self._settings.context,
+                dialect=self._settings.dialect,
             )
         except OSError:
             writer.path.unlink()  # an empty file is no record

@@ -13,7 +13,6 @@ from twisted.internet.defer import Deferred
 
 from protocol import Code, RemoteProtocolError
 from protocol.connection import TRANSITIONS
-from protocol.limits import MAX_EVIDENCE_BYTES
 from protocol.messages import Ack, Message, Move, Paused, Ready
 
 from ...clock import Clock
@@ -140,7 +139,9 @@ class MatchRunner:
         at_ms, program = self._stopwatch.at_ms(), self._programs.get(seat)
         why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
         if why.code is not None:
-            return e.ProtocolBroken(seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence)
+            return e.ProtocolBroken(
+                seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence, stage=why.stage
+            )
         if program is not None and program.status is not None:
             told = f"; its hello had been refused: {why.refused}" if why.refused else ""
             return e.ProgramExited(seat=seat, at_ms=at_ms, status=f"{program.status}{told}")
@@ -175,10 +176,9 @@ class MatchRunner:
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
-        instants = {"seat": seat, **self._stopwatch.end(seat, first_byte, at)}
+        instants = {"seat": seat, **self._stopwatch.end(seat, first_byte, at), "frame": link.connection.last_body.hex()}
         if isinstance(message, Move):
-            frame = link.connection.last_body[:MAX_EVIDENCE_BYTES].hex()
-            self._feed(e.MoveReceived(turn=message.turn, move=message.move, frame=frame, **instants))
+            self._feed(e.MoveReceived(turn=message.turn, move=message.move, **instants))
         elif isinstance(message, Ready):
             self._feed(e.ReadyReceived(nonce=message.nonce, **instants))
         elif isinstance(message, Ack):
@@ -189,14 +189,13 @@ class MatchRunner:
         if error.code is Code.TRUNCATED and self._may_come_back(self._seats[link]):
             self.link_lost(link, error.detail)
             return
-        evidence = error.evidence[:MAX_EVIDENCE_BYTES].hex()
         self._feed(
             e.ProtocolBroken(
                 seat=self._seats[link],
                 at_ms=self._stopwatch.at_ms(),
                 code=str(error.code),
                 detail=error.detail,
-                evidence=evidence,
+                evidence=error.evidence.hex(),
             )
         )
 
@@ -298,8 +297,8 @@ class MatchRunner:
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
             return
         commands = self.match.handle(event)
-        if isinstance(event, e.MoveReceived) and not any(isinstance(command, c.ExpelSeat) for command in commands):
-            event = replace(event, frame="")  # no evidence of anything, and no news: the move says it all
+        if isinstance(event, e.Answer) and not any(isinstance(command, c.ExpelSeat) for command in commands):
+            event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
         self._writer.write_step(event, commands)
         for command in commands:
             self._carry_out(command)

@@ -32,6 +32,8 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     """The players that may sign up, name -> SHA-256 of its token; None: whoever comes."""
     kind: LinkKind = PlayerLink
     """Makes the links of those who connect: which wire is spoken."""
+    dialect: str | None = None
+    """The name of that wire, for the record; None: the referee's own."""
     hello_s: float = HELLO_S
     """How long a connection may take to say who it is, where players sign up."""
     acknowledge: bool = False

@@ -14,7 +14,8 @@ from ...match.machine import ImpossibleEvent, Match
 from ...match.setup import UnfitSeed
 from ..reader import Record, RecordError, check_heads, check_key, read_record
 from ..schema import BadLine, RecordedStep, forms, plain_json
-from .checks import MovesIn, check_frames, check_ranking, check_shuffle, no_dialects
+from .checks import check_ranking, check_shuffle
+from .evidence import FindWire, check_evidence, no_dialects
 from .times import check_book
 
 FindGame = Callable[[str], Game[Any, Any, Any]]
@@ -28,7 +29,7 @@ def audit(
     keys: Collection[str] = (),
     heads: Collection[str] = (),
     is_strict: bool = True,
-    moves_in: MovesIn = no_dialects,
+    find_wire: FindWire = no_dialects,
 ) -> Record:
     """Verify a record.
 
@@ -38,7 +39,7 @@ def audit(
         keys: public keys, in hex, one of which must have sealed the record; empty: the one that it names itself.
         heads: hashes of lines, as players were sent them, that the record must have.
         is_strict: whether a record without a seal, one of an unfinished match, is broken.
-        moves_in: reads answers in the dialects of this installation; see Registry.moves_in.
+        find_wire: a dialect's name -> what reads the bytes of its players.
 
     Returns:
         The record; everything in it follows from its header, its events and its seed. If `result` is None the match
@@ -46,7 +47,7 @@ def audit(
 
     Raises:
         RecordError: the first line that does not hold.
-        Exception: what find_game raises for a game it does not know.
+        Exception: what find_game raises for a game, and find_wire for a dialect, that it does not know.
     """
     record = read_record(path)
     _check_provenance(record, keys, heads, is_strict=is_strict)
@@ -58,7 +59,7 @@ def audit(
         if match.result is not None and number < len(record.steps) + 1:
             raise RecordError(path, number + 1, "the result, for the match is over", type(step.event).__name__)
     check_result(record, match)
-    check_frames(record, moves_in)
+    check_evidence(record, find_wire)
     check_book(record)
     check_shuffle(record, match.game)
     check_ranking(record)

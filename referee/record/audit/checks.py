@@ -6,7 +6,7 @@ Nothing is folded here: two ways to the same verdict find what one alone would r
 import hashlib
 import itertools
 import struct
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,19 +17,10 @@ from ...match.commands import Result
 from ..reader import Record, RecordError
 
 T = TypeVar("T")
-MovesIn = Callable[[bytes], Collection[Any]]
-"""The bytes of an answer -> the plain moves that it may say, one for each dialect that can read it."""
-_KEPT_BYTES = 2000
-"""Of an answer's bytes at most; so many may be cut off. protocol/SPEC.md, "Limits"."""
 _BLOCKS = 64
 """Of a stream, made at once."""
 _SURE = 2**64 - 2**32
 """A word below it is never thrown away: no list is longer than the difference."""
-
-
-def no_dialects(_data: bytes) -> Collection[Any]:
-    """Read no answer: of a match whose players speak the referee's own wire."""
-    return ()
 
 
 def check_ranking(record: Record) -> None:
@@ -65,38 +56,6 @@ def _possible_winners(record: Record, result: Result, *, is_deserted: bool) -> l
     kinds = [command["command"] for step in record.steps for command in step.commands]
     is_lost_at_the_end = "end-seat" in kinds and "expel-seat" in kinds[kinds.index("end-seat") :]
     return [best, []] if is_lost_at_the_end else [best]
-
-
-def check_frames(record: Record, moves_in: MovesIn) -> None:
-    """Check that the bytes of an answer are kept only where it led to an expulsion, and say what it says.
-
-    Args:
-        record: the record.
-        moves_in: reads an answer that is no message of the referee's own wire.
-
-    Raises:
-        RecordError: they stand elsewhere, or the answer was another one.
-    """
-    for number, step in enumerate(record.steps, 2):
-        event = step.event
-        if not isinstance(event, e.MoveReceived) or not event.frame:
-            continue
-        if not any(command["command"] == "expel-seat" for command in step.commands):
-            raise RecordError(record.path, number, "no bytes of an answer that was taken", event.frame[:80])
-        if not _is_said(event, moves_in):
-            raise RecordError(record.path, number, "the answer that its bytes hold", event.frame[:80])
-
-
-def _is_said(event: e.MoveReceived, moves_in: MovesIn) -> bool:
-    """Tell whether the bytes of an answer hold its turn and move, as far as they are kept; in a dialect, its move."""
-    try:
-        data = bytes.fromhex(event.frame)
-        if len(data) >= _KEPT_BYTES or event.move in moves_in(data):
-            return True
-        said = msgspec.msgpack.decode(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(said, dict) and (said.get("turn"), said.get("move")) == (event.turn, event.move)
 
 
 def check_shuffle(record: Record, game: Game[Any, Any, Any]) -> None:

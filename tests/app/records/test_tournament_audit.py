@@ -92,7 +92,7 @@ def test_of_single_files_only_they_are_verified(folder: Path) -> None:
 def test_a_redacted_record_proves_no_result(folder: Path) -> None:
     """That it hides parts of the very record is verified, by the hash that the tournament's has; that is said."""
     path = folder / "cup-00002.jsonl"
-    path.write_bytes(b"\n".join([*redacted_lines(path, find_game, 0, moves_in=installed().moves_in), b""]))
+    path.write_bytes(b"\n".join([*redacted_lines(path, find_game, 0, find_wire=installed().wire), b""]))
     report = audited(folder)
     assert (report.holds, report.redacted, sound(report).without_proof) == (True, 1, ("cup-00002",))
 
@@ -103,7 +103,7 @@ def test_a_redacted_record_of_another_match_is_named(folder: Path, tmp_path: Pat
     play_cup(tmp_path / "again", 7)
     other = tmp_path / "again" / "cup-00002.jsonl"
     path = folder / "cup-00002.jsonl"
-    path.write_bytes(b"\n".join([*redacted_lines(other, find_game, 0, moves_in=installed().moves_in), b""]))
+    path.write_bytes(b"\n".join([*redacted_lines(other, find_game, 0, find_wire=installed().wire), b""]))
     assert "head " in broken(audited(folder)).expected
     assert broken(audited(folder)).record == str(path)
 

@@ -43,8 +43,6 @@ CHANGES: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("one player's time, from answer to answer", "clean", (event(10, "lag_ms", 0.25), event(13, "at_ms", 12.75))),
     ("used time, while there is no result", "unfinished", (event(8, "at_ms", 7.0), event(9, "sent_ms", 7.0))),
     # what nobody looks at
-    ("the nonce of a late answer", "late ready", (event(4, "nonce", "no nonce"),)),
-    ("the number of a late confirmation", "late start, acknowledged", (event(6, "ack", 99),)),
     ("a nonce that does not enter the shuffle", "duplicate deal", (event(2, "nonce", "no nonce"),)),
     ("why a seat left after its end", "left after the end", (event(21, "detail", "bored"), event(21, "at_ms", 22.5))),
     # the header: names, the clock on the wall, rules that were not applied
@@ -130,6 +128,8 @@ BEYOND: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("the move of an answer in time", "clean", (event(8, "move", {"any": "thing"}),)),
     ("the move of a late answer", "late move", (event(6, "move", {"any": "thing"}),)),
     ("the turn of a late answer", "late move", (event(6, "turn", 99),)),
+    ("the nonce of a late answer", "late ready", (event(4, "nonce", "no nonce"),)),
+    ("the number of a late confirmation", "late start, acknowledged", (event(6, "ack", 99),)),
     ("a nonce in the shuffle", "dealt", (event(2, "nonce", "no nonce"),)),
     ("a nonce that stands in the result", "clean", (event(2, "nonce", "no nonce"),)),
     ("a number of names", "clean", (setup("names", ["x", "y"]),)),

@@ -1,0 +1,124 @@
+"""Judges what players were expelled for once more, from the bytes that the record keeps, without the fold.
+
+What no bytes can show is not judged here: that a connection or a program ended, that nobody came, that a player reads
+nothing.
+"""
+
+from collections.abc import Callable
+
+from ...match import events as e
+from ..reader import Record, RecordError
+from ..schema import CommandForm, forms
+from .wires import OWN_WIRE, Wire
+
+FindWire = Callable[[str], Wire]
+"""A dialect's name -> what reads the bytes of its players."""
+
+_ASKS = {"offer-match": "ready", "ask-move": "move"}
+"""Command -> what it asks for; every other one that sets a limit asks for an ack."""
+_SHOWN_CHARS = 80
+
+
+class _Evidence:
+    """What each seat was asked, as the lines tell it, and the evidence that is held against it."""
+
+    def __init__(self, record: Record, wire: Wire) -> None:
+        self._path = record.path
+        self._match = record.header.setup.match
+        self._wire = wire
+        self._asked: dict[int, str] = {}
+        self._unseated: set[int] = set()
+        """Of whom nothing was heard since the referee was started."""
+        self._seats = range(len(record.header.setup.names))
+
+    def take(self, number: int, event: e.Event, commands: list[CommandForm]) -> None:
+        """Judge one line.
+
+        Raises:
+            RecordError: the evidence does not show what was judged.
+        """
+        if isinstance(event, e.MatchOpened | e.MatchResumed):
+            self._unseated = {*self._seats}
+        elif isinstance(event, e.SeatEvent):
+            is_expelled = any(command.command == "expel-seat" and command.seat == event.seat for command in commands)
+            self._judge(number, event, is_expelled=is_expelled)
+            self._unseated.discard(event.seat)
+            if is_expelled or isinstance(event, e.Answer):
+                self._asked.pop(event.seat, None)
+        for command in commands:
+            if command.seat is not None and command.limit_ms is not None and command.command != "extend-limit":
+                self._asked[command.seat] = _ASKS.get(command.command, "ack")
+
+    def _judge(self, number: int, event: e.SeatEvent, *, is_expelled: bool) -> None:
+        match event:
+            case e.Answer():
+                self._judge_answer(number, event, is_expelled=is_expelled)
+            case e.DeadlinePassed():
+                self._judge_rest(number, event.pending)
+            case e.SeatVacant():
+                self._judge_rest(number, event.evidence)
+            case e.ProtocolBroken() if is_expelled:
+                self._judge_breach(number, event)
+
+    def _judge_answer(self, number: int, event: e.Answer, *, is_expelled: bool) -> None:
+        """Check that an answer's bytes are kept where it led to an expulsion, and only there, and say what it says."""
+        if not is_expelled:
+            if event.frame:
+                raise self._error(number, "no bytes of an answer that was taken", event.frame)
+        elif not self._wire.is_answer(self._bytes(number, event.frame), event, self._match):
+            raise self._error(number, "the answer in its bytes, all of them", event.frame or "none")
+
+    def _judge_rest(self, number: int, rest: str) -> None:
+        if not self._wire.is_unfinished(self._bytes(number, rest)):
+            raise self._error(number, "bytes of a message that is not complete, or none", rest)
+
+    def _judge_breach(self, number: int, event: e.ProtocolBroken) -> None:
+        if event.code not in self._wire.codes:
+            raise self._error(number, "a code of the wire", repr(event.code))
+        if event.stage is None:
+            asked = self._asked.get(event.seat)
+        elif event.seat in self._unseated:
+            asked = "hello" if event.stage is e.Stage.NEW else None
+        else:
+            raise self._error(number, "a player that was seated", f"one that is {event.stage}")
+        found = self._wire.breach(event.code, self._bytes(number, event.evidence), asked, self._match)
+        if found != event.code:
+            raise self._error(number, f"bytes that are {event.code}", f"{found}: {event.evidence}")
+
+    def _bytes(self, number: int, text: str) -> bytes:
+        try:
+            data = bytes.fromhex(text)
+        except ValueError:
+            data = b""
+        if data.hex() != text:
+            raise self._error(number, "bytes in hex", text)
+        return data
+
+    def _error(self, number: int, expected: str, found: str) -> RecordError:
+        return RecordError(self._path, number, expected, found[:_SHOWN_CHARS])
+
+
+def no_dialects(name: str) -> Wire:
+    """Refuse a dialect: for matches whose players speak the referee's own wire.
+
+    Raises:
+        LookupError: always.
+    """
+    raise LookupError(f"the dialect {name} is not known here")
+
+
+def check_evidence(record: Record, find_wire: FindWire) -> None:
+    """Check the bytes of every answer and breach that led to an expulsion, and what came before each deadline.
+
+    Args:
+        record: one whose commands are known to be the fold's.
+        find_wire: reads the bytes of players that speak a dialect.
+
+    Raises:
+        RecordError: the first line whose bytes do not show what was judged.
+        Exception: what find_wire raises for a dialect that it does not know.
+    """
+    dialect = record.header.dialect
+    evidence = _Evidence(record, OWN_WIRE if dialect is None else find_wire(dialect))
+    for number, step in enumerate(record.steps, 2):
+        evidence.take(number, step.event, forms(step))
