@@ -71,7 +71,12 @@ def test_hostile_players_can_not_draw_on_the_terminal(tmp_path: Path) -> None:
     text = replay(hostile().write(tmp_path / "match.jsonl")).stdout
     assert "\x1b" not in text
     assert "\\x1b[2J\\x1b[31m[/red][bold]" in text
-    for line in ("cause: illegal-move", "rule: q.place.owned", "detail: not in hand: 1 x red-star", "code: bad-frame"):
+    for line in (
+        "cause: illegal-move",
+        "rule: q.place.owned",
+        "detail: not in hand: 1 x red-star",
+        "code: not-msgpack",
+    ):
         assert f"\n{line}" in text
 
 

@@ -96,7 +96,7 @@ def tokens(cwd: Path, *names: str) -> dict[str, str]:
 def header_of(cwd: Path) -> Any:
     """Return the first line of the one record."""
     (record,) = (cwd / "logs").glob("*.jsonl")
-    return audit(record, load().game).header
+    return audit(record, load().game, find_wire=load().wire).header
 
 
 def test_known_players_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

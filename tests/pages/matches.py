@@ -106,7 +106,7 @@ def hostile() -> Story:
         lambda command, sent: e.ProtocolBroken(
             seat=command.seat,
             at_ms=sent + 3.0,
-            code="bad-frame",
+            code="not-msgpack",
             detail=f"{SCRIPT}{IMAGE}{ESCAPE}",
             evidence="c1" * 200,
         ),

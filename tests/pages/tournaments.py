@@ -209,7 +209,7 @@ class Stage:
 
     def _junk(self, command: c.AskMove, sent_ms: float) -> e.SeatEvent:
         return e.ProtocolBroken(
-            seat=command.seat, at_ms=sent_ms + 3.0, code="bad-frame", detail=self.cast.junk, evidence="c1"
+            seat=command.seat, at_ms=sent_ms + 3.0, code="not-msgpack", detail=self.cast.junk, evidence="c1"
         )
 
 

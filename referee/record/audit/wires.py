@@ -67,7 +67,9 @@ class OwnWire:
             message = decode(data, FROM_PLAYER)
         except RemoteProtocolError:
             return False
-        return same(msgspec.to_builtins(message), msgspec.to_builtins(_message_of(event, match)))
+        return len(data) <= MAX_FRAME_FROM_PLAYER_BYTES and same(
+            msgspec.to_builtins(message), msgspec.to_builtins(_message_of(event, match))
+        )
 
     def is_unfinished(self, data: bytes) -> bool:
         """Tell whether bytes begin a frame, as Wire has it."""
@@ -78,6 +80,8 @@ class OwnWire:
 
 def _said(data: bytes, asked: str | None, match: str) -> str:
     """Return which breach the body of a frame is, or which answer."""
+    if not 0 < len(data) <= MAX_FRAME_FROM_PLAYER_BYTES:
+        return f"{len(data)} bytes"
     try:
         message = decode(data, FROM_PLAYER)
     except RemoteProtocolError as error:

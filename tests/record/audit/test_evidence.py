@@ -1,0 +1,183 @@
+"""Lies about fouls, told in records that are whole otherwise and sealed with the referee's own key: each is named."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
+from referee.match import events as e
+from referee.plugins import installed
+from referee.record.audit.audit import audit
+from referee.record.audit.wires import OWN_WIRE
+from referee.record.reader import Record, RecordError
+
+from ...match.folding import NONCE, PASS, START, B, R, acked, body_of, frame_of, lost, moved, overdue, place, ready
+from ..records import SEALER, Story, cut, tell
+
+ASKED = 1
+"""The seat that is asked for the move of turn 2 when the lie is told; nobody else is asked anything."""
+TURN = 2
+AT_MS = 5.0
+ILLEGAL = place((0, 1, R))
+HELLO = msgspec.msgpack.encode({"type": "hello", "version": 1, "name": "b"}).hex()
+
+
+def prefixed(body: str) -> str:
+    """Return the frame of a body, both in hex."""
+    return (len(body) // 2).to_bytes(PREFIX_BYTES).hex() + body
+
+
+def broken(code: str, evidence: str, seat: int = ASKED, stage: e.Stage | None = None) -> e.ProtocolBroken:
+    """Return a breach."""
+    return e.ProtocolBroken(seat=seat, at_ms=AT_MS, code=code, detail="so", evidence=evidence, stage=stage)
+
+
+def illegal(frame: str) -> e.MoveReceived:
+    """Return an answer that breaks a rule of the game."""
+    return moved(ASKED, TURN, ILLEGAL, AT_MS, frame=frame)
+
+
+def told(*events: e.Event, count: int = 5, name: str = "clean") -> Story:
+    """Return a match in which this happened, and then all leave who are still there."""
+    begun = cut(tell(name), count, *events)
+    out = {foul.seat for foul in begun.match.fouls}
+    last_ms = begun.steps[-1][0].at_ms
+    return cut(tell(name), count, *events, *(lost(seat, last_ms + 1) for seat in range(3) if seat not in out))
+
+
+def audited(folder: Path, story: Story) -> Record:
+    """Audit the record of a story, as `referee audit --key` does."""
+    path = story.write(folder / "m.jsonl")
+    return audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
+
+
+BYTES = "bytes that are "
+ANSWER = "the answer in its bytes"
+REST = "bytes of a message that is not complete"
+LIES: dict[str, tuple[e.Event, str]] = {
+    # breaches of the wire
+    "a valid move, called not-msgpack": (broken("not-msgpack", frame_of(TURN, PASS)), BYTES),
+    "a valid move, called out of turn": (broken("out-of-turn", frame_of(TURN, PASS)), BYTES),
+    "a valid move, called one of another match": (broken("wrong-match", frame_of(TURN, PASS)), BYTES),
+    "a valid move, called broken off": (broken("truncated", prefixed(frame_of(TURN, PASS))), BYTES),
+    "a valid move of 3,000 bytes, cut off": (broken("not-msgpack", frame_of(TURN, "x" * 3000)), BYTES),
+    "a breach, called another one": (broken("too-deep", "c1"), BYTES),
+    "a code that there is not": (broken("bad-frame", "c1"), "a code of the wire"),
+    "no code": (broken("", "c1"), "a code of the wire"),
+    "a code of another wire": (broken("not-json", "c1"), "a code of the wire"),
+    "no bytes of a breach": (broken("not-msgpack", ""), "bytes that are not-msgpack"),
+    "nothing, broken off": (broken("truncated", ""), BYTES),
+    "flood with one byte": (broken("flood", "00", seat=2), BYTES),
+    "flood with a short frame": (broken("flood", "00001000", seat=2), BYTES),
+    "flood of who was asked": (broken("flood", "00001001"), BYTES),
+    "an oversize frame that is small": (broken("oversize", "00001000"), BYTES),
+    "an oversize frame without its length": (broken("oversize", "ffffff"), BYTES),
+    "an empty frame that is none": (broken("empty", "00000001"), BYTES),
+    "bytes of who reads nothing": (broken("not-reading", "c1"), BYTES),
+    "bytes that are no hex": (broken("not-msgpack", "C1"), "bytes in hex"),
+    "no hello, by who has played": (broken("out-of-turn", frame_of(TURN, PASS), stage=e.Stage.NEW), "was seated"),
+    # answers
+    "an illegal move without a frame": (illegal(""), ANSWER),
+    "an illegal move of 2,000 bytes c1": (illegal("c1" * 2000), ANSWER),
+    "an illegal move of more bytes than a frame": (illegal("c1" * (MAX_FRAME_FROM_PLAYER_BYTES + 1)), ANSWER),
+    "a hello for an illegal move": (illegal(HELLO), ANSWER),
+    "an illegal move without a type": (
+        illegal(msgspec.msgpack.encode({"match": "m", "turn": TURN, "move": ILLEGAL}).hex()),
+        ANSWER,
+    ),
+    "an illegal move of another match": (illegal(body_of("move", match="n", turn=TURN, move=ILLEGAL)), ANSWER),
+    "an illegal move of another turn": (illegal(frame_of(TURN + 1, ILLEGAL)), ANSWER),
+    "an illegal move that is another one": (illegal(frame_of(TURN, place((0, 1, B)))), ANSWER),
+    "an illegal move of other types": (
+        moved(ASKED, TURN, {"action": True}, AT_MS, frame=frame_of(TURN, {"action": 1})),
+        ANSWER,
+    ),
+    "an illegal move with a key too many": (illegal(body_of("move", turn=TURN, move=ILLEGAL, x=1)), ANSWER),
+    "an illegal move with bytes behind it": (illegal(frame_of(TURN, ILLEGAL) + "c0"), ANSWER),
+    "an illegal move with its prefix": (illegal(prefixed(frame_of(TURN, ILLEGAL))), ANSWER),
+    "an illegal move, cut off": (illegal(frame_of(TURN, ILLEGAL)[:-2]), ANSWER),
+    "another turn than the bytes say": (moved(ASKED, 9, PASS, AT_MS, frame=frame_of(TURN, PASS)), ANSWER),
+    "a late move without its bytes": (moved(ASKED, TURN, PASS, 3000.0, sent=AT_MS), ANSWER),
+    "bytes of a move that was taken": (
+        moved(ASKED, TURN, PASS, AT_MS, frame=frame_of(TURN, PASS)),
+        "no bytes of an answer that was taken",
+    ),
+    # time
+    "a timeout with the answer pending": (
+        overdue(ASKED, 3000.0, sent=AT_MS, pending=prefixed(frame_of(TURN, PASS))),
+        REST,
+    ),
+    "a timeout with a breach pending": (overdue(ASKED, 3000.0, sent=AT_MS, pending="00000000"), REST),
+    "a timeout with too long a frame pending": (overdue(ASKED, 3000.0, sent=AT_MS, pending="00010001"), REST),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("lie", "expected"), LIES.values(), ids=LIES)
+def test_a_lie_about_a_foul_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
+    """Though all else follows from it and the seal is the referee's own, the line of the lie is named."""
+    with pytest.raises(RecordError, match=f"line 7: expected .*{expected}"):
+        audited(tmp_path, told(lie))
+
+
+OFFERED: dict[str, tuple[e.Event, str]] = {
+    "a ready that is late, by its nonce": (
+        ready(ASKED, START + 9.0, sent=0.0, frame=body_of("ready", nonce="00" * 16)),
+        ANSWER,
+    ),
+    "nobody, who said hello": (
+        e.SeatVacant(seat=ASKED, at_ms=AT_MS, detail="no hello", evidence=prefixed(HELLO)),
+        REST,
+    ),
+    "no hello, which is one": (broken("out-of-turn", HELLO, stage=e.Stage.NEW), BYTES),
+    "flood in place of a hello": (broken("flood", "00001001", stage=e.Stage.NEW), BYTES),
+    "a ready that was asked for": (broken("out-of-turn", body_of("ready", nonce=NONCE)), BYTES),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("lie", "expected"), OFFERED.values(), ids=OFFERED)
+def test_a_lie_about_who_did_not_come_is_named(tmp_path: Path, lie: e.Event, expected: str) -> None:
+    """So are those about seats that had said nothing when the match began."""
+    with pytest.raises(RecordError, match=f"line 3: expected .*{expected}"):
+        audited(tmp_path, told(lie, count=1))
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("frame", ["", body_of("ack", ack=1), body_of("move", turn=9, move=PASS)])
+def test_a_confirmation_of_another_number_has_its_bytes(tmp_path: Path, frame: str) -> None:
+    """A wrong number is as good as the bytes that say it."""
+    with pytest.raises(RecordError, match=f"expected {ANSWER}"):
+        audited(tmp_path, told(acked(0, 9, AT_MS, frame=frame), count=4, name="acknowledged"))
+
+
+TRUE: dict[str, Callable[[], Story]] = {
+    "a breach before the hello": lambda: told(broken("out-of-turn", frame_of(1, PASS), stage=e.Stage.NEW), count=1),
+    "a breach behind the hello": lambda: told(broken("out-of-turn", HELLO, stage=e.Stage.GREETED), count=1),
+    "flood behind the hello": lambda: told(broken("flood", "00001001c1", stage=e.Stage.GREETED), count=1),
+    "half a hello": lambda: told(
+        e.SeatVacant(seat=ASKED, at_ms=AT_MS, detail="no hello", evidence=prefixed(HELLO)[:-2]), count=1
+    ),
+    "half an answer": lambda: told(overdue(ASKED, 3000.0, sent=AT_MS, pending=prefixed(frame_of(TURN, PASS))[:-2])),
+    "a frame of the longest": lambda: told(illegal(frame_of(TURN, ILLEGAL))),
+    "a second answer": lambda: told(broken("out-of-turn", frame_of(1, PASS), seat=0)),
+    "who reads nothing": lambda: told(broken("not-reading", "")),
+    "no value": lambda: told(broken("not-msgpack", "c1")),
+}
+
+
+@pytest.mark.parametrize("story", TRUE.values(), ids=TRUE)
+def test_a_true_foul_holds(tmp_path: Path, story: Callable[[], Story]) -> None:
+    """Bytes that show what was judged are taken."""
+    assert audited(tmp_path, story()).result is not None
+
+
+@pytest.mark.parametrize(
+    ("data", "is_unfinished"),
+    [("", True), ("00", True), ("ffffff", True), ("00000001", True), ("00000001c1", False), ("00010000", True)],
+)
+def test_what_is_not_finished(data: str, is_unfinished: bool) -> None:  # noqa: FBT001  # a column of a table
+    """A prefix that is not complete announces nothing yet; one that is must be allowed, and its body be missing."""
+    assert OWN_WIRE.is_unfinished(bytes.fromhex(data)) is is_unfinished
