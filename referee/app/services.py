@@ -19,6 +19,7 @@ from ..net.matches.services import MatchServices
 from ..net.monitor import LIMITS, Monitor
 from ..observers import InThread, Observer, Observers
 from ..observers.diagnostics import DiagnosticLog
+from ..observers.heads import HeadLog
 from ..observers.metrics import Metrics
 from ..plugins import installed
 from ..record.key_file import default_path, load_or_make
@@ -45,6 +46,8 @@ class RefereeOptions(Struct, frozen=True, kw_only=True):
     """What one program may use."""
     diagnostics: Path | None = None
     """File that lines of diagnostics are added to."""
+    heads: Path | None = None
+    """File that the heads of running records are added to."""
     metrics: str | None = None
     """Twisted endpoint string for monitors."""
     say: Say = lambda text: None
@@ -99,7 +102,7 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
     Raises:
         BadKey: the key can't be read or made.
         SandboxMissing: it is required.
-        OSError: the file for diagnostics can't be written.
+        OSError: the file for diagnostics or for heads can't be written.
     """
     with monitoring(options) as watching:
         match = MatchServices(
@@ -115,12 +118,14 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     """Open where the referee tells of itself, and close it afterwards.
 
     Raises:
-        OSError: the file for diagnostics can't be written.
+        OSError: the file for diagnostics or for heads can't be written.
     """
     numbers = CollectorRegistry()
     own: list[Observer] = []
     if options.diagnostics is not None:
         own.append(InThread(DiagnosticLog(options.diagnostics)))
+    if options.heads is not None:
+        own.append(InThread(HeadLog(options.heads)))
     if options.metrics is not None:
         own.append(Metrics(numbers))
     with Observers(*options.observers, *own) as observers:
@@ -146,14 +151,15 @@ def find_confinement(options: RefereeOptions, logs: Path, written: Iterable[Path
     """Return what programs are held to, and say so if that is less than it could be; clear up after killed referees.
 
     Args:
-        options: key, sandbox, memory and diagnostics.
+        options: key, sandbox, memory, and the files for diagnostics and heads.
         logs: folder of the records.
         written: other files that the referee writes while programs run; what it prints into one is known here.
 
     Raises:
         SandboxMissing: it is required.
     """
-    own = (logs, options.key or default_path(os.environ), *([options.diagnostics] if options.diagnostics else []))
+    files = (options.diagnostics, options.heads)
+    own = (logs, options.key or default_path(os.environ), *(file for file in files if file is not None))
     try:
         return confining.find_confinement(
             options.sandbox,

@@ -19,6 +19,10 @@ class MatchStep(Struct, frozen=True, kw_only=True):
     """One step of a match, and how the match stood after it. Nothing of it changes any more."""
 
     setup: MatchSetup
+    line: int
+    """Of the match's record, from 0."""
+    hash: str
+    """Of that line."""
     event: e.Event
     commands: tuple[c.Command, ...]
     turn: int
@@ -31,16 +35,20 @@ class MatchStep(Struct, frozen=True, kw_only=True):
     """The seats that have fouled, in the order of their fouls."""
 
     @classmethod
-    def of(cls, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> Self:
+    def of(cls, event: e.Event, commands: tuple[c.Command, ...], match: Match, written: tuple[int, str]) -> Self:
         """Return the step that a match has just taken.
 
         Args:
             event: what happened.
             commands: what followed from it.
             match: as it stands after that.
+            written: number and hash of the line in the match's record that has both.
         """
+        line, line_hash = written
         return cls(
             setup=match.setup,
+            line=line,
+            hash=line_hash,
             event=event,
             commands=commands,
             turn=match.turn,

@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Concatenate, ParamSpec, Self
 
-from ..match import commands as c
-from ..match import events as e
-from ..match.machine import Match
-from .base import MatchStep, Observer
+from .base import Observer
 from .threads import InThread
 
 P = ParamSpec("P")
@@ -75,11 +72,6 @@ class Observers:
     def note(self, event: str, /, **facts: Any) -> None:
         """Tell every observer what happened at the edges; see Observer.note."""
         self.tell(Observer.note, event, **facts)
-
-    def stepped(self, event: e.Event, commands: tuple[c.Command, ...], match: Match) -> None:
-        """Tell every observer of a step; see MatchStep.of."""
-        if self._observers:
-            self.tell(Observer.match_stepped, MatchStep.of(event, commands, match))
 
     def _each(self, observers: Iterable[Observer], call: Callable[[Observer], object]) -> None:
         for observer in tuple(observers):

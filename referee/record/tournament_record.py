@@ -249,7 +249,8 @@ def refold(
         if plain_commands(commands) != step.commands:
             expected, found = (_encode(each).decode() for each in (commands, step.commands))
             raise RecordError(record.path, step.n + 1, f"commands {expected:.300}", f"{found:.300}")
-        yield c.TakenStep(line=step.n, hash=record.chain.lines[step.n].hash, event=step.event, commands=commands)
+        line = record.chain.lines[step.n]
+        yield c.TakenStep(line=step.n, hash=line.hash, event=step.event, commands=commands, is_recalled=True)
 
 
 class TournamentWriter(ChainWriter):

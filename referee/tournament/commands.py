@@ -70,3 +70,5 @@ class TakenStep(Struct, frozen=True, kw_only=True):
     """Of that line."""
     event: TournamentEvent
     commands: tuple[TournamentCommand, ...]
+    is_recalled: bool = False
+    """Whether it was taken before, and is told again because the tournament is gone on with."""

@@ -215,7 +215,7 @@ def shown_to(told: Stage, live: LiveView, clock: Clock, matches: int) -> None:
 
 def step_of(match: Match, name: str | None = None) -> MatchStep:
     """Return the step by which a match came to where it is; it may be given another name."""
-    step = MatchStep.of(e.MatchOpened(at_ms=0.0), (), match)
+    step = MatchStep.of(e.MatchOpened(at_ms=0.0), (), match, (1, "0" * 64))
     return step if name is None else replace(step, setup=replace(step.setup, match=name))
 
 

@@ -100,6 +100,21 @@ def test_the_head_that_a_player_kept_is_found(logs: Path) -> None:
     assert "expected a line with the hash" in told("audit", record, "--head", "0" * 64, cwd=logs, status=1)
 
 
+def test_what_was_published_while_it_was_played_is_found(tmp_path: Path) -> None:
+    """A record has all heads that `play --heads` has published; one with others does not hold."""
+    referee("play", "q", "house:dag", "house:greedy", "--seed", "7", "--heads", "heads.log", cwd=tmp_path)
+    heads = tmp_path / "heads.log"
+    count = heads.read_text().count("\n")
+    said = told("audit", "logs", "--heads", "heads.log", cwd=tmp_path)
+    assert f"{count} published heads of these records looked for" in said
+    heads.write_text(heads.read_text().replace('"line":3,', '"line":-3,'))
+    assert "line 3: no published head" in told("audit", "logs", "--heads", "heads.log", cwd=tmp_path, status=2)
+    referee("play", "q", "house:dag", "house:greedy", "--heads", "others.log", "--logs", "more", cwd=tmp_path)
+    said = told("audit", "logs", "--heads", "others.log", cwd=tmp_path, status=1)
+    assert "expected a record that has line 2 with the hash" in said
+    assert "found none that holds" in said
+
+
 def test_an_unfinished_record_is_told_apart(logs: Path, tmp_path: Path) -> None:
     """Without its end a record is refused, unless unsealed ones are taken."""
     lines = record_of(logs, "second").read_bytes().splitlines(keepends=True)

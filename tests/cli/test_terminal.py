@@ -79,7 +79,7 @@ def seen(folder: Path) -> None:
     moves, progress = Moves(), MatchProgress(is_quiet=False)
     progress.note("reported", text=NASTY)
     for event, commands in story.steps:
-        step = MatchStep.of(event, commands, story.match)
+        step = MatchStep.of(event, commands, story.match, (1, "0" * 64))
         moves.match_stepped(step)
         progress.match_stepped(step)
     result = story.match.result

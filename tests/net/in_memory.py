@@ -17,7 +17,7 @@ from referee.match.setup import MatchSetup
 from referee.net.links.lobby import SignUp, SignUpPolicy
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
-from referee.observers import Observers
+from referee.observers import Observer, Observers
 from referee.plugins import installed
 from referee.record.audit.audit import audit
 from referee.record.seal import Sealer
@@ -83,7 +83,7 @@ class InMemoryMatch:
             writer,
             self.clock,
             self.lag,
-            on_step=lambda event, commands: told.stepped(event, commands, self.match),
+            on_step=lambda step: told.tell(Observer.match_stepped, step),
         )
         door.returns = self.runner
         self.result = fired(self.runner.start())

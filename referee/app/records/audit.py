@@ -1,6 +1,6 @@
 """Audits records, many at once: each by itself, and folders of them for what is missing."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,7 @@ from ...plugins import PluginError, find_game, installed
 from ...record.audit.audit import audit
 from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
+from ...record.published_heads import PublishedHead
 from ...record.reader import Record, RecordError, Redacted
 from ...record.redacted import check_redacted
 from ...record.tournament_record import is_tournament
@@ -19,6 +20,7 @@ from .audit_reports import (
     Broken,
     BrokenManifest,
     Demands,
+    MissingHeads,
     RecordReport,
     SoundManifest,
     SoundRecord,
@@ -80,6 +82,10 @@ def audit_paths(
     equivocations = [*of_matches(examined), *of_tournaments(audited)]
     there = frozenset[str]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
     missing_heads = [head for head in demands.heads if head not in there]
+    known = {report.match for report in reports if isinstance(report, SoundRecord)}
+    known |= {part.record.header.spec.name for part in audited if part.record is not None}
+    published = {name: heads for name, heads in demands.published.items() if folders or name in known}
+    missing_published = list(_missing(published, there))
     parts = (*reports, *manifests, *tournaments)
     return AuditReport(
         records=reports,
@@ -88,10 +94,20 @@ def audit_paths(
         equivocations=equivocations,
         unlisted=list(_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
         missing_heads=missing_heads,
+        published=sum(map(len, published.values())),
+        missing_published=missing_published,
         broken=sum(not report.holds for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
-        holds=all(part.holds for part in parts) and not equivocations and not missing_heads,
+        holds=all(part.holds for part in parts) and not (equivocations or missing_heads or missing_published),
     )
+
+
+def _missing(published: Mapping[str, Sequence[PublishedHead]], there: Collection[str]) -> Iterator[MissingHeads]:
+    """Yield, by record, the heads that were published and are not there."""
+    for record, heads in published.items():
+        missing = [head for head in heads if head.head not in there]
+        if missing:
+            yield MissingHeads(record=record, missing=len(missing), published=len(heads), first=missing[0])
 
 
 def _is_course(path: Path) -> bool:
@@ -118,7 +134,7 @@ def examine(path: Path, demands: Demands) -> Examined:
             _sound(record),
             proof=None if context is None else MatchProof.of(record),
             opening=record.chain.lines[0].hash if context is None else context.head,
-            heads=heads_of(record.chain, demands.heads),
+            heads=heads_of(record.chain, record.header.setup.match, demands),
         )
     except RecordError as error:
         return Examined(path, Broken.by(error))
@@ -175,7 +191,7 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         name=header.setup.names[redaction.seat],
     )
     opening = redaction.chain.lines[0].hash if header.context is None else header.context.head
-    return Examined(path, report, opening=opening, heads=heads_of(redaction.chain, demands.heads))
+    return Examined(path, report, opening=opening, heads=heads_of(redaction.chain, header.setup.match, demands))
 
 
 def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManifest:

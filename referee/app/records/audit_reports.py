@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+from ...record.published_heads import PublishedHead
 from ...record.reader import RecordError
 
 VERIFIED = ("chain", "seal", "shown fields")
@@ -18,8 +19,21 @@ class Demands(Struct, frozen=True):
     """Public keys, one of which must have sealed each; empty: the one that it names itself."""
     heads: tuple[str, ...] = ()
     """Hashes of lines, as players were sent them, each of which one of the records must have."""
+    published: dict[str, list[PublishedHead]] = {}
+    """Match or tournament -> the heads of its record that were published while it was written, all of which it has."""
     unsealed: bool = False
     """Whether a record without a seal is taken."""
+
+
+class MissingHeads(Struct, frozen=True, kw_only=True):
+    """Heads of one record that were published, and that no record which holds has."""
+
+    record: str
+    """Name of its match or tournament."""
+    missing: int
+    published: int
+    first: PublishedHead
+    """Of those that are missing."""
 
 
 class Broken(Struct, frozen=True, kw_only=True):
@@ -143,6 +157,10 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     unlisted: list[Unlisted]
     missing_heads: list[str]
     """Those that were demanded, and that no record which holds has."""
+    published: int
+    """Heads that were published, and looked for: without a folder, of the records alone that were audited."""
+    missing_published: list[MissingHeads]
+    """By record."""
     broken: int
     """Of the records."""
     redacted: int

@@ -123,7 +123,8 @@ def _examined(path: Path, folder: _Folder, demands: Demands) -> ExaminedTourname
     told = [f"what {LEDGER} says of {other}" for other in others]
     unverified = (*sorted(_unverified(path, folder)), *told) if folder.is_whole else ()
     report = _sound(audited, folder, str(ledger) if ledger.exists() else None, unverified)
-    return ExaminedTournament(report, audited.record, heads_of(audited.record.chain, demands.heads))
+    record = audited.record
+    return ExaminedTournament(report, record, heads_of(record.chain, record.header.spec.name, demands))
 
 
 def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
@@ -174,9 +175,10 @@ def _part(folder: Path, file: Path) -> str:
     return f"{part}/" if (folder / part).is_dir() else part
 
 
-def heads_of(chain: Chain, heads: Collection[str]) -> frozenset[str]:
-    """Return those of some hashes that lines of a chain have."""
-    return frozenset(heads).intersection(line.hash for line in chain.lines) if heads else frozenset()
+def heads_of(chain: Chain, name: str, demands: Demands) -> frozenset[str]:
+    """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
+    published = (head.head for head in demands.published.get(name, ()))
+    return frozenset((*demands.heads, *published)).intersection(line.hash for line in chain.lines)
 
 
 def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:

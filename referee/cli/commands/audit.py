@@ -17,14 +17,16 @@ from ...app.records.audit_reports import (
     AuditReport,
     Broken,
     Demands,
+    MissingHeads,
     RecordReport,
     SoundRedaction,
     SoundTournament,
 )
+from ...record.published_heads import by_record
 from ...text import counted, printable
 from ..common import Count, harmless, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
-from ..options.proofs import heads_option, keys_option
+from ..options.proofs import heads_option, keys_option, published_option
 from ..views.progress import progress
 
 _SHOWN = 20
@@ -35,10 +37,19 @@ _SHOWN = 20
 @paths_argument
 @keys_option
 @heads_option
+@published_option
 @click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
-def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_json: bool, **demanded: Any) -> None:
+def audit_command(
+    paths: tuple[Path, ...],
+    *,
+    keys: tuple[str, ...],
+    published: tuple[Path, ...],
+    jobs: int,
+    as_json: bool,
+    **demanded: Any,
+) -> None:
     """Verify records: PATHS are record files or folders of them.
 
     Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
@@ -50,12 +61,15 @@ def audit_command(paths: tuple[Path, ...], keys: tuple[str, ...], jobs: int, as_
     are checked its record, with every pairing, ruling and bye, each result against the match's own record, the
     standings and the ledger; and that no record is missing and none was added.
 
+    With --heads, every head that was published of these records must be that of one of their lines; of a folder, all
+    heads of the file must be found, so that no record of which heads were published can be missing.
+
     Without --key a record is held to the key that it names itself: whoever forged all of it could have named his own.
 
     Exit status: 0 all hold, 1 one does not, 2 used wrongly, 3 the auditor itself failed: its traceback is on stderr,
     and that accuses no record.
     """
-    demands = Demands(keys, **demanded)
+    demands = Demands(keys, published=by_record(published), **demanded)
     with own_faults("the auditor itself failed, which accuses no record"), progress("auditing", as_json) as advance:
 
         def _seen(report: RecordReport, total: int) -> None:
@@ -119,10 +133,22 @@ def _show_folders(report: AuditReport) -> None:
     for head in report.missing_heads:
         text = f"expected a line with the hash {escape(head)} in a record that holds; found none"
         out.print(f"[red]BROKEN[/]  {text}", highlight=False, soft_wrap=True)
+    if report.published:
+        out.say(f"{counted(report.published, 'published head')} of these records looked for")
+    for missing in report.missing_published:
+        _show_missing(missing)
     for unlisted in report.unlisted:
         records = counted(unlisted.records, "record")
         text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
         out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")
+
+
+def _show_missing(heads: MissingHeads) -> None:
+    first, published = heads.first, counted(heads.published, "published head")
+    out.print(f"[red]BROKEN[/]  {escape(printable(heads.record))}", highlight=False, soft_wrap=True)
+    line = f"line {first.line + 1} with the hash {first.head}, published {printable(first.at)}"
+    out.say(f"  expected a record that has {line}")
+    out.say(f"  found    none that holds; {heads.missing} of {published} missing")
 
 
 def _show_tournament(tournament: SoundTournament, what: str) -> None:

@@ -3,6 +3,7 @@
 import rich_click as click
 
 from ...record.key_file import parse_head, parse_public
+from ..common import EXISTING_FILE
 
 keys_option = click.option(
     "--key",
@@ -11,6 +12,13 @@ keys_option = click.option(
     metavar="KEY",
     multiple=True,
     help="Public key that must have sealed them: 64 hex digits, or a file.",
+)
+published_option = click.option(
+    "--heads",
+    "published",
+    type=EXISTING_FILE,
+    multiple=True,
+    help="File of heads that `referee play --heads FILE` published: the records must have them all.",
 )
 heads_option = click.option(
     "--head",

@@ -38,6 +38,11 @@ _DIAGNOSTICS = click.option(
     type=FILE,
     help="Add what happens at the edges (connections, stalls, expulsions) to FILE, as lines of JSON.",
 )
+_HEADS = click.option(
+    "--heads",
+    type=FILE,
+    help="Add the hash of each line of a record to FILE as it is written, for whoever wants to keep it: lines of JSON.",
+)
 _METRICS = click.option(
     "--metrics",
     metavar="ENDPOINT",
@@ -53,9 +58,9 @@ confinement_options = grouped("running", _options, _SANDBOX, _MEMORY)
 """For commands that start programs and seal nothing."""
 key_options = grouped("running", _options, _KEY)
 """For commands that seal records, and do nothing else of these."""
-sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _METRICS)
+sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _HEADS, _METRICS)
 """For commands whose programs are held to what a file says."""
-referee_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, _DIAGNOSTICS, _METRICS)
+referee_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, _DIAGNOSTICS, _HEADS, _METRICS)
 """For commands that start programs and seal records."""
 
 

@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred
 from ... import __version__
 from ...games.base import Game
 from ...launch import PlayerError, Program
-from ...match.commands import Command, ExpelSeat, Result
-from ...match.events import Event
+from ...match.commands import ExpelSeat, Result
 from ...match.machine import Match
+from ...observers import MatchStep, Observer
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
@@ -261,11 +261,11 @@ class MatchHost:
         writer = self._new_record(match) if resumed is None else resumed.writer
         observers, lender = self._services.observers, self._services.lender
 
-        def _step(event: Event, commands: tuple[Command, ...]) -> None:
-            for command in commands:
+        def _step(step: MatchStep) -> None:
+            for command in step.commands:
                 if isinstance(command, ExpelSeat) and command.seat in programs:
                     programs[command.seat].end()  # what it still does would only be in the others' way
-            observers.stepped(event, commands, match)
+            observers.tell(Observer.match_stepped, step)
 
         players = SeatedPlayers(
             links=links,

@@ -21,6 +21,7 @@ from ...launch import Program
 from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
+from ...observers import MatchStep
 from ...record.writer import NotWritten, RecordWriter
 from ..links.lobby import Absence
 from ..links.outgoing import message_of
@@ -35,7 +36,7 @@ EXIT_S = 0.5
 MAX_RETURNS = 20
 """How often a seat may come back: each time costs lines of the record, and nobody's cable is that bad."""
 
-OnStep = Callable[[e.Event, tuple[c.Command, ...]], None]
+OnStep = Callable[[MatchStep], None]
 
 
 class MatchPaused(RefereeError):
@@ -89,7 +90,7 @@ class MatchRunner:
         lag: LoopLag,
         *,
         last_ms: float = 0.0,
-        on_step: OnStep = lambda event, commands: None,
+        on_step: OnStep = lambda step: None,
     ) -> None:
         self.match = match
         self.done: Deferred[c.Result] = Deferred()
@@ -300,11 +301,12 @@ class MatchRunner:
         if isinstance(event, e.Answer) and not any(isinstance(command, c.ExpelSeat) for command in commands):
             event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
         self._writer.write_step(event, commands)
+        step = MatchStep.of(event, commands, self.match, (self._writer.count - 1, self._writer.head))
         for command in commands:
-            self._carry_out(command)
-        self._on_step(event, commands)
+            self._carry_out(command, step.hash)
+        self._on_step(step)
 
-    def _carry_out(self, command: c.Command) -> None:
+    def _carry_out(self, command: c.Command, head: str) -> None:
         if isinstance(command, c.CloseMatch):
             self._finish(command.result)
             return
@@ -315,7 +317,7 @@ class MatchRunner:
         if isinstance(command, c.ExtendLimit):
             self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
             return
-        message = message_of(command, self.match, self._players.tokens, self._writer.head)
+        message = message_of(command, self.match, self._players.tokens, head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
             link.expel(message)

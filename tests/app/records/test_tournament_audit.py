@@ -8,13 +8,23 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from referee.app.records.audit import audit_paths
-from referee.app.records.audit_reports import AuditReport, BrokenTournament, Demands, Equivocation, SoundTournament
+from referee.app.records.audit_reports import (
+    AuditReport,
+    BrokenTournament,
+    Demands,
+    Equivocation,
+    MissingHeads,
+    SoundTournament,
+)
 from referee.ledger.ledger import FILE as LEDGER
 from referee.ledger.ledger import Ledger, url_of
 from referee.match.events import RefereeFailed
 from referee.plugins import find_game, installed
+from referee.record.published_heads import PublishedHead
+from referee.record.reader import read_chain
 from referee.record.redacted import redacted_lines
 from referee.record.resume import reopen
 from referee.record.seal import Sealer
@@ -156,6 +166,42 @@ def test_heads_are_looked_for_in_all_records(folder: Path) -> None:
     report = audited(folder, heads=(*heads, "a" * 64))
     assert (report.holds, report.missing_heads) == (False, ["a" * 64])
     assert audited(folder / "cup.jsonl", heads=(of_match,)).missing_heads == [of_match]
+
+
+def published_of(folder: Path) -> dict[str, list[PublishedHead]]:
+    """Return all heads of a folder's records, as they might have been published."""
+    return {
+        path.stem: [
+            PublishedHead(at=AT, record=path.stem, line=number, head=line.hash)
+            for number, line in enumerate(read_chain(path).lines)
+        ]
+        for path in folder.glob("*.jsonl")
+    }
+
+
+def test_published_heads_are_looked_for_in_their_records(folder: Path) -> None:
+    """All of them in a folder; in single files those of these files."""
+    published = published_of(folder)
+    report = audited(folder, published=published)
+    assert (report.holds, report.published) == (True, sum(map(len, published.values())))
+    report = audited(folder / "cup.jsonl", published=published)
+    assert (report.holds, report.published) == (True, len(published["cup"]))
+
+
+def test_a_record_that_was_written_anew_shows_against_published_heads(folder: Path) -> None:
+    """The first line that it has not is named; so is a record that is not there, and one under another name."""
+    published = published_of(folder)
+    kept = published["cup-00001"]
+    other = [replace(head, head="a" * 64) if head.line in (3, 5) else head for head in kept]
+    for path in (folder, folder / "cup-00001.jsonl"):
+        report = audited(path, published=published | {"cup-00001": other})
+        assert not report.holds
+        assert report.missing_published == [
+            MissingHeads(record="cup-00001", missing=2, published=len(kept), first=other[3])
+        ]
+    for name in ("cup-00009", "cup-00002"):
+        report = audited(folder, published={name: kept})
+        assert [(missing.record, missing.missing) for missing in report.missing_published] == [(name, len(kept))]
 
 
 @pytest.mark.forges

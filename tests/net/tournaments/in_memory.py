@@ -2,7 +2,7 @@
 
 import json
 import resource
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -157,11 +157,13 @@ class Told(Observer):
 class InMemoryTournament:
     """A tournament under a runner; what is on record already is gone on with."""
 
-    def __init__(self, folder: Path, spec: TournamentSpec, **settings: Any) -> None:
+    def __init__(
+        self, folder: Path, spec: TournamentSpec, *, observers: Sequence[Observer] = (), **settings: Any
+    ) -> None:
         self.path = folder / f"{spec.name}.jsonl"
         self.loop = Loop()
         self.told = Told(self.path)
-        self.observers = Observers(self.told)
+        self.observers = Observers(self.told, *observers)
         self.tournament = tournament_of(spec)
         self.writer = self._writer(spec)
         self.recorder = Recorder(self.tournament, self.writer, self.observers, lambda: AT)

@@ -1,0 +1,57 @@
+"""Publishes the heads of running records as they come, so that anybody can keep them."""
+
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+from ..clock import wall_clock
+from ..record.published_heads import PublishedHead, append_heads
+from ..tournament.commands import TakenStep
+from ..tournament.spec import TournamentSpec
+from .base import MatchStep, Observer
+
+
+class HeadLog(Observer):
+    """A file of published heads: one line for each event of a match or a tournament, flushed at once.
+
+    Args:
+        path: the file; lines are added to it.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = append_heads(path)
+        self._tournament = ""
+
+    def __exit__(self, *_exc: object) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Write a line.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        self._publish(step.setup.match, step.line, step.hash)
+
+    def tournament_founded(self, spec: TournamentSpec, salt: str, key: str) -> None:
+        """Keep whose steps follow."""
+        self._tournament = spec.name
+
+    def tournament_stepped(self, step: TakenStep) -> None:
+        """Write a line, unless that was done when the step was taken.
+
+        Raises:
+            OSError: it can't be written.
+        """
+        if not step.is_recalled:
+            self._publish(self._tournament, step.line, step.hash)
+
+    def _publish(self, record: str, line: int, head: str) -> None:
+        published = PublishedHead(at=wall_clock(), record=record, line=line, head=head)
+        self._file.write(msgspec.json.encode(published) + b"\n")
+        self._file.flush()

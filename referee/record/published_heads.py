@@ -1,0 +1,89 @@
+"""The heads of running records that were published: a file of JSON lines, which anybody may keep a copy of.
+
+Who keeps one can tell later that a record was changed, cut off or written anew; the hash says of which line it is.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from protocol.messages import Count, Hex32
+
+from ..errors import BadRequest
+from ..files.small import read_small
+
+MAX_FILE_BYTES = 1 << 30
+"""Some million lines of records; it is to be held in memory, and whoever audits has it from anywhere."""
+
+_MAX_LINE_BYTES = 4096
+"""Names are short; so much is looked at of what a referee that died left of its last line."""
+
+
+class BadHeads(BadRequest):
+    """A file that is none of published heads; the text says where and why."""
+
+
+class PublishedHead(Struct, frozen=True, kw_only=True):
+    """That a record had a line."""
+
+    at: str
+    """The time of day in UTC; for people, nothing follows from it."""
+    record: str
+    """Name of its match or tournament."""
+    line: Count
+    """Its number, from 0."""
+    head: Hex32
+    """Its hash: the head of the record then."""
+
+
+def append_heads(path: Path) -> BinaryIO:
+    """Open a file for further heads behind those that it has; a last line that is not whole is cut off.
+
+    Raises:
+        OSError: it can't be opened.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("a+b")
+    size_bytes = file.tell()
+    file.seek(max(size_bytes - _MAX_LINE_BYTES, 0))
+    file.truncate(size_bytes - len(file.read().rpartition(b"\n")[2]))
+    return file
+
+
+def by_record(paths: Iterable[Path]) -> dict[str, list[PublishedHead]]:
+    """Read files of published heads.
+
+    Returns:
+        Match or tournament -> the heads of its record.
+
+    Raises:
+        BadHeads: as read_heads does.
+    """
+    found: dict[str, list[PublishedHead]] = {}
+    for path in paths:
+        for head in read_heads(path):
+            found.setdefault(head.record, []).append(head)
+    return found
+
+
+def read_heads(path: Path) -> list[PublishedHead]:
+    """Read published heads; a last line that is not whole was being written when its referee died, and is left out.
+
+    Raises:
+        BadHeads: a line is none of published heads, or the file is too long or can't be read.
+    """
+    try:
+        data = read_small(path, MAX_FILE_BYTES)
+    except OSError as error:
+        raise BadHeads(f"{path}: {error.strerror}") from None
+    decoder = msgspec.json.Decoder(PublishedHead)
+    heads = []
+    for number, line in enumerate(data.split(b"\n")[:-1], 1):
+        try:
+            heads.append(decoder.decode(line))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise BadHeads(f"{path}, line {number}: no published head as --heads writes them: {error}") from None
+    return heads
