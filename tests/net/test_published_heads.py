@@ -26,13 +26,14 @@ def published(path: Path) -> list[tuple[str, int, str]]:
 def test_every_event_of_a_match_is_published(open_match: OpenMatch, tmp_path: Path) -> None:
     """Each head is that of its line; the header, the result and the seal are no events."""
     path = tmp_path / "heads.log"
-    running = open_match(observers=Observers(HeadLog(path)))
-    before = len(published(path))
-    running.ready()
-    assert len(published(path)) > before, "at once"
-    running.answer(0)
-    running.answer(1)
-    assert running.end().reason
+    with Observers(HeadLog(path)) as observers:
+        running = open_match(observers=observers)
+        before = len(published(path))
+        running.ready()
+        assert len(published(path)) > before, "at once"
+        running.answer(0)
+        running.answer(1)
+        assert running.end().reason
     lines = read_chain(running.path).lines
     steps = [("m1", number, line.hash) for number, line in enumerate(lines) if line.fields["kind"] == "step"]
     assert published(path) == steps
@@ -41,16 +42,17 @@ def test_every_event_of_a_match_is_published(open_match: OpenMatch, tmp_path: Pa
 def test_a_tournament_is_published_once(tmp_path: Path) -> None:
     """Its events are, when they happen; what is told again when it goes on was published before."""
     path = tmp_path / "heads.log"
-    tournament = InMemoryTournament(tmp_path, spec_of(4), observers=(HeadLog(path),))
-    tournament.observers.tell(Observer.tournament_founded, tournament.tournament.spec, "00", "0" * 64)
-    tournament.recorder.take(e.Begun(at=AT))
-    fixture = next(tournament.tournament.fixtures())
-    tournament.recorder.open(fixture)
-    tournament.recorder.close(closed(tournament.tournament, fixture.match, Random(1)).entry)
-    tournament.writer.close()
-    record = read_tournament(tournament.path)
-    for step in refold(record, tournament_of(spec_of(4)).handle):
-        tournament.observers.tell(Observer.tournament_stepped, step)
+    with HeadLog(path) as heads:
+        tournament = InMemoryTournament(tmp_path, spec_of(4), observers=(heads,))
+        tournament.observers.tell(Observer.tournament_founded, tournament.tournament.spec, "00", "0" * 64)
+        tournament.recorder.take(e.Begun(at=AT))
+        fixture = next(tournament.tournament.fixtures())
+        tournament.recorder.open(fixture)
+        tournament.recorder.close(closed(tournament.tournament, fixture.match, Random(1)).entry)
+        tournament.writer.close()
+        record = read_tournament(tournament.path)
+        for step in refold(record, tournament_of(spec_of(4)).handle):
+            tournament.observers.tell(Observer.tournament_stepped, step)
     steps = [("cup", number, line.hash) for number, line in enumerate(record.chain.lines) if number]
     assert published(path) == steps
 
