@@ -6,16 +6,18 @@ Whatever the program does wrong here is raised as Failed, with what was expected
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from protocol import Connection, ConnectionState, RemoteProtocolError, Role
 from protocol.frames import encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PREFIX_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Welcome
 
-from ..launch import Confinement, FileAccess, Invitation, Launch, Program
+from ..launch import Confinement, FileAccess, Invitation, Launch, Program, own_copy
 from ..launch.program import CLEAR_S, GRACE_S, PATIENCE_S
 from ..text import counted
 from .findings import Failed
@@ -98,10 +100,13 @@ class Session:
         self._listener, address = listening(path)
         invitation = Invitation(address=address, token=self.token, seed="5e" * 32 if is_launched else "")
         access = FileAccess(hidden=(folder,), socket=path)
+        self._held = ExitStack()
+        self._held.callback(self._listener.close)
         try:
+            access = replace(access, own_copy=self._held.enter_context(own_copy(launch, confinement, access)))
             self.program = Program(launch, invitation, folder / "output", loop.reactor, confinement, access)
         except BaseException:
-            self._listener.close()
+            self._held.close()
             raise
         self._began_s = loop.seconds()
 
@@ -376,4 +381,5 @@ class Session:
             self._wire.close()
         gone = self.program.end(_LAST_WORDS_S)
         self.loop.wait(lambda: gone.called, _LAST_WORDS_S + GRACE_S + CLEAR_S)
+        self._held.close()
         _ = self.printed

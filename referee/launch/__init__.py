@@ -3,6 +3,7 @@
 from .build import BUILDS, Builds, content_hash
 from .file_view import FileAccess
 from .limits import MEMORY_MIB, ProgramLimits
+from .own_copy import is_copied, own_copy
 from .player_spec import (
     Launch,
     PlayerError,
@@ -33,7 +34,9 @@ __all__ = [
     "ProgramLimits",
     "content_hash",
     "house_launch",
+    "is_copied",
     "no_folder",
+    "own_copy",
     "parse_player",
     "read_folder",
     "resolved",

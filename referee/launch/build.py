@@ -21,10 +21,10 @@ from pathlib import Path
 
 import msgspec
 
-from ..files.copies import LeftOut, carry_over, copied, marks
+from ..files.copies import carry_over, copied, marks
 from ..files.tree import TreeNode, walk
 from .build_folder import Job, build_job
-from .file_view import private_folders
+from .file_view import private_to
 from .limits import BUILD_LIMITS
 from .output import Tail
 from .player_spec import Launch, PlayerError, refuse_escapes, telling_whose
@@ -114,7 +114,7 @@ class Builds:
     def _run(self, launch: Launch, log: Path, private: Path) -> None:
         tail = Tail()
         is_boxed = self._confinement.sandbox is not None
-        left_out = self._private_to(launch)
+        left_out = private_to(launch.where, self._confinement.hidden, self._confinement.private_names)
         with build_job(launch, self._confinement, private.absolute()) as job:
             with telling_whose(launch.place, "copied", is_disk=not is_boxed):
                 copied(launch.place, job.folder, left_out=left_out, owner=job.owner)
@@ -128,17 +128,6 @@ class Builds:
             refuse_escapes(launch.place, job.folder)
             with telling_whose(launch.place, "given what its build made"):
                 carry_over(job.folder, launch.place, before, left_out=left_out)
-
-    def _private_to(self, launch: Launch) -> LeftOut:
-        """Return what tells which parts of a folder are none of its player's: what is hidden or private in it."""
-        where = launch.where.resolve()
-        hidden = {path.resolve() for path in self._confinement.hidden}
-        private = {path for path in hidden if path.is_relative_to(where)}
-        private_names = self._confinement.private_names
-        for folder in private_folders(where, hidden, private_names):
-            private |= {folder / name for name in private_names(folder)}
-        inside = {str(path.relative_to(where)) for path in private}
-        return lambda node: node.path in inside
 
     def _awaited(self, job: Job, tail: Tail) -> str | None:
         """Let a build run to its end; return None if it went well, else how it ended."""

@@ -14,8 +14,8 @@ from .sandbox import MORE_KEYS, NoSandboxError, find_sandbox
 from .starting import ends_with_this_process, join_new_keyring
 from .system_calls import REFUSALS
 
-FILES_A_PLAYER = 4
-"""Its connection, the pipe of its output, the pipe's other end and its process's while it starts."""
+FILES_A_PLAYER = 5
+"""Its connection, its folder's lock, the pipe of its output, the pipe's other end and its process's while it starts."""
 OWN_FILES = 64
 """What the referee itself has open: its libraries, records, sockets."""
 PLAYERS = 64

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..files.copies import LeftOut
 from .player_spec import Launch, PlayerError
 from .visible_paths import is_shared, is_within, named, own_runtime, runtimes
 
@@ -43,6 +44,8 @@ class FileAccess(Struct, frozen=True, kw_only=True):
     """Folders of other players, hidden as well unless the program runs in them or its command line names them."""
     socket: Path | None = None
     """The referee's, for a program in a sandbox."""
+    own_copy: Path | None = None
+    """What it is shown in the place of its folder; None: that itself."""
 
 
 class Workspace(Struct, frozen=True, kw_only=True):
@@ -70,7 +73,9 @@ class FileView(Struct, frozen=True, kw_only=True):
     socket: Path | None = None
     """The referee's; None: there is none."""
     workspace: Workspace | None = None
-    """What is in the place of the working directory; None: that itself, to read."""
+    """What is in the place of the working directory, to be written to; None: that itself, or a copy, to read."""
+    own_copy: Path | None = None
+    """What is in the place of the working directory, to read; None: that itself, or a workspace."""
 
 
 def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView:
@@ -92,8 +97,8 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
             raise PlayerError(f"{detail}; keep records and players apart (--logs), or use --sandbox off")
     theirs = [folder for folder in access.others if not any(path.is_relative_to(folder) for path in own)]
     covered = {path.resolve() for path in (*access.hidden, *theirs)}
-    private = {folder for path in own for folder in private_folders(path.resolve(), covered, access.private_names)}
-    places = [path.resolve() for path in own]
+    places = [path.resolve() for path in own] if access.own_copy is None else []  # a copy has nothing private
+    private = {folder for path in places for folder in private_folders(path, covered, access.private_names)}
     away, sifted = _covered_and_sifted(private, places)
     sifted |= {folder for folder in _to_be_written(covered) if is_within(folder, places) and folder not in away}
     shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
@@ -103,7 +108,25 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
         hidden=(*access.hidden, *theirs, *_outermost(away, sifted)),
         sifted={folder: _sifted(folder, covered | away, launch.name, access) for folder in sorted(sifted)},
         socket=access.socket,
+        own_copy=access.own_copy,
     )
+
+
+def private_to(folder: Path, hidden: Iterable[Path], private_names: PrivateNames) -> LeftOut:
+    """Return what tells which parts of a player's folder are none of its player's: what is hidden or private in it.
+
+    Args:
+        folder: the player's.
+        hidden: what it may not read, wherever that is.
+        private_names: tells what is private.
+    """
+    where = folder.resolve()
+    covered = {path.resolve() for path in hidden}
+    private = {path for path in covered if path.is_relative_to(where)}
+    for within in private_folders(where, covered, private_names):
+        private |= {within / name for name in private_names(within)}
+    inside = {str(path.relative_to(where)) for path in private}
+    return lambda node: node.path in inside
 
 
 def private_folders(

@@ -148,13 +148,9 @@ def _places(view: FileView) -> Iterator[str]:
     What a program is not shown needs no cover, and gets none: covers need a place.
     """
     steps = {path: (*_passable(path), "--ro-bind", str(path), str(path)) for path in view.shown}
-    if view.workspace is not None:
-        size = ("--size", str(view.workspace.size_bytes))
-        steps[view.where] = (*_passable(view.where), *size, "--tmpfs", str(view.where))
-    elif not is_within(view.where, view.shown):
-        steps[view.where] = ("--dir", str(view.where))
+    steps |= _working_directory(view)
     real = {path: path.resolve() for path in view.shown if path.is_dir()}
-    if view.workspace is not None:
+    if view.workspace is not None or view.own_copy is not None:
         real.pop(view.where, None)  # it has only what is copied into it
     real |= {path: path for path in map(Path, SYSTEM)}
     closed = []
@@ -171,6 +167,16 @@ def _places(view: FileView) -> Iterator[str]:
         yield from steps[path]
     for path in sorted(closed):
         yield from ("--remount-ro", str(path))
+
+
+def _working_directory(view: FileView) -> dict[Path, tuple[str, ...]]:
+    """Return the step that shows the working directory, unless it is shown with the rest."""
+    where = str(view.where)
+    if view.own_copy is not None:
+        return {view.where: (*_passable(view.where), "--ro-bind", str(view.own_copy), where)}
+    if view.workspace is not None:
+        return {view.where: (*_passable(view.where), "--size", str(view.workspace.size_bytes), "--tmpfs", where)}
+    return {} if is_within(view.where, view.shown) else {view.where: ("--dir", where)}
 
 
 def _inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:

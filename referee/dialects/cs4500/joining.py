@@ -19,7 +19,7 @@ from protocol.messages import Ack, End, Message, Move, Offer, Ready, Start, Time
 
 from ...games.base import Game, MalformedMove
 from ...hookspecs import Joined
-from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
+from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, own_copy
 from ...net.links.addresses import Ports, endpoint_of
 from ...net.links.patience import Patience
 from ...net.links.player_protocol import LinkFactory, PlayerLink
@@ -184,9 +184,13 @@ async def join(
     """
     asked, token, lag, ports = CourseTerms(**terms), secrets.token_hex(32), LoopLag(reactor, now), Ports()
     door = ReservedSeats(reactor, [token], asked.start_s, patience=Patience(reactor, lag))
-    with private_sockets(confinement, [0]) as sockets, lag.beating():
+    with (
+        private_sockets(confinement, [0]) as sockets,
+        own_copy(launch, confinement, FileAccess()) as copy,
+        lag.beating(),
+    ):
         socket = sockets.get(0)
-        access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket)
+        access = FileAccess(hidden=() if socket is None else (socket.parent,), socket=socket, own_copy=copy)
         endpoint = LOCAL if socket is None else endpoint_of(socket)
         try:
             address = await ports.open(reactor, [endpoint], LinkFactory(door, reactor, now))

@@ -148,33 +148,34 @@ class MatchHost:
         tokens = self._tokens(match)
         names, start_s = match.setup.names, match.setup.time.start_ms / 1000
         may_return, patience = not occupants, self._patience
-        door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
-        lender = self._services.lender
-        if lender is not None:
-            lender.playing[self.match_name] = door
         match_programs = MatchPrograms(match, occupants, tokens, self._settings.folder, self._reactor, self._services)
-        with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._lag.beating():
-            ports = Ports()
-            door.origins = {str(socket): seat for seat, socket in sockets.items()}
-            try:
-                await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
-                match_programs.start(door, self._address, sockets, is_patient=is_patient)
-                self._seat(door, match, occupants)
-                started = counted(len(match_programs.programs), "program")
-                self._note("reported", text=f"{started} started; the referee listens on {self._address}")
-                links = await door.done
-                missing = None if resumed is None else _missing(match, occupants, door)
-                if missing is not None and not is_patient:
-                    raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
-                if not (may_return and self._settings.come_back_s):
-                    ports.stop()
-                return await self._run(match, links, door, match_programs.programs, resumed, missing)
-            finally:
-                door.close()
-                if lender is not None:
-                    lender.playing.pop(self.match_name, None)
-                await match_programs.dismiss()
-                await ports.stopped()
+        async with match_programs.own_folders():
+            door = ReservedSeats(self._reactor, tokens, start_s, names=names, may_return=may_return, patience=patience)
+            lender = self._services.lender
+            if lender is not None:
+                lender.playing[self.match_name] = door
+            with private_sockets(self._services.confinement, match_programs.seats) as sockets, self._lag.beating():
+                ports = Ports()
+                door.origins = {str(socket): seat for seat, socket in sockets.items()}
+                try:
+                    await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
+                    match_programs.start(door, self._address, sockets, is_patient=is_patient)
+                    self._seat(door, match, occupants)
+                    started = counted(len(match_programs.programs), "program")
+                    self._note("reported", text=f"{started} started; the referee listens on {self._address}")
+                    links = await door.done
+                    missing = None if resumed is None else _missing(match, occupants, door)
+                    if missing is not None and not is_patient:
+                        raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
+                    if not (may_return and self._settings.come_back_s):
+                        ports.stop()
+                    return await self._run(match, links, door, match_programs.programs, resumed, missing)
+                finally:
+                    door.close()
+                    if lender is not None:
+                        lender.playing.pop(self.match_name, None)
+                    await match_programs.dismiss()
+                    await ports.stopped()
 
     def _seat(self, door: ReservedSeats, match: Match, occupants: Sequence[Occupant]) -> None:
         """Seat who is here, and wait for nobody who is out or can't come."""

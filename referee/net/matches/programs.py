@@ -1,16 +1,17 @@
 """The programs of one match: starts them with the address and the token of their seat, and ends them."""
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.threads import deferToThreadPool
 
 from ... import chance
 from ...files.scratch import scratch
-from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program
+from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, is_copied, own_copy
 from ...match.machine import Match
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
@@ -52,6 +53,8 @@ class MatchPrograms:
     ) -> None:
         self.programs: dict[int, Program] = {}
         """By seat."""
+        self._copies: dict[int, Path | PlayerError | None] = {}
+        """By seat: what a program is shown in the place of its folder, or why there is none."""
         self._match = match
         self._launches = {seat: occupant for seat, occupant in enumerate(occupants) if isinstance(occupant, Launch)}
         self._tokens = tokens
@@ -64,6 +67,29 @@ class MatchPrograms:
     def seats(self) -> Collection[int]:
         """The seats that programs are started for."""
         return self._launches.keys()
+
+    @contextlib.asynccontextmanager
+    async def own_folders(self) -> AsyncIterator[None]:
+        """Keep a copy of each program's folder for this match alone.
+
+        Copies are made and removed in a thread: they may be large, and other matches go on meanwhile.
+
+        Raises:
+            OSError: the disk can't take one.
+        """
+        pool, held = self._reactor.getThreadPool, contextlib.ExitStack()
+        try:
+            for seat, launch in self._launches.items():
+                if is_copied(launch, self._confinement) and not self._match.is_out(seat):
+                    copying = own_copy(launch, self._confinement, self._access())
+                    try:
+                        self._copies[seat] = await deferToThreadPool(self._reactor, pool(), held.enter_context, copying)
+                    except PlayerError as error:
+                        self._copies[seat] = error
+            yield
+        finally:
+            if self._copies:
+                await deferToThreadPool(self._reactor, pool(), held.close)
 
     def start(self, door: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
         """Start every program whose seat is still in the match.
@@ -94,15 +120,22 @@ class MatchPrograms:
         launch, match = self._launches[seat], self._match.setup.match
         seed = chance.player_seed(self._match.seed, seat).hex()
         invitation = Invitation(address=address, token=self._tokens[seat], seed=seed)
-        access = FileAccess(
-            hidden=(self._records,) if socket is None else (self._records, socket.parent),
-            others=tuple(other.where for other in self._launches.values() if other.folder is not None),
-            socket=socket,
-        )
+        access = self._access(seat, socket)
         self._records.mkdir(parents=True, exist_ok=True)
         output = output_path(self._records, match, seat, launch.name)
         self._note("program-started", match=match, seat=seat, name=launch.name)
         return Program(launch, invitation, output, self._reactor, self._confinement, access)
+
+    def _access(self, seat: int | None = None, socket: Path | None = None) -> FileAccess:
+        copy = None if seat is None else self._copies.get(seat)
+        if isinstance(copy, PlayerError):
+            raise copy
+        return FileAccess(
+            hidden=(self._records,) if socket is None else (self._records, socket.parent),
+            others=tuple(other.where for other in self._launches.values() if other.folder is not None),
+            socket=socket,
+            own_copy=copy,
+        )
 
     def _vacate(self, status: str, door: ReservedSeats, seat: int, program: Program) -> str:
         """Give up a seat whose program has ended."""

@@ -1,0 +1,52 @@
+"""A copy of a player's folder that one program is shown, in one match: nothing of it is shared with another's.
+
+What the kernel keeps with a file, such as what of it is in memory, would otherwise be seen by the player's other seats,
+and by its next match.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..files.copies import copied
+from ..files.scratch import scratch
+from ..files.tree import opened_folder
+from .file_view import FileAccess, private_to
+from .player_spec import Launch, telling_whose
+from .program import Confinement
+from .visible_paths import is_shared
+
+
+def is_copied(launch: Launch, confinement: Confinement) -> bool:
+    """Tell whether a program is shown a copy: in a sandbox, unless its folder is none of the player's own."""
+    return confinement.sandbox is not None and launch.folder is not None and not is_shared(launch.where)
+
+
+@contextmanager
+def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> Iterator[Path | None]:
+    """Copy a player's folder, and remove the copy at the end; a killed referee's is removed when one is next made.
+
+    Args:
+        launch: the player.
+        confinement: what its program is held to.
+        access: what it may not read: that is not copied.
+
+    Returns:
+        The copy; None if the program is shown its files themselves.
+
+    Raises:
+        PlayerError: the folder can't be copied.
+        OSError: the disk can't take the copy.
+    """
+    if not is_copied(launch, confinement):
+        yield None
+        return
+    theirs = (folder for folder in access.others if not launch.where.is_relative_to(folder))
+    hidden = (*confinement.hidden, *access.hidden, *theirs)
+    left_out = private_to(launch.where, hidden, confinement.private_names)
+    with scratch("player") as above:
+        folder = above / "copy"
+        folder.mkdir()
+        with opened_folder(folder) as target, telling_whose(launch.place, "copied"):
+            copied(launch.place, target, left_out=left_out)
+        yield folder
