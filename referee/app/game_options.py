@@ -45,5 +45,5 @@ def _read_toml(name: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(read_small(path).decode())
     except OSError as error:
         raise BadRequest(f"--option {name} takes the path of a TOML file: {path}: {error.strerror}") from None
-    except ValueError as error:  # TOML that is none, or no UTF-8
+    except (ValueError, RecursionError) as error:  # TOML that is none or too deep, or no UTF-8
         raise BadRequest(f"--option {name}: {path} is no TOML: {error}") from None

@@ -34,7 +34,7 @@ def read_json(path: Path, kind: type[T], remedy: str) -> T | None:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except FileNotFoundError:
         return None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadJsonFile(f"{path}: {error}; {remedy}") from None
 
 

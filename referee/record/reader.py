@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..errors import DoesNotHold
+from ..match.events import SeatEvent
 from ..text import visible
 from .schema import (
     FIRST_PREV,
@@ -202,6 +203,7 @@ def read_record(path: Path) -> Record:
     for number, line in enumerate(others, 2):
         if not isinstance(line, RecordedStep):
             raise RecordError(path, number, "an event with its commands", f"a line of kind {_kind(line)}")
+        check_seats(path, number, line, len(header.setup.names))
         steps.append(line)
     if seal is not None and result is None:
         raise RecordError(path, len(chain.lines), "a result before the seal", "none")
@@ -209,6 +211,19 @@ def read_record(path: Path) -> Record:
         raise RecordError(path, len(chain.lines) + 1, "nothing more", f"{len(chain.rest)} bytes")
     check_seal(chain)
     return Record(path, header, tuple(steps), result, seal, chain)
+
+
+def check_seats(path: Path, number: int, step: RecordedStep, seats: int) -> None:
+    """Check that a step speaks of seats that there are: whoever reads a record looks their names up.
+
+    Raises:
+        RecordError: it speaks of another one.
+    """
+    told = [step.event.seat] if isinstance(step.event, SeatEvent) else []
+    told += [seat for command in step.commands if (seat := command.get("seat")) is not None]
+    for seat in told:
+        if not 0 <= seat < seats:
+            raise RecordError(path, number, f"a seat from 0 to {seats - 1}", f"seat {seat}")
 
 
 def _popped(lines: list[AnyLine], kind: type[T]) -> T | None:

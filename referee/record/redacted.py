@@ -13,7 +13,8 @@ from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
 from .audit.evidence import FindWire, no_dialects
 from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
-from .redacted_forms import check_forms
+from .redacted_checks import check_visible
+from .redacted_forms import record_as_shown
 from .redaction import OPEN, hidden_fields
 from .schema import BadLine, Header, encode_line, header_of
 
@@ -87,16 +88,23 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     check_key(path, 1, header.key, keys)
     check_seal(chain)
     check_heads(chain, heads)
-    check_forms(chain, len(header.setup.names))  # so what is hidden can be looked for
-    return Redaction(header, _seat_of(chain, header), chain)
+    record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
+    seat = _seat_of(chain, header)
+    check_visible(record)
+    return Redaction(header, seat, chain)
 
 
 def _seat_of(chain: Chain, header: Header) -> int:
-    """Return the seat whose fields, and no others, every line shows: hiding more would hide what a line is about."""
+    """Return the seat whose fields, and no others, every line shows in their order, with its views.
+
+    To hide more would be to hide what a line is about.
+    """
     seats = set(range(len(header.setup.names)))
     for number, line in enumerate(chain.lines, 1):
-        shown, hidden = set(line.opened), hidden_fields(line.fields)
-        seats = {seat for seat in seats if shown == {field.path for field in hidden if field.seat == seat}}
+        shown, hidden = line.opened, hidden_fields(line.fields)
+        seats = {seat for seat in seats if shown == tuple(field.path for field in hidden if field.seat == seat)}
+        if [*line.shown] != [path for path in shown if path.endswith(".view")]:
+            raise RecordError(chain.path, number, "each view, and no other", ", ".join(line.shown)[:200] or "none")
         if not seats:
             found = ", ".join(line.opened)[:200] or "nothing"
             raise RecordError(chain.path, number, "shown all that one seat may see, and nothing else", found)

@@ -8,58 +8,98 @@ from typing import Any
 
 import msgspec
 
-from ..match.fouls import Foul
-from .reader import Chain, RecordError
-from .redaction import HASH_KEY
-from .schema import BadLine, RecordedStep, ResultLine, forms
+from ..match.commands import CloseMatch, Command, ExpelSeat, ResumeSeat, SeatCommand
+from .reader import Chain, Record, RecordError, check_seats
+from .redaction import HASH_KEY, hidden_fields
+from .schema import BadLine, Header, PlainLine, RecordedStep, ResultLine, SealLine, check_form, typed
 
 _TEXT = "0" * 64
 """Stands for whatever is hidden: a seed, bytes in hex, what somebody said."""
 _HEX = re.compile("(?:[0-9a-f]{2})*")
+_HASH = re.compile("[0-9a-f]{64}")
+_KINDS: list[Any] = [*SeatCommand.__subclasses__(), CloseMatch]
+_COMMANDS: dict[str, type[Command]] = {kind.__struct_config__.tag: kind for kind in _KINDS}
 
 
-def check_forms(chain: Chain, seats: int) -> None:
-    """Check that the lines behind the header have the form of a record's, as far as they are shown.
+def record_as_shown(chain: Chain, header: Header) -> Record:
+    """Return a redacted record, with stand-ins for what is hidden in events and results; nothing follows from those.
+
+    Args:
+        chain: its lines; the last one is a seal that was checked.
+        header: the first one.
 
     Raises:
-        RecordError: the first one that has not.
+        RecordError: the first line that has not the form of a record's, as far as it is shown.
     """
-    kinds = ["header", *["step"] * (len(chain.lines) - 3), "result", "seal"]
-    for number, (line, kind) in enumerate(zip(chain.lines, kinds, strict=False), 1):
+    kinds = ["step"] * (len(chain.lines) - 3) + ["result"]
+    steps, result, seats = [], None, len(header.setup.names)
+    for number, (line, kind) in enumerate(zip(chain.lines[1:-1], kinds, strict=False), 2):
         try:
-            _check_form(line.fields, kind, seats)
-        except (BadLine, msgspec.ValidationError, RecursionError, OverflowError) as error:
-            found = str(error) or type(error).__name__
-            raise RecordError(chain.path, number, f"a line of kind {kind}", found) from None
+            found = _typed(line, kind)
+        except (BadLine, msgspec.MsgspecError, RecursionError, OverflowError) as error:
+            raise RecordError(chain.path, number, f"a line of kind {kind}", str(error) or "too deep a line") from None
+        if isinstance(found, RecordedStep):
+            check_seats(chain.path, number, found, seats)
+            steps.append(found)
+        else:
+            result = found
+    if result is None or not len(result.result.scores) == len(result.result.used_ms) == len(result.nonces) == seats:
+        found_text = "none" if result is None else f"scores, times and nonces of other than {seats} seats"
+        raise RecordError(chain.path, len(chain.lines), "a line of kind result", found_text)
+    seal = typed(chain.lines[-1])
+    assert isinstance(seal, SealLine), "the last line was looked at"
+    return Record(chain.path, header, tuple(steps), result, seal, chain)
 
 
-def _check_form(fields: dict[str, Any], kind: str, seats: int) -> None:
-    """Refuse a line of another kind, or without the form of that; seal and header were checked before."""
+def _typed(line: PlainLine, kind: str) -> RecordedStep | ResultLine:
+    """Refuse a line of another kind, or without the form of that, or that hides what everybody may see."""
+    fields = line.fields
     if fields.get("kind") != kind:
         raise BadLine(f"kind {fields.get('kind')!r:.40}")
+    found: RecordedStep | ResultLine
     if kind == "step":
-        step = msgspec.convert({**fields, "event": _filled(fields.get("event"))}, RecordedStep)
-        forms(step)
-        for command in step.commands:
-            if "foul" in command:
-                _check_foul(command["foul"])
-    elif kind == "result":
-        result = fields.get("result")
-        fouls = result.get("fouls") if isinstance(result, dict) else None
-        if not isinstance(result, dict) or not isinstance(fouls, list):
-            raise BadLine("no result with its fouls")
-        plain = {**fields, "seed": _TEXT, "result": {**result, "fouls": [*map(_filled, fouls)]}}
-        told = msgspec.convert(plain, ResultLine).result
-        if not len(told.scores) == len(told.used_ms) == seats:
-            raise BadLine(f"scores and times of other than {seats} seats")
+        filled = {**fields, "event": _filled(fields.get("event"))}
+        found = msgspec.convert(filled, RecordedStep)
+        for command in found.commands:
+            _check_command(command)
+    else:
+        filled = {**_filled(fields), "result": _result_filled(fields.get("result"))}
+        found = msgspec.convert(filled, ResultLine)
+    check_form(filled, found)
+    hidden = hidden_fields(fields)
+    for field in hidden:
+        if field.path not in line.opened and not _is_veil(field.holder[field.name]):
+            raise BadLine(f"{field.path} neither hidden nor shown with its salt")
+    if len(hidden) != line.veils:
+        raise BadLine(f"{line.veils} hidden values, of {len(hidden)} that are to be hidden")
+    return found
 
 
-def _check_foul(foul: Any) -> None:
-    if not isinstance(foul, dict) or set(foul) != {*Foul.__struct_fields__}:
-        raise BadLine("a foul that lacks a field, or has one too many")
-    evidence = msgspec.convert(_filled(foul), Foul).evidence
-    if not _HEX.fullmatch(evidence):
+def _check_command(command: dict[str, Any]) -> None:
+    """Refuse a command that is none, or has another form than the referee writes."""
+    kind = command.get("command")
+    form = _COMMANDS.get(kind) if isinstance(kind, str) else None
+    if form is None:
+        raise BadLine(f"command {kind!r:.40}")
+    filled = _filled(command)
+    if isinstance(command.get("draws"), dict):
+        filled["draws"] = []
+    if form is ResumeSeat and "view" in filled:
+        filled["view"] = None  # msgspec reads no bytes that may be null; as a hidden field, it is looked at later
+    for name, fill in (("foul", _filled), ("result", _result_filled)):
+        if name in command:
+            filled[name] = fill(command[name])
+    data = msgspec.json.encode(filled)
+    found = msgspec.json.decode(data, type=form, strict=True)
+    if msgspec.json.encode(found) != data:
+        raise BadLine(f"{kind} with keys in another order, or too many, or numbers in another form")
+    if isinstance(found, ExpelSeat) and not _HEX.fullmatch(found.foul.evidence):
         raise BadLine("evidence that is not in hex")
+
+
+def _result_filled(result: Any) -> Any:
+    fouls = result.get("fouls") if isinstance(result, dict) else None
+    return {**result, "fouls": [*map(_filled, fouls)]} if isinstance(fouls, list) else result
 
 
 def _filled(holder: Any) -> Any:
@@ -67,3 +107,8 @@ def _filled(holder: Any) -> Any:
     if not isinstance(holder, dict):
         return holder
     return {key: _TEXT if isinstance(value, dict) and HASH_KEY in value else value for key, value in holder.items()}
+
+
+def _is_veil(value: Any) -> bool:
+    """Tell whether a value is nothing but the hash of a hidden one."""
+    return isinstance(value, dict) and list(value) == [HASH_KEY] and _HASH.fullmatch(str(value[HASH_KEY])) is not None

@@ -119,9 +119,15 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
     signature: Hex64
 
 
+_KEYS = ["n", "prev", "kind", "event", "commands"]
+"""Of a step."""
+_LEFT_OUT = ("folder", "context", "dialect")
+"""What a header does not have if it is null."""
 _HEADERS = ("header", "tournament")
 """Kinds of first lines: of the record of a match, and of a tournament."""
 AnyLine = Header | RecordedStep | ResultLine | SealLine
+_STAND_INS: dict[str, Any] = {"seed": "0" * 64, "programs": [], "folder": ""}
+"""For what is hidden in a header."""
 _BY_KIND: dict[Any, Any] = {kind.__struct_config__.tag: kind for kind in (Header, RecordedStep, ResultLine, SealLine)}
 """msgspec keeps what it knows of a struct, but looks through a bare union every time."""
 _SHOWING = (AskMove, StartSeat, ResumeSeat)
@@ -163,8 +169,13 @@ class PlainLine(NamedTuple):
     """Paths of the fields that were hidden and could be opened."""
     shown: dict[str, Any]
     """Views of a redacted record, by the path of their digest."""
-    is_redacted: bool
-    """Whether hidden fields could not be opened."""
+    veils: int
+    """How many fields are hidden in the line's core, opened or not."""
+
+    @property
+    def is_redacted(self) -> bool:
+        """Whether hidden fields could not be opened."""
+        return self.veils > len(self.opened)
 
 
 def read_line(data: bytes) -> PlainLine:
@@ -179,14 +190,15 @@ def read_line(data: bytes) -> PlainLine:
         if not isinstance(line, dict):
             raise BadLine("no JSON object")
         _check_format(line)
+        msgspec.msgpack.encode(line)  # all of it came from players or goes to them: no integer of over 64 bits does
         opened = line.pop(OPEN, {})
         core = _encoder.encode(line)
         if not isinstance(opened, dict) or data != (_with_open(core, opened) if opened else core):
             raise BadLine("not the one form of such a line")
         shown = reveal(line, opened) if opened else {}
-    except (msgspec.DecodeError, RecursionError, UnicodeError, BadRedaction) as error:
+    except (msgspec.DecodeError, RecursionError, UnicodeError, OverflowError, BadRedaction) as error:
         raise BadLine(str(error) or type(error).__name__) from None
-    return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(HASH_PREFIX) > len(opened))
+    return PlainLine(line, line_hash(core), tuple(opened), shown, core.count(HASH_PREFIX))
 
 
 def _check_format(line: dict[str, Any]) -> None:
@@ -209,7 +221,7 @@ def forms(step: RecordedStep) -> list[CommandForm]:
 
 
 def typed(line: PlainLine) -> AnyLine:
-    """Turn a plain line into one of the types above.
+    """Turn a plain line into one of the types above; of commands, the form is looked at as far as anybody reads them.
 
     Raises:
         BadLine: it is no line of a record, or something in it is still hidden, or is open that must be hidden.
@@ -228,19 +240,33 @@ def typed(line: PlainLine) -> AnyLine:
         raise BadLine("no line: RecursionError") from None
     if line.shown:
         raise BadLine("a view: only a redacted record shows one")
-    if line.opened != _to_be_hidden(fields, found):
+    check_form(fields, found)
+    if line.opened != tuple(place.path for place in hidden_fields(fields)):
         raise BadLine("fields that the line's core must hold as hashes stand there openly, or in another order")
     return found
 
 
-def _to_be_hidden(fields: dict[str, Any], line: AnyLine) -> tuple[str, ...]:
-    """Return the paths of what a line must hide; refuse commands that are none."""
-    try:
-        return tuple(place.path for place in hidden_fields(fields))
-    except (KeyError, TypeError, AttributeError):
-        if isinstance(line, RecordedStep):
-            forms(line)  # they are looked at only here, for that takes time: if they are in order, the fault is ours
-        raise
+def check_form(fields: dict[str, Any], line: AnyLine) -> None:
+    """Check that a line has its keys in their order, and its numbers in their form: a line has one form only.
+
+    Commands are looked at as far as anybody reads them before they are compared with those of the fold.
+
+    Args:
+        fields: of the line, plain.
+        line: what they were taken for.
+
+    Raises:
+        BadLine: they are in another order or another form, or one is there that is left out, or a command is none.
+    """
+    if isinstance(line, RecordedStep):  # its commands are plain, and to encode them would take time
+        forms(line)
+        is_formed = [*fields] == _KEYS and _encoder.encode(line.event) == _encoder.encode(fields["event"])
+    else:
+        plain = {"n": line.n, "prev": line.prev, **msgspec.to_builtins(line)}
+        expected = {key: value for key, value in plain.items() if value is not None or key not in _LEFT_OUT}
+        is_formed = _encoder.encode(expected) == _encoder.encode(fields)
+    if not is_formed:
+        raise BadLine("keys in another order, a number in another form, or a key that is left out where it is null")
 
 
 def header_of(line: PlainLine) -> Header:
@@ -249,11 +275,14 @@ def header_of(line: PlainLine) -> Header:
     Raises:
         BadLine: it is no header.
     """
-    hidden = {name: None for name in HEADER_HIDES if isinstance(line.fields.get(name), dict)}
+    hidden = {name: _STAND_INS[name] for name in HEADER_HIDES if isinstance(line.fields.get(name), dict)}
     try:
-        return msgspec.convert({**line.fields, **hidden}, Header, strict=True)
+        fields = {**line.fields, **hidden}
+        header = msgspec.convert(fields, Header, strict=True)
     except (msgspec.ValidationError, RecursionError) as error:
         raise BadLine(str(error) or type(error).__name__) from None
+    check_form(fields, header)
+    return replace(header, **dict.fromkeys(hidden))
 
 
 def line_hash(core: bytes) -> str:

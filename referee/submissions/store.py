@@ -270,7 +270,7 @@ class Store:
         """Return what the check of a version reported; None if there is none."""
         try:
             return msgspec.json.decode((self._folder(author, number) / _REPORT).read_bytes())
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
     # --- on the disk
@@ -287,7 +287,7 @@ class Store:
         path = self._folder(author, number) / _ENTRY
         try:
             return msgspec.json.decode(path.read_bytes(), type=HandedInVersion)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             text = f"{path} is not as it was written: {error}"
             raise StoreError(f"{text}; put its folder elsewhere, and have {author} hand it in again") from None
 

@@ -10,6 +10,7 @@ BENCHMARKS = (
     "fairness",
     "fuzz",
     "kills",
+    "mutations",
     "pairing",
     "ratings",
     "rules",

@@ -89,7 +89,7 @@ def test_a_line_that_is_none_is_named(tmp_path: Path, forge: Forge, kind: str) -
 def test_another_limit_for_nothing_is_explained(tmp_path: Path) -> None:
     """A forger may extend a limit that nobody had; whoever explains that does not stumble over it."""
     lines = lines_of(tmp_path, "illegal move", 1)
-    lines[1]["commands"] = [{"command": "extend-limit", "seat": 1, "limit_ms": 5.0}]
+    lines[1]["commands"][1] = {"command": "extend-limit", "seat": 1, "limit_ms": 5000.0}
     path = write(tmp_path / "m", lines)
     check_redacted(path)
     found = explain([read_line(line) for line in path.read_bytes().splitlines()], 1, QGame().rules)

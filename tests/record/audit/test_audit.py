@@ -78,11 +78,11 @@ HEADERS: tuple[tuple[str, tuple[str, ...], Any, str], ...] = (
     ("an unknown option", ("setup", "options"), {"bonus": 1}, NO_Q),
     ("an option of a wrong type", ("setup", "options"), {"q_bonus": "6"}, NO_Q),
     ("an option of a wrong value", ("setup", "options"), {"q_bonus": -1}, NO_Q),
-    ("a huge option", ("setup", "options"), {"q_bonus": 10**30}, NO_Q),
+    ("a huge option", ("setup", "options"), {"q_bonus": 10**30}, "a line of a record"),
     ("a position of no form", ("setup", "position"), [], NO_Q),
     ("a position of a wrong tile", ("setup", "position", "pile"), ["grey-cat"], NO_Q),
     ("a position of fewer seats", ("setup", "names"), ["a", "b", "c", "d"], NO_Q),
-    ("a position of more seats", ("setup", "names"), ["a", "b"], NO_Q),
+    ("a position of more seats", ("setup", "position", "players"), [{"score": 0, "hand": []}] * 4, NO_Q),
     ("another commitment", ("setup", "commitment"), chance.commitment(OTHER), NO_Q),
     ("another seed", ("seed",), OTHER.hex(), f"the seed of the result, {SEED.hex()}"),
 )

@@ -1,0 +1,124 @@
+"""What the visible fields of a redacted record must say together: instants, turns, fouls, result and nonces.
+
+Limits, used time and ranking are checked as those of a whole record are. From what is hidden, nothing is concluded.
+"""
+
+from typing import Any
+
+import msgspec
+
+from ..match import events as e
+from ..match.fouls import Cause, Foul, accused_of
+from .audit.checks import check_ranking
+from .audit.times import check_book
+from .reader import Record, RecordError
+from .schema import RecordedStep
+
+_PUBLIC = ("seat", "cause", "at_ms", "turn", "rule", "code")
+"""Of a foul, what everybody may see."""
+_ROUNDING_MS = 0.001
+_TIMED = (e.Answer, e.DeadlinePassed)
+_OF_ANSWERS = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
+
+
+def check_visible(record: Record) -> None:
+    """Check a redacted record as far as it says anything.
+
+    Args:
+        record: with stand-ins for what is hidden; see record_as_shown.
+
+    Raises:
+        RecordError: the first line that contradicts itself or another one.
+    """
+    _check_instants(record)
+    _check_turns(record)
+    _check_fouls(record)
+    check_book(record)
+    check_ranking(record)
+
+
+def _check_instants(record: Record) -> None:
+    """Check that instants are in order, and that nobody does anything who is out."""
+    last_ms, out = 0.0, set[int]()
+    for number, step in enumerate(record.steps, 2):
+        event = step.event
+        if event.at_ms < last_ms:
+            raise RecordError(record.path, number, f"an instant from {last_ms} ms on", f"{event.at_ms} ms")
+        last_ms = event.at_ms
+        if isinstance(event, e.SeatEvent) and event.seat in out:
+            raise RecordError(record.path, number, f"nothing of seat {event.seat}, which is out", type(event).__name__)
+        if isinstance(event, _TIMED) and not _are_in_order(event):
+            raise RecordError(record.path, number, "instants in order, and lags within them", f"{event!r:.200}")
+        out |= {foul.seat for foul in _expulsions(step)}
+
+
+def _are_in_order(event: e.Answer | e.DeadlinePassed) -> bool:
+    first_ms = event.first_byte_ms if isinstance(event, e.Answer) else event.sent_ms
+    span_ms = event.at_ms - event.sent_ms + _ROUNDING_MS
+    is_ordered = 0 <= event.sent_ms <= first_ms <= event.at_ms
+    return is_ordered and 0 <= event.lag_ms <= span_ms and 0 <= event.stalled_ms <= span_ms
+
+
+def _check_turns(record: Record) -> None:
+    """Check that turns are counted from 1, and that the result has as many."""
+    turns = 0
+    for number, step in enumerate(record.steps, 2):
+        for command in step.commands:
+            if command["command"] == "ask-move":
+                if command["turn"] not in (turns, turns + 1):
+                    raise RecordError(record.path, number, f"turn {turns + 1}", f"turn {command['turn']}")
+                turns = command["turn"]
+    assert record.result is not None, "a redacted record has one"
+    if record.result.result.turns != turns:
+        found = f"{record.result.result.turns}"
+        raise RecordError(record.path, len(record.steps) + 2, f"{turns} turns, as were asked for", found)
+
+
+def _check_fouls(record: Record) -> None:
+    """Check each foul against what its seat did, and the result's against those, and against the last command's."""
+    fouls = []
+    for number, step in enumerate(record.steps, 2):
+        for foul in _expulsions(step):
+            if not _is_that_of(foul, step.event):
+                raise RecordError(record.path, number, f"a foul of {type(step.event).__name__}", _shown(foul))
+            fouls.append(_public(foul))
+    assert record.result is not None, "a redacted record has one"
+    line, result = len(record.steps) + 2, record.result.result
+    if fouls != [_public(foul) for foul in result.fouls]:
+        raise RecordError(record.path, line, f"the fouls that were told, {fouls}", f"{[*map(_public, result.fouls)]}")
+    last = record.steps[-1].commands[-1:] if record.steps else []
+    told = last[0].get("result") if last else None
+    if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
+        raise RecordError(record.path, line, f"the result that closed the match: {told!r:.140}", f"{result!r:.140}")
+
+
+def _expulsions(step: RecordedStep) -> list[Foul]:
+    """Return the fouls of a step, with nothing in place of what is hidden."""
+    found = [command for command in step.commands if command["command"] == "expel-seat"]
+    return [msgspec.convert({name: command["foul"][name] for name in _PUBLIC}, Foul) for command in found]
+
+
+def _is_that_of(foul: Foul, event: e.Event) -> bool:
+    """Tell whether an event can be the foul that its seat was expelled for."""
+    if not isinstance(event, e.SeatEvent) or (foul.seat, foul.at_ms) != (event.seat, event.at_ms):
+        return False
+    if (foul.rule is not None) != (foul.cause is Cause.ILLEGAL_MOVE):
+        return False
+    if isinstance(event, e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant):
+        cause, facts = accused_of(event)
+        return (foul.cause, foul.code) == (cause, facts.get("code"))
+    if isinstance(event, e.DeadlinePassed):
+        return foul.cause in (Cause.TIMEOUT, Cause.REFUSED_TO_START)
+    return foul.cause in _OF_ANSWERS
+
+
+def _public(foul: Foul) -> tuple[Any, ...]:
+    return tuple(getattr(foul, name) for name in _PUBLIC)
+
+
+def _shown(foul: Foul) -> str:
+    return f"{foul.cause} of seat {foul.seat} at {foul.at_ms} ms, rule {foul.rule}, code {foul.code}"
+
+
+def _without_fouls(result: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({key: value for key, value in result.items() if key != "fouls"})

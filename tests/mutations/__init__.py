@@ -1,0 +1,1 @@
+"""Files changed at random, with their structure in view, for every reader there is of them."""

@@ -1,0 +1,373 @@
+"""Every kind of file that the product reads, with its readers.
+
+Refuses to know what a reader makes of a file; running.py says what it may not do.
+"""
+
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from referee.app.game_options import parse_options
+from referee.app.tournaments.beginning import take_up
+from referee.app.tournaments.from_file import absent_programs, read_plan
+from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
+from referee.launch.player_spec import read_folder
+from referee.ledger.ledger import FILE as LEDGER
+from referee.net.links.tokens import add_tokens, read_tokens
+from referee.observers import Observers
+from referee.plugins import find_game, installed
+from referee.record.key_file import make_key, public_pem
+from referee.record.manifest import write_manifest
+from referee.record.recovery import recover
+from referee.record.resume import reopen
+from referee.submissions.archive import pack, unpack
+from referee.submissions.client import find_token
+from referee.submissions.folder import gather, write
+from referee.submissions.store import CheckOutcome, Store
+from referee.tournament.events import Ruling
+
+from ..app.tournament_files import WHOLE, furnished
+from ..record.records import SEALER
+from ..record.tournaments import cup, keep_ledger, play_cup
+from . import records
+from .running import Kind, Reader, command
+from .values import ODD, TEXTS, mutated, mutated_text
+
+KEYS = ("--key", SEALER.public)
+AT = "2026-01-01T00:00:00.000+00:00"
+
+
+def texts_of(*names: str) -> Callable[[Path, Random], str]:
+    """Return what changes one of these files as a text."""
+
+    def _change(folder: Path, random: Random) -> str:
+        path = folder / random.choice(names)
+        path.write_bytes(mutated_text(random, path.read_bytes()))
+        return path.name
+
+    return _change
+
+
+# --- records
+
+
+def _with_a_sound_one(folder: Path) -> None:
+    (folder / "sound.jsonl").write_bytes(records.whole("clean"))
+    (folder / records.RECORD).touch()
+
+
+def _taken_up(folder: Path) -> None:
+    """Take a match up where its referee left it."""
+    with closing(reopen(folder / records.RECORD, find_game, SEALER).writer):
+        pass
+
+
+def _signed(folder: Path) -> None:
+    write_manifest(folder, SEALER)
+
+
+_ONE = records.RECORD
+_OF_A_RECORD: dict[str, Reader] = {
+    "audit": command("audit", ".", *KEYS),
+    "audit --unsealed": command("audit", _ONE, "--unsealed", "--json"),
+    "explain": command("explain", _ONE, "1"),
+    "explain --json": command("explain", _ONE, "0", "--json"),
+    "explain --turn": command("explain", _ONE, "0", "--turn", "1"),
+    "replay": command("replay", _ONE),
+}
+_OF_A_WHOLE_RECORD: dict[str, Reader] = {
+    **_OF_A_RECORD,
+    "replay --json": command("replay", _ONE, "--json"),
+    "replay --html": command("replay", _ONE, "--html", "page.html", "--force"),
+    "replay --svg": command("replay", _ONE, "--svg", "-"),
+    "fairness": command("fairness", "."),
+    "manifest": _signed,
+    "what is told": records.check_told,
+    "play --resume": _taken_up,
+}
+
+
+# --- tournaments
+
+
+def _play(folder: Path) -> None:
+    play_cup(folder, 1, 4)
+    keep_ledger(folder)
+
+
+def _gone_on_with(folder: Path) -> None:
+    """Take a tournament up as `referee tournament` does, as far as its records go."""
+    spec = cup(4)
+    taken = take_up(folder, spec, installed().format(spec.format), SEALER, Observers())
+    with closing(taken.writer):
+        recovered = recover(folder, taken.left, find_game, SEALER)
+    for resumption in recovered.open.values():
+        resumption.writer.close()
+
+
+_OF_A_TOURNAMENT: dict[str, Reader] = {
+    "audit": command("audit", ".", *KEYS, "--jobs", "1"),
+    "audit --json": command("audit", ".", "--unsealed", "--jobs", "1", "--json"),
+    "report": command("report", ".", "--jobs", "1"),
+    "fairness": command("fairness", ".", "--json"),
+    "rule": command("rule", ".", "void", "cup-00001", "--reason", "so", "--by", "Ada"),
+    "join-tournament": command("join-tournament", ".", "house:greedy", "--name", "late"),
+    "replay": command("replay", "cup.jsonl"),
+    "explain": command("explain", "cup.jsonl", "0"),
+    "manifest": _signed,
+    "tournament": _gone_on_with,
+    "rebuild": command("rebuild", "."),
+}
+
+
+def _list(folder: Path) -> None:
+    _with_a_sound_one(folder)
+    (folder / _ONE).write_bytes(records.whole("dealt"))
+    write_manifest(folder, SEALER)
+
+
+def _change_ledger(folder: Path, random: Random) -> str:
+    """Change the bytes of a ledger, or a value in one of its rows."""
+    path = folder / LEDGER
+    if random.random() < 0.5:
+        data = bytearray(path.read_bytes())
+        for _ in range(random.choice([1, 3, 30])):
+            at = random.randrange(len(data) if random.random() < 0.5 else 200)
+            data[at] = random.randrange(256)
+        path.write_bytes(data if random.random() < 0.9 else mutated_text(random, bytes(data)))
+        return "bytes"
+    odd = random.choice(
+        [*(value for value in ODD if not isinstance(value, list | dict)), *TEXTS, 2**62, 1e300, b"\xff"]
+    )
+    with closing(sqlite3.connect(path)) as database, suppress(sqlite3.Error):
+        named = "SELECT name FROM sqlite_master WHERE type = ?"
+        tables = [name for (name,) in database.execute(named, ("table",))]
+        for (name,) in database.execute(named, ("trigger",)).fetchall():
+            database.execute(f'DROP TRIGGER "{name}"')
+        table = random.choice(tables)
+        column = random.choice([row[1] for row in database.execute(f'PRAGMA table_info("{table}")')])
+        change = random.choice([f'UPDATE "{table}" SET "{column}" = ?', f'DELETE FROM "{table}" WHERE "{column}" <> ?'])
+        if random.random() < 0.1:
+            change = f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "x?"'.replace("?", "")
+        database.execute(change, (odd,) if "?" in change else ())
+        database.commit()
+    return f"{table}.{column} {odd!r:.40}"
+
+
+# --- what people write
+
+
+def _write_tournament_file(folder: Path) -> None:
+    furnished(folder)
+    (folder / "cup.toml").write_text(WHOLE.replace("postgresql+psycopg://referee@db/contest", "sqlite:///x.sqlite"))
+    play_cup(folder / "kept" / "autumn-1.0", 1, 4)
+
+
+def _read_tournament_file(folder: Path) -> None:
+    list(absent_programs(read_plan(folder / "cup.toml").spec))
+
+
+def _layout(folder: Path) -> None:
+    game = find_game("quincala")
+    game.parse_options(parse_options([f"layout={folder / 'board.toml'}"], game.file_options))
+
+
+def _write_player(folder: Path) -> None:
+    (folder / "main.py").write_text("print()\n")
+    (folder / ".refereeignore").write_text("# what is not handed in\n*.o\nbuild/\n")
+    text = 'name = "mine"\nrun = "python3 main.py --seed 1"\nbuild = "true"\ngames = ["q", "quincy"]\n'
+    (folder / "player.toml").write_text(text)
+
+
+# --- submissions
+
+
+def _write_archive(folder: Path) -> None:
+    (folder / "player" / "data").mkdir(parents=True)
+    _write_player(folder / "player")
+    (folder / "player" / "run").symlink_to("main.py")
+    (folder / "player" / "data" / "book.bin").write_bytes(bytes(range(256)) * 5)
+    (folder / "archive.tar.gz").write_bytes(pack(gather(folder / "player").entries))
+
+
+def _change_archive(folder: Path, random: Random) -> str:
+    path = folder / "archive.tar.gz"
+    data = path.read_bytes()
+    if random.random() < 0.2:
+        path.write_bytes(mutated_text(random, data))
+        return "gzip"
+    plain = bytearray(gzip.decompress(data))
+    for _ in range(random.choice([1, 1, 2, 5])):
+        block = 512 * random.randrange(len(plain) // 512)
+        at, length = random.choice(
+            [(0, 100), (100, 8), (124, 12), (148, 8), (156, 1), (157, 100), (257, 8), (345, 155)]
+        )
+        new = random.choice(
+            [b"\xff", b"\x80", b"0", b"7", b"9", b"/", b"../", b"\0", b"L", b"x", b"\xed\xa0\x80", b"\n"]
+        )
+        plain[block + at : block + at + length] = (new * length)[: random.randrange(length + 1)].ljust(length, b"\0")
+        if random.random() < 0.8:  # the sum of the header, as whoever packs makes it
+            head = plain[block : block + 148] + b" " * 8 + plain[block + 156 : block + 512]
+            plain[block + 148 : block + 156] = f"{sum(head):06o}\0 ".encode()
+    tar = bytes(plain) if random.random() < 0.8 else mutated_text(random, bytes(plain))
+    path.write_bytes(gzip.compress(tar, 1))
+    return "tar"
+
+
+def _unpacked(folder: Path) -> None:
+    write(unpack((folder / "archive.tar.gz").read_bytes()), folder / "unpacked")
+    read_folder(folder / "unpacked")
+
+
+def _write_store(folder: Path) -> None:
+    _write_archive(folder)
+    with closing(Store(folder / "store")) as store:
+        version, _ = store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
+        report = {"passed": True, "steps": [{"step": "it starts", "verdict": "passed", "detail": "in 0.1 s"}]}
+        store.conclude("ann", version.number, CheckOutcome(passed=True, report=report), AT)
+
+
+def _store(folder: Path) -> None:
+    with closing(Store(folder / "store")) as store:
+        store.report("ann", 1)
+        store.recover()
+        store.versions("ann")
+        store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
+
+
+# --- keys, tokens, requests, configurations
+
+
+def _write_keys(folder: Path) -> None:
+    sealer = make_key(folder / "key.pem")
+    (folder / "public.pem").write_text(public_pem(sealer.public))
+    (folder / "public.hex").write_text(f"{sealer.public}\n")
+    (folder / "sound.jsonl").write_bytes(records.whole("clean"))
+
+
+def _write_tokens(folder: Path) -> None:
+    tokens = add_tokens(folder / "players.toml", ["ann", "bob"], may_renew=False)
+    (folder / "token").write_text(tokens["ann"])
+    (folder / "token").chmod(0o600)
+
+
+def _write_requests(folder: Path) -> None:
+    play_cup(folder, 1, 4)
+    ruling = Ruling(id="7", kind="award", entrant="e1", match="cup-00001", reason="so decided", by="Ada")
+    ask(folder, TournamentRequest(ruling=ruling))
+
+
+def _requests(folder: Path) -> None:
+    for path in pending(folder):
+        read_request(path)
+
+
+def _change_json(*names: str) -> Callable[[Path, Random], str]:
+    """Return what changes one of these files, which match patterns, as a text or a value in it."""
+
+    def _change(folder: Path, random: Random) -> str:
+        path = random.choice([path for name in names for path in sorted(folder.glob(name))])
+        if random.random() < 0.4:
+            return texts_of(str(path.relative_to(folder)))(folder, random)
+        content, keys = mutated(random, json.loads(path.read_bytes()))
+        path.write_text(json.dumps(content))
+        return f"{path.name}: {'.'.join(map(str, keys))}"
+
+    return _change
+
+
+_TILE = {"color": "red", "shape": "star"}
+_HOLDER = {"name": "ann", "score": 0, "tile*": [_TILE, _TILE]}
+_STATE = {"map": [[0, [0, _TILE]]], "tile*": [_TILE] * 3, "players": [_HOLDER, {**_HOLDER, "name": "bob"}]}
+_REFEREE = {"state0": _STATE, "quiet": True, "config-s": {"qbo": 8, "fbo": 4}, "per-turn": 6, "observe": False}
+_WAITS = {"server-tries": 1, "server-wait": 20, "wait-for-signup": 3}
+SERVER = {"port": 45678, "quiet": True, "ref-spec": _REFEREE, **_WAITS}
+CLIENTS: dict[str, Any] = {
+    "port": 45678,
+    "host": "localhost",
+    "wait": 0,
+    "quiet": True,
+    "players": [["ann", "dag"], ["bob", "ldasg", "a cheat", "no-fit"], ["cyd", "dag", "take-turn", 2]],
+}
+
+
+def _write_configurations(folder: Path) -> None:
+    (folder / "server.json").write_text(json.dumps(SERVER))
+    (folder / "clients.json").write_text(json.dumps(CLIENTS))
+
+
+def _server(folder: Path) -> None:
+    server = installed().dialect("cs4500").server
+    assert server is not None
+    server((folder / "server.json").read_bytes(), folder)
+
+
+def _clients(folder: Path) -> None:
+    clients = installed().dialect("cs4500").clients
+    assert clients is not None
+    clients((folder / "clients.json").read_bytes())
+
+
+KINDS: dict[str, Kind] = {
+    "record": Kind(_with_a_sound_one, records.change_one_record, _OF_A_WHOLE_RECORD),
+    "redacted": Kind(_with_a_sound_one, records.change_one_redacted, _OF_A_RECORD),
+    "tournament": Kind(_play, records.change_tournament, _OF_A_TOURNAMENT),
+    "manifest": Kind(
+        _list,
+        records.change_manifest,
+        {"audit": command("audit", ".", *KEYS), "audit --json": command("audit", ".", "--json")},
+    ),
+    "ledger": Kind(
+        _play,
+        _change_ledger,
+        {
+            "audit": command("audit", ".", *KEYS, "--jobs", "1"),
+            "tournament": _gone_on_with,
+            "rebuild": command("rebuild", ".", "--json"),
+        },
+    ),
+    "tournament file": Kind(
+        _write_tournament_file,
+        texts_of("cup.toml", "cup.toml", "cup.toml", "board.toml", "players.toml", "mine/player.toml"),
+        {"tournament --check": _read_tournament_file},
+    ),
+    "layout": Kind(lambda folder: (furnished(folder), None)[1], texts_of("board.toml"), {"--option layout=": _layout}),
+    "player": Kind(
+        _write_player,
+        texts_of("player.toml", ".refereeignore"),
+        {"check": read_folder, "submit": gather},
+    ),
+    "archive": Kind(_write_archive, _change_archive, {"hand in": _unpacked}),
+    "store": Kind(_write_store, _change_json("store/.versions/ann/0001/*.json"), {"store": _store}),
+    "key": Kind(
+        _write_keys,
+        texts_of("key.pem", "public.pem", "public.hex"),
+        {
+            "key show": command("key", "show", "--key", "key.pem"),
+            "key export": command("key", "export", "--key", "key.pem"),
+            "audit --key": command("audit", "sound.jsonl", "--key", "public.pem"),
+            "audit --key hex": command("audit", "sound.jsonl", "--key", "public.hex"),
+        },
+    ),
+    "tokens": Kind(
+        _write_tokens,
+        texts_of("players.toml", "token"),
+        {
+            "serve": lambda folder: read_tokens(folder / "players.toml"),
+            "submit": lambda folder: find_token(folder / "token"),
+            "token": command("token", "cyd", "--file", "players.toml"),
+        },
+    ),
+    "request": Kind(_write_requests, _change_json("*/*.json", ".requests/*.json"), {"tournament": _requests}),
+    "configuration": Kind(
+        _write_configurations,
+        _change_json("server.json", "clients.json"),
+        {"xserver": _server, "xclients": _clients},
+    ),
+}
+"""Name -> kind."""

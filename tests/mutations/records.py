@@ -1,0 +1,287 @@
+"""Records of matches and tournaments, as changed by strangers, and by organisers who chain and seal them anew."""
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from enum import StrEnum
+from functools import cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+
+from referee.match.commands import SeatCommand
+from referee.match.events import AnyEvent, MoveReceived, SeatEvent
+from referee.match.machine import Match
+from referee.match.setup import MatchSetup
+from referee.plugins import find_game, installed
+from referee.record.audit.audit import audit
+from referee.record.reader import Record, RecordError, read_record
+from referee.record.redacted import redacted_lines
+from referee.record.seal import MANIFEST_PURPOSE, RECORD_PURPOSE
+from referee.record.writer import RecordWriter
+
+from ..driving import drive, random_chooser
+from ..match.folding import SEED, setup_of
+from ..record import tournament_forging
+from ..record.forging import ZEROS, Line, digest, encoded
+from ..record.records import FAULTS, SEALER, STORIES, FaultySeat, Story, record_of, story
+from .running import Failed
+from .values import Keys, found_at, mutated, mutated_text, paths
+
+OTHER_GAMES = ("quincy", "quadominos", "quincala")
+RECORD = "m.jsonl"
+HONEST, HOW = ".honest", ".how"
+"""Beside a changed record: what it was, and how it was changed."""
+_CAUSES = ("setup", "event", "seed", "open")
+"""What everything else in a record follows from."""
+_FIXED = ("n", "prev", "signature")
+"""What whoever writes a record makes anew."""
+
+
+class How(StrEnum):
+    """How a record was changed."""
+
+    TEXT = "as a text"
+    WRITTEN = "chained and sealed anew"
+    FOLDED = "with all that follows, chained and sealed anew"
+
+
+# --- what there is to be changed
+
+
+def of_game(game: str) -> bytes:
+    """Play another game, in which the seats fail one after the other."""
+    match = Match(find_game(game), setup_of(2, game=game), SEED)
+    pick = random_chooser(match.game, Random(3), match)
+    seats = [FaultySeat(lambda view: pick(view) if match.turn < 8 else {"action": "fly"}, seat) for seat in range(2)]
+    return written(Story(match, tuple(drive(match, seats)), is_fixed=False))
+
+
+def in_dialect() -> bytes:
+    """Play a match in which a player of the course answers too late."""
+    kind, late = FAULTS["late move"]
+
+    def _spoken(command: SeatCommand, sent_ms: float) -> SeatEvent:
+        event: Any = late(command, sent_ms)
+        return MoveReceived(**{**msgspec.structs.asdict(event), "frame": b'"pass"'.hex()})
+
+    header, *rest = lines_of(written(story({kind: _spoken})))
+    opened = header.pop("open")
+    return rewritten([{**header, "dialect": "cs4500", "open": opened}, *rest])
+
+
+def written(story_: Story) -> bytes:
+    """Return the bytes of a match's record."""
+    with tempfile.TemporaryDirectory() as folder:
+        return story_.write(Path(folder) / RECORD).read_bytes()
+
+
+_OTHERS: dict[str, Callable[[], bytes]] = {
+    **{game: partial(of_game, game) for game in OTHER_GAMES},
+    "dialect": in_dialect,
+}
+NAMES = (*(name for name in STORIES if name != "not begun"), *_OTHERS, *_OTHERS)
+
+
+@cache
+def whole(name: str) -> bytes:
+    """Return the bytes of a record of this name."""
+    return record_of(name) if name in STORIES else _OTHERS[name]()
+
+
+@cache
+def redacted(name: str, seat: int) -> bytes:
+    """Return the bytes of a finished match's record as one seat may see it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / RECORD
+        path.write_bytes(whole(name))
+        lines = redacted_lines(path, find_game, seat, find_wire=installed().wire)
+    return b"".join(line + b"\n" for line in lines)
+
+
+# --- written anew
+
+
+def rewritten(lines: Sequence[Any]) -> bytes:
+    """Hash what is hidden anew, number and chain lines, and seal the end, as far as they are lines at all."""
+    prev, data = ZEROS, b""
+    for number, line in enumerate(lines):
+        if not isinstance(line, dict):
+            data += encoded(line) + b"\n"
+            continue
+        core = {**line, "n": number, "prev": prev}
+        if core.get("key") is not None:
+            core["key"] = SEALER.public
+        opened = core.pop("open", {})
+        _hide_anew(core, opened)
+        if core.get("kind") == "seal":
+            core["signature"] = SEALER.sign(RECORD_PURPOSE, prev)
+        written = encoded(core)
+        prev = digest(written)
+        data += (written[:-1] + b',"open":' + encoded(opened) + b"}" if opened else written) + b"\n"
+    return data
+
+
+def _hide_anew(core: Line, opened: Any) -> None:
+    for path, entry in opened.items() if isinstance(opened, dict) else ():
+        if not (isinstance(entry, list) and len(entry) > 1 and isinstance(entry[0], str)):
+            continue
+        if len(entry) > 2:
+            with suppress(OverflowError, ValueError, RecursionError, TypeError):
+                entry[1] = digest(msgspec.msgpack.encode(entry[2]))
+        with suppress(KeyError, IndexError, TypeError, ValueError):
+            keys = _keys_of(path)
+            if "veiled" in found_at(core, keys):
+                found_at(core, keys)["veiled"] = digest(entry[0].encode() + encoded(entry[1]))
+
+
+def _keys_of(path: str) -> Keys:
+    """Return the way that a path of `open` is.
+
+    Raises:
+        ValueError: a number in it is too long.
+    """
+    return tuple(int(key) if key.isdecimal() else key for key in path.split("."))
+
+
+def refolded(path: Path, lines: Sequence[Any]) -> bytes | None:
+    """Let a match follow from what its lines say was settled and happened; None if none does."""
+    path.unlink(missing_ok=True)
+    try:
+        plain = [_opened(line) for line in lines]
+        header, result = plain[0], next(line for line in plain if line["kind"] == "result")
+        setup, seed = msgspec.convert(header["setup"], MatchSetup), bytes.fromhex(result["seed"])
+        match = Match(find_game(setup.game), setup, seed)
+        with closing(RecordWriter(path, SEALER)) as writer:
+            writer.write_header(setup, seed, is_fixed=header["seed"] is not None, referee="0.0", opened="x")
+            for line in plain[1:]:
+                if line["kind"] == "step" and match.result is None:
+                    event = msgspec.convert(line["event"], AnyEvent)
+                    writer.write_step(event, match.handle(event))
+            assert match.result is not None
+            writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
+        return path.read_bytes()
+    except Exception:  # noqa: BLE001  # it is no match then
+        return None
+
+
+def _opened(line: Any) -> Any:
+    line = json.loads(encoded(line))
+    for path, entry in line.pop("open", {}).items():
+        keys = _keys_of(path)
+        with suppress(KeyError, IndexError, TypeError):
+            found_at(line, keys[:-1])[keys[-1]] = entry[1]
+    return line
+
+
+def lines_of(data: bytes) -> list[Any]:
+    """Return the lines of a record as they stand there."""
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def place_in(random: Random, lines: Sequence[Any]) -> tuple[int, list[Keys]]:
+    """Return the number of a line, the first and the last ones more often than others, and what may change in it."""
+    number = random.choice([0, len(lines) - 2, *[random.randrange(len(lines))] * 4])
+    return number, [keys for keys in paths(lines[number]) if keys[0] not in _FIXED or random.random() < 0.1]
+
+
+def change_record(path: Path, random: Random) -> tuple[How, str]:
+    """Change a record of a match: its text, or a value in it, with everything else made anew."""
+    data, dice = path.read_bytes(), random.random()
+    if dice < 0.2:
+        path.write_bytes(mutated_text(random, data))
+        return How.TEXT, ""
+    lines, changes, is_settled = lines_of(data), [], dice < 0.6
+    for _ in range(random.choice([1, 1, 1, 2])):
+        number, places = place_in(random, lines)
+        chosen = [keys for keys in places if not is_settled or keys[0] in _CAUSES]
+        lines[number], keys = mutated(random, lines[number], chosen or places)
+        changes.append(".".join(map(str, (number, *keys))))
+    if random.random() < 0.05:
+        random.shuffle(lines)
+    folded = refolded(path, lines) if is_settled else None
+    path.write_bytes(folded or rewritten(lines))
+    return How.FOLDED if folded else How.WRITTEN, " ".join(changes)
+
+
+def change_one_record(folder: Path, random: Random) -> str:
+    """Put any record into a folder, changed, and beside it as it was."""
+    name = random.choice(NAMES)
+    (folder / RECORD).write_bytes(whole(name))
+    (folder / HONEST).write_bytes(whole(name))
+    how, what = change_record(folder / RECORD, random)
+    (folder / HOW).write_text(how)
+    return f"{name}, {how}: {what}"
+
+
+def check_told(folder: Path) -> None:
+    """Audit a changed record as who knows the key does, and look at what people are told of it.
+
+    Raises:
+        Failed: the audit took it, and it tells something else. What its writer let follow from other events goes.
+    """
+    path, how = folder / RECORD, (folder / HOW).read_text()
+    try:
+        record = audit(path, find_game, keys=[SEALER.public], find_wire=installed().wire)
+    except RecordError:
+        return
+    honest = read_record(folder / HONEST)
+    is_same = path.read_bytes() == (folder / HONEST).read_bytes() if how == How.TEXT else told(record) == told(honest)
+    if not (is_same or how == How.FOLDED):
+        raise Failed("a change was not found")
+
+
+def told(record: Record) -> Any:
+    """Return what players and people are told of a match."""
+    return record.result and record.result.result, [step.commands for step in record.steps]
+
+
+def change_one_redacted(folder: Path, random: Random) -> str:
+    """Put any redacted record into a folder, changed."""
+    name = random.choice([name for name in NAMES if b'"kind":"seal"' in whole(name)])
+    (folder / RECORD).write_bytes(redacted(name, random.randrange(2)))
+    return " ".join((name, *change_record(folder / RECORD, random)))
+
+
+# --- tournaments
+
+
+def change_course(path: Path, random: Random) -> str:
+    """Change the record of a tournament: its text, or a value in it, with everything else made anew."""
+    data = path.read_bytes()
+    if random.random() < 0.2:
+        path.write_bytes(mutated_text(random, data))
+        return "text"
+    lines = tournament_forging.course_of(path)
+    number, places = place_in(random, lines)
+    lines[number], keys = mutated(random, lines[number], places)
+    if random.random() < 0.5:
+        with suppress(Exception):  # it is no course then
+            lines = tournament_forging.folded(lines)
+    path.write_bytes(tournament_forging.chain(lines, SEALER))
+    return ".".join(map(str, (number, *keys)))
+
+
+def change_tournament(folder: Path, random: Random) -> str:
+    """Change the record of a folder's tournament, or of a match of it."""
+    if random.random() < 0.8:
+        return change_course(folder / "cup.jsonl", random)
+    path = random.choice(sorted(folder.glob("cup-*.jsonl")))
+    return " ".join((path.name, *change_record(path, random)))
+
+
+def change_manifest(folder: Path, random: Random) -> str:
+    """Change the list of records, and perhaps sign it anew."""
+    path = folder / "MANIFEST.json"
+    if random.random() < 0.4:
+        path.write_bytes(mutated_text(random, path.read_bytes()))
+        return "text"
+    content, keys = mutated(random, json.loads(path.read_bytes()))
+    if random.random() < 0.7:
+        signed = encoded([1, content.get("key"), content.get("records")])
+        content["signature"] = SEALER.sign(MANIFEST_PURPOSE, digest(signed))
+    path.write_bytes(encoded(content))
+    return ".".join(map(str, keys))

@@ -1,0 +1,86 @@
+"""Reads changed files with the product's own readers, in this process, and says what none of them may do.
+
+A reader may say that a file does not hold, or that it was asked wrongly. It may not fail, nor take for ever.
+"""
+
+import contextlib
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+from click.testing import CliRunner
+from msgspec import Struct
+
+from referee.cli.errors import FAILED, FINE, USAGE
+from referee.cli.main import main
+from referee.errors import RefereeError
+
+MOST_S = 30.0
+"""For one reader and one file of some kilobytes; it takes a hundredth of a second."""
+
+
+class Failed(Exception):
+    """A reader failed over a file; the text says which, and how."""
+
+
+class _TooLong(BaseException):
+    """A reader took too long; no reader catches this."""
+
+
+Reader = Callable[[Path], object]
+"""Reads what lies in a folder."""
+
+
+class Kind(Struct, frozen=True):
+    """A kind of file: how an honest folder of it is made, how it is changed, and who reads it."""
+
+    make: Callable[[Path], None]
+    change: Callable[[Path, Random], str]
+    """Changes something in a copy of the folder; returns what, in a few words."""
+    readers: dict[str, Reader]
+
+
+def command(*arguments: str) -> Reader:
+    """Return the reader that a command of the product is; `.` in its arguments is the folder."""
+
+    def _read(folder: Path) -> int:
+        with contextlib.chdir(folder):
+            done = CliRunner().invoke(main, arguments)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if done.exit_code not in (FINE, FAILED, USAGE) or "Traceback" in done.output:
+            raise Failed(f"exit status {done.exit_code}: {done.output[-2000:]}")
+        return int(done.exit_code)
+
+    return _read
+
+
+@contextlib.contextmanager
+def _in_time(seconds: float) -> Iterator[None]:
+    def _stop(*_: object) -> None:
+        raise _TooLong
+
+    before = signal.signal(signal.SIGALRM, _stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def tried(read: Reader, folder: Path) -> tuple[bool, str]:
+    """Let a reader read a folder.
+
+    Returns:
+        Whether it took what it read, and what it did that it may not do; empty: nothing.
+    """
+    try:
+        with _in_time(MOST_S):
+            return read(folder) not in (FAILED, USAGE), ""
+    except (RefereeError, OSError):
+        return False, ""
+    except (Exception, _TooLong) as error:  # noqa: BLE001  # whatever it is, it is told
+        return False, "".join(traceback.format_exception(error)[-6:])

@@ -1,0 +1,140 @@
+"""No file crashes a reader: some hundred changes of every kind of file, and each that once did.
+
+`python -m tests.benchmarks mutations` makes as many as one likes.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from . import records
+from .kinds import KINDS
+from .running import tried
+
+pytestmark = pytest.mark.forges
+COUNTS = {"record": 40, "redacted": 40, "tournament": 8, "ledger": 8}
+"""Of the kinds that are slow to read; of others there are more."""
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Make an honest folder of each kind."""
+    top = tmp_path_factory.mktemp("honest")
+    for name, kind in KINDS.items():
+        (top / name).mkdir()
+        kind.make(top / name)
+    return {name: top / name for name in KINDS}
+
+
+def problems(name: str, folder: Path, only: str = "") -> Iterator[str]:
+    """Yield what readers of a kind did that they may not do."""
+    for reader, read in KINDS[name].readers.items():
+        _, problem = tried(read, folder)
+        if problem and reader.startswith(only):
+            yield f"{reader}: {problem}"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_honest_folder_is_read(tmp_path: Path, honest: dict[str, Path], name: str) -> None:
+    """Else nothing would be tried: some readers take what was not changed, and none of them fails."""
+    folder = shutil.copytree(honest[name], tmp_path / "folder", symlinks=True)
+    if (folder / records.RECORD).exists():
+        data = records.whole("dealt") if name != "redacted" else records.redacted("dealt", 0)
+        for file in (records.RECORD, records.HONEST):
+            (folder / file).write_bytes(data)
+        (folder / records.HOW).write_text(records.How.TEXT)
+    found = [tried(read, folder) for read in KINDS[name].readers.values()]
+    assert [problem for _, problem in found if problem] == []
+    assert any(is_taken for is_taken, _ in found)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_change_crashes_a_reader(tmp_path: Path, honest: dict[str, Path], name: str) -> None:
+    """Whatever was changed, each reader takes the file or says that it does not hold."""
+    folder = tmp_path / "folder"
+
+    @settings(max_examples=COUNTS.get(name, 60), deadline=None)
+    @given(st.integers(0, 2**32))
+    def _try(number: int) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(honest[name], folder, symlinks=True)
+        what = KINDS[name].change(folder, Random(number))
+        assert (what, list(problems(name, folder))) == (what, [])
+
+    _try()
+
+
+# --- what once crashed one
+
+
+def step_with(lines: list[Any], command: str) -> Any:
+    """Return the line of the first command of a kind."""
+    return next(line for line in lines if command in [found["command"] for found in line.get("commands", ())])
+
+
+def command_of(lines: list[Any], command: str) -> Any:
+    """Return the first command of a kind."""
+    return next(found for found in step_with(lines, command)["commands"] if found["command"] == command)
+
+
+def _large_in_view(lines: list[Any]) -> None:
+    entries = [entry for line in lines for entry in line.get("open", {}).values() if len(entry) > 2]
+    entries[0][2]["tiles_left"] = 2**64
+
+
+def _nobody(lines: list[Any]) -> None:
+    step = step_with(lines, "expel-seat")
+    step["event"]["seat"] = command_of(lines, "ask-move")["seat"] = 7
+
+
+CHANGES: dict[str, Callable[[list[Any]], object]] = {
+    "a number in a view that has over 64 bits": _large_in_view,
+    "a limit of nobody": lambda lines: command_of(lines, "ask-move").pop("seat"),
+    "an expulsion of nobody": lambda lines: command_of(lines, "expel-seat").pop("seat"),
+    "an expulsion of a thing": lambda lines: command_of(lines, "expel-seat").update(seat={}),
+    "an expulsion for nothing": lambda lines: command_of(lines, "expel-seat").update(foul={}),
+    "a seat that there is not": _nobody,
+    "a seat before the first": lambda lines: step_with(lines, "expel-seat")["event"].update(seat=-1),
+}
+
+
+@pytest.mark.parametrize("kind", ["record", "redacted"])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_crashed_a_reader_of_records(
+    tmp_path: Path, honest: dict[str, Path], kind: str, change: Callable[[list[Any]], object]
+) -> None:
+    """Chained and sealed with the key, each of them is found, and the sound record beside it is read."""
+    folder = shutil.copytree(honest[kind], tmp_path / "folder")
+    lines = records.lines_of(records.redacted("late move", 0))
+    if kind == "record" and change is not _large_in_view:
+        lines = records.lines_of(records.whole("late move"))
+    change(lines)
+    for file in (records.RECORD, records.HONEST):
+        (folder / file).write_bytes(records.rewritten(lines))
+    (folder / records.HOW).write_text(records.How.TEXT)
+    assert list(problems(kind, folder)) == []
+    assert not tried(KINDS[kind].readers["audit"], folder)[0]
+
+
+TEXTS = (
+    ("store", "store/.versions/ann/0001/report.json", b'"\xff"'),
+    ("store", "store/.versions/ann/0001/report.json", b"[" * 5000),
+    ("store", "store/.versions/ann/0001/version.json", b'{"number":' + b"[" * 5000),
+    ("layout", "board.toml", b"a = " + b"[" * 5000),
+)
+
+
+@pytest.mark.parametrize(("kind", "name", "data"), TEXTS)
+def test_what_crashed_a_reader_of_texts(
+    tmp_path: Path, honest: dict[str, Path], kind: str, name: str, data: bytes
+) -> None:
+    """Each is told as what it is."""
+    folder = shutil.copytree(honest[kind], tmp_path / "folder", symlinks=True)
+    (folder / name).write_bytes(data)
+    assert list(problems(kind, folder)) == []

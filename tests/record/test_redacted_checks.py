@@ -1,0 +1,191 @@
+"""Redacted records that somebody sealed who has the key: what they show says one thing, in one form only."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.record.reader import RecordError
+from referee.record.redacted import check_redacted
+
+from ..mutations.records import lines_of, redacted, rewritten
+from .records import STORIES, record_of
+
+pytestmark = pytest.mark.forges
+Lines = list[dict[str, Any]]
+Forge = Callable[[Lines], object]
+SEAT = 0
+FINISHED = [name for name in STORIES if b'"kind":"seal"' in record_of(name)]
+
+
+def shown(name: str = "late move") -> Lines:
+    """Return the lines of a record as its first seat may see them."""
+    return lines_of(redacted(name, SEAT))
+
+
+def refused(path: Path, lines: Lines) -> RecordError:
+    """Seal lines with the key, and return what is wrong with them."""
+    path.write_bytes(rewritten(lines))
+    with pytest.raises(RecordError) as caught:
+        check_redacted(path)
+    return caught.value
+
+
+def events(lines: Lines, name: str) -> list[dict[str, Any]]:
+    """Return the events of a name."""
+    return [line["event"] for line in lines if line["kind"] == "step" and line["event"]["event"] == name]
+
+
+def commands(lines: Lines, name: str) -> list[dict[str, Any]]:
+    """Return the commands of a name."""
+    return [command for line in lines for command in line.get("commands", ()) if command["command"] == name]
+
+
+def entries(lines: Lines, least: int) -> list[dict[str, Any]]:
+    """Return what is shown of the lines that show so much."""
+    return [line["open"] for line in lines if len(line.get("open", ())) >= least]
+
+
+def turned(holder: dict[str, Any]) -> None:
+    """Turn the order of an object's keys around."""
+    items = list(holder.items())
+    holder.clear()
+    holder.update(reversed(items))
+
+
+def without_view(lines: Lines) -> None:
+    """Leave a view out, and let its digest stand."""
+    next(entry for opened in entries(lines, 1) for entry in opened.values() if len(entry) > 2).pop()
+
+
+def view_of_a_move(lines: Lines) -> None:
+    """Let a move be the digest of something that is shown behind it."""
+    opened = next(opened for opened in entries(lines, 1) if "event.move" in opened)
+    opened["event.move"] = [opened["event.move"][0], "", {"a": 1}]
+
+
+def both(lines: Lines, key: str, value: Any) -> None:
+    """Let the result's line and the last command say the same."""
+    lines[-2]["result"][key] = value
+    commands(lines, "close-match")[0]["result"][key] = value
+
+
+FORMS: dict[str, Forge] = {
+    "opened in another order": lambda lines: turned(entries(lines, 2)[0]),
+    "a view left out": without_view,
+    "a view of what is none": view_of_a_move,
+    "keys of a header in another order": lambda lines: turned(lines[0]["setup"]),
+    "keys of an event in another order": lambda lines: turned(lines[3]["event"]),
+    "keys of a command in another order": lambda lines: turned(commands(lines, "tell-seat")[0]),
+    "keys of a result in another order": lambda lines: turned(lines[-2]["result"]),
+    "keys of a foul in another order": lambda lines: turned(lines[-2]["result"]["fouls"][0]),
+    "an instant without a point": lambda lines: events(lines, "move-received")[0].update(at_ms=5),
+    "a limit without a point": lambda lines: commands(lines, "ask-move")[0].update(limit_ms=1000),
+    "a key that is left out if it is null": lambda lines: lines[0].update(folder=None),
+    "a key that is left out if it is false": lambda lines: commands(lines, "ask-move")[0].update(goes_on=False),
+    "a key that no command has": lambda lines: commands(lines, "tell-seat")[0].update(x=1),
+    "a code that is hidden": lambda lines: commands(lines, "expel-seat")[0]["foul"].update(code={"veiled": "0" * 64}),
+    "a play that is hidden": lambda lines: commands(lines, "tell-seat")[0].update(what={"a": {"veiled": "0" * 64}}),
+    "a hash that is none": lambda lines: events(lines, "move-received")[1].update(move={"veiled": "x"}),
+    "something that stands openly": lambda lines: events(lines, "move-received")[1].update(move={"action": "pass"}),
+}
+
+
+@pytest.mark.parametrize("forge", FORMS.values(), ids=FORMS)
+def test_a_redacted_record_has_one_form(tmp_path: Path, forge: Forge) -> None:
+    """Whoever has the key can write none that says the same in another way, or hides more."""
+    lines = shown()
+    forge(lines)
+    assert refused(tmp_path / "m", lines).line > 0
+
+
+CONTENTS: dict[str, tuple[str, Forge, str]] = {
+    "an event before the one before": (
+        "late move",
+        lambda lines: events(lines, "ready-received")[2].update(at_ms=0.5, first_byte_ms=0.5),
+        "an instant from",
+    ),
+    "a first byte before the request": (
+        "late move",
+        lambda lines: events(lines, "move-received")[0].update(first_byte_ms=0.0),
+        "instants in order",
+    ),
+    "a lag of more than the time": (
+        "late move",
+        lambda lines: events(lines, "ready-received")[0].update(lag_ms=99.0),
+        "instants in order",
+    ),
+    "an answer of who is out": (
+        "silent offer",
+        lambda lines: events(lines, "move-received")[1].update(seat=1),
+        "nothing of seat 1",
+    ),
+    "a seat that there is not": (
+        "late move",
+        lambda lines: events(lines, "move-received")[0].update(seat=3),
+        "a seat from 0 to 2",
+    ),
+    "an expulsion for time in time": (
+        "late move",
+        lambda lines: commands(lines, "ask-move")[1].update(limit_ms=5000.0),
+        "a limit of",
+    ),
+    "a turn that is left out": ("late move", lambda lines: commands(lines, "ask-move")[1].update(turn=3), "turn 2"),
+    "turns that were not asked for": ("late move", lambda lines: both(lines, "turns", 9), "turns, as were asked for"),
+    "a foul of another code": (
+        "out of turn",
+        lambda lines: events(lines, "protocol-broken")[0].update(code="flood"),
+        "a foul of ProtocolBroken",
+    ),
+    "a foul of another cause": (
+        "crashed",
+        lambda lines: commands(lines, "expel-seat")[0]["foul"].update(cause="disconnected"),
+        "a foul of ProgramExited",
+    ),
+    "a foul at another time": (
+        "crashed",
+        lambda lines: commands(lines, "expel-seat")[0]["foul"].update(at_ms=1.0),
+        "a foul of ProgramExited",
+    ),
+    "a rule that is broken by leaving": (
+        "crashed",
+        lambda lines: commands(lines, "expel-seat")[0]["foul"].update(rule="q.move.tile"),
+        "a foul of ProgramExited",
+    ),
+    "an illegal move that breaks no rule": (
+        "illegal move",
+        lambda lines: commands(lines, "expel-seat")[0]["foul"].update(rule=None),
+        "a foul of MoveReceived",
+    ),
+    "a result of another foul": (
+        "crashed",
+        lambda lines: lines[-2]["result"]["fouls"][0].update(turn=1),
+        "the fouls that were told",
+    ),
+    "a result that was not told": (
+        "clean",
+        lambda lines: lines[-2]["result"].update(scores=[9, 9, 9]),
+        "the result that closed the match",
+    ),
+    "a ranking with nobody": ("clean", lambda lines: both(lines, "ranking", [[0, 1]]), "one rank for every seat"),
+    "another winner": ("clean", lambda lines: both(lines, "winners", [1]), "the seats of the best rank"),
+    "used time of nobody": ("clean", lambda lines: both(lines, "used_ms", [0.0, 0.0, 0.0]), "used_ms"),
+}
+
+
+@pytest.mark.parametrize(("name", "forge", "expected"), CONTENTS.values(), ids=CONTENTS)
+def test_what_is_shown_contradicts_nothing(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:
+    """Visible fields are held against each other, though most of a record is hidden."""
+    lines = shown(name)
+    forge(lines)
+    error = refused(tmp_path / "m", lines)
+    assert expected in error.expected
+
+
+@pytest.mark.parametrize("name", FINISHED)
+def test_what_was_redacted_holds(tmp_path: Path, name: str) -> None:
+    """Of every kind of match, whoever's record it is."""
+    path = tmp_path / "m"
+    path.write_bytes(redacted(name, SEAT))
+    assert (check_redacted(path).seat, path.read_bytes()) == (SEAT, rewritten(shown(name)))
