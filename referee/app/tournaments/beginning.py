@@ -1,6 +1,8 @@
 """Begins a tournament's record in its folder, or folds what there is of it."""
 
 import secrets
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +75,7 @@ def take_up(
         raise RecordError(path, 1, f"key {sealer.public}, the one at hand", f"key {record.header.key}")
     begun = begun_with(record.header, record.steps)
     _check_same(folder, begun.spec, spec)
-    return _go_on(TournamentWriter(path, sealer, record.chain), record, begun, format_, observers)
+    return _go_on(partial(TournamentWriter, path, sealer, record.chain), record, begun, format_, observers)
 
 
 def _begin(
@@ -90,7 +92,7 @@ def _begin(
 
 
 def _go_on(
-    writer: TournamentWriter,
+    reopen: Callable[[], TournamentWriter],
     record: TournamentRecord,
     begun: TournamentStart,
     format_: PairingFormat[Any],
@@ -106,7 +108,7 @@ def _go_on(
     return TakenUp(  # the record itself is not kept: a season of months takes hundreds of megabytes
         begun=begun,
         tournament=tournament,
-        writer=writer,
+        writer=reopen(),  # only now: a record that does not hold is left as it is
         is_new=not record.steps,
         over_at=record.steps[-1].event.at if record.is_finished else None,
         opened=frozenset(contexts),
