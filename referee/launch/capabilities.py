@@ -9,7 +9,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from .control_groups import CONTROLLERS, find_ground
+from .leaks import UNHIDDEN, NoProbeError, tried
 from .limits import MIB, ProgramLimits, limiter
+from .program import Confinement
 from .sandbox import MORE_KEYS, NoSandboxError, find_sandbox
 from .starting import ends_with_this_process, join_new_keyring
 from .system_calls import REFUSALS
@@ -50,6 +52,7 @@ def examine(logs: Path) -> list[Capability]:
         _namespaces(),
         sandbox,
         calls,
+        _channels(),
         _keyrings(),
         *groups,
         _process_limits(counted="control group pids" in held),
@@ -106,6 +109,24 @@ def _sandbox() -> tuple[Capability, Capability]:
     return found, _finding("system calls", True, f"{count} are refused in the sandbox; a trial was refused keyctl", "")
 
 
+def _channels() -> Capability:
+    """Return which ways there are from one program to another, or to itself in a later match."""
+    name = "channels"
+    remedy = (
+        "programs can talk to each other, or remember; get the sandbox, the filter of system calls and control groups"
+    )
+    try:
+        found = tried(Confinement(sandbox=find_sandbox(), ground=find_ground()))
+    except (NoSandboxError, NoProbeError) as error:
+        return _finding(name, False, f"none can be tried: {error}", remedy)
+    leaks = [f"{channel.name} ({channel.together})" for channel in found if channel.leaks and not channel.is_known]
+    if leaks:
+        return _finding(name, False, f"words go from program to program by: {', '.join(leaks)}", remedy)
+    detail = f"{len({channel.name for channel in found})} were tried between two programs in one match, and from match "
+    detail += f"to match: nothing came; no sandbox hides {UNHIDDEN}"
+    return _finding(name, True, detail, "")
+
+
 def _keyrings() -> Capability:
     trouble = join_new_keyring()
     detail = trouble or "each program has a session keyring of its own"
@@ -113,7 +134,8 @@ def _keyrings() -> Capability:
 
 
 _UNHELD = {
-    "memory": "the kernel limits the memory of each process by itself, and nobody is told of it",
+    "memory": "the kernel limits the memory of each process by itself, and nobody is told of it; by how fast a file "
+    "of the system is read, a program can tell whether one read it in an earlier match",
     "pids": "processes are counted for each user in a sandbox, and not at all for root or without one",
     "cpu": "a program with many threads gets more of the cores than the others",
 }

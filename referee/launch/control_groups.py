@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 
 from msgspec import Struct
 
@@ -25,6 +26,8 @@ _RUNS_THE_PROGRAM = 3
 """Processes that start a program and wait for it: they count, but are not the player's."""
 CLEAR_S = 5.0
 """How long what was killed may take to be gone."""
+_BRIEFLY_S = 0.002
+"""How long it is waited for that groups are removed: most are in that time."""
 _numbers = itertools.count(1)
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 126; shift; done; shift; exec "$@"'
@@ -98,12 +101,13 @@ class Group:
         name = f"{own_prefix()}{next(_numbers)}"
         self._folders = {controller: folder / name for controller, folder in ground.folders.items()}
         self._paths = list(dict.fromkeys(self._folders.values()))
+        self._removal: Thread | None = None
         try:
             for path in self._paths:
                 path.mkdir()
             self._write_limits(limits)
         except OSError:
-            self.remove()
+            _removed(self._paths)
             raise
 
     def _write_limits(self, limits: ProgramLimits) -> None:
@@ -142,20 +146,42 @@ class Group:
         _end(self._paths)
 
     def remove(self) -> bool:
-        """Remove the groups.
+        """Begin to remove the groups, unless that has begun.
 
         Returns:
-            Whether nothing is left; what is being killed may take a moment to be gone.
+            Whether nothing is left; what is being killed may take a moment to be gone, and large files to be forgotten.
         """
-        return _removed(self._paths)
+        if self._removal is None:
+            self._removal = Thread(target=_removed, args=(self._paths,), name="removal of control groups", daemon=True)
+            self._removal.start()
+        self._removal.join(_BRIEFLY_S)
+        if self._removal.is_alive():
+            return False
+        self._removal = None
+        return _are_gone(self._paths)
 
 
 def _removed(paths: Sequence[Path]) -> bool:
     """Remove groups in which nothing runs; tell whether none is left."""
     for path in paths:
         with contextlib.suppress(OSError):
+            if not (path / "cgroup.procs").read_text():
+                _forget(path)
+        with contextlib.suppress(OSError):
             path.rmdir()
+    return _are_gone(paths)
+
+
+def _are_gone(paths: Sequence[Path]) -> bool:
     return not any(path.exists() for path in paths)
+
+
+def _forget(path: Path) -> None:
+    """Have the kernel drop from memory the files that this group alone has read: how fast one is read tells of that."""
+    if (path / "memory.force_empty").exists():
+        (path / "memory.force_empty").write_text("0")
+    elif (path / "memory.reclaim").exists():
+        (path / "memory.reclaim").write_text((path / "memory.current").read_text())
 
 
 def _end(paths: Sequence[Path]) -> None:

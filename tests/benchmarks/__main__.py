@@ -10,6 +10,7 @@ BENCHMARKS = (
     "fairness",
     "fuzz",
     "kills",
+    "leaks",
     "mutations",
     "pairing",
     "ratings",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.launch import control_groups
-from referee.launch.control_groups import Ground, Group, _members, clear_groups, find_ground
+from referee.launch.control_groups import Ground, Group, _members, _removed, clear_groups, find_ground
 from referee.launch.leftovers import own_prefix
 from referee.launch.limits import ProgramLimits
 
@@ -176,4 +176,17 @@ def test_a_real_group_is_joined_killed_and_removed() -> None:
     for descriptor in ends:
         assert select.select([descriptor], [], [], 60)[0]
         os.close(descriptor)
+    group.end()
     assert group.remove()
+
+
+@pytest.mark.parametrize(("version", "name"), [(1, "memory.force_empty"), (2, "memory.reclaim")])
+@pytest.mark.parametrize("running", ["", "17\n"])
+def test_what_it_read_is_forgotten_once_it_is_gone(tmp_path: Path, *, version: int, name: str, running: str) -> None:
+    """The kernel is asked to drop it from memory before the group is removed."""
+    Group(Ground(version=version, folders={"memory": tmp_path}), LIMITS)
+    (made,) = tmp_path.iterdir()
+    for file, text in (("cgroup.procs", running), ("memory.current", "4096\n"), (name, "")):
+        (made / file).write_text(text)
+    assert not _removed([made])  # here, its files are none of the kernel's
+    assert (made / name).read_text().strip() == ("" if running else {1: "0", 2: "4096"}[version])

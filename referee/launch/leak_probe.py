@@ -1,0 +1,330 @@
+"""Runs in a sandbox, for leaks.py: tries to send a bit to another program, or to get one, by each channel.
+
+It is told over the referee's socket what to do, one line each, and answers in one line. It needs nothing but Python.
+"""
+
+import ctypes
+import fcntl
+import hashlib
+import json
+import mmap
+import os
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+LOCKED, WATCHED, LARGE = "/usr/bin/env", "/usr/bin/id", sys.argv[1] if len(sys.argv) > 1 else ""
+"""Files that all can read: to lock and mark, to watch, and to read single pages of."""
+_DEVICE = "/dev/null"
+_SPACING_BYTES = 1 << 20
+"""Between the pages of two channels: the kernel reads ahead."""
+_GET_HINT, _SET_HINT = 1035, 1036
+_IN_OPEN = 0x20
+_KEY, _IPC_CREATE, _IPC_REMOVE = 0x5EAF, 0o1600, 0
+_NAME = "referee-leak"
+_COUNTS = (
+    "stat",
+    "vmstat",
+    "loadavg",
+    "meminfo",
+    "uptime",
+    "diskstats",
+    "schedstat",
+    "sys/fs/file-nr",
+    "sys/fs/inode-nr",
+)
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Channel:
+    """One way by which a bit could go from one program to another."""
+
+    def arm(self) -> None:
+        """Prepare to receive."""
+
+    def send(self, *, bit: bool) -> None:
+        """Send a bit, in the place of the one before."""
+
+    def receive(self) -> bool:
+        """Return the bit that was sent."""
+        raise NotImplementedError
+
+
+class Lock(Channel):
+    """A file is locked, or not.
+
+    Args:
+        path: of the file.
+        flags: how it is opened.
+        lock: of fcntl.
+    """
+
+    def __init__(self, path: str, flags: int, lock: Callable[[int, int], object]) -> None:
+        self._file = os.open(path, flags)
+        self._lock = lock
+
+    def send(self, *, bit: bool) -> None:
+        """Lock or unlock."""
+        self._lock(self._file, fcntl.LOCK_EX if bit else fcntl.LOCK_UN)
+
+    def receive(self) -> bool:
+        """Tell whether it is locked."""
+        try:
+            self._lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        self._lock(self._file, fcntl.LOCK_UN)
+        return False
+
+
+class Hint(Channel):
+    """The kernel keeps with a file how long what is written will live."""
+
+    def __init__(self) -> None:
+        self._file = os.open(LOCKED, os.O_RDONLY)
+
+    def send(self, *, bit: bool) -> None:
+        """Set one of two hints."""
+        fcntl.fcntl(self._file, _SET_HINT, struct.pack("Q", 2 + bit))
+
+    def receive(self) -> bool:
+        """Ask for the hint."""
+        found: int = struct.unpack("Q", fcntl.fcntl(self._file, _GET_HINT, bytes(8)))[0]
+        return found == 2 + True
+
+
+class Times(Channel):
+    """A device has one time or the other."""
+
+    def send(self, *, bit: bool) -> None:
+        """Set it."""
+        os.utime(_DEVICE, (1000 + bit, 1000 + bit))
+
+    def receive(self) -> bool:
+        """Look at it."""
+        return Path(_DEVICE).stat().st_mtime == 1000 + True
+
+
+class Notice(Channel):
+    """A file is opened, or not."""
+
+    def arm(self) -> None:
+        """Ask to be told."""
+        self._notices = _called(_libc.inotify_init1, os.O_NONBLOCK)
+        _called(_libc.inotify_add_watch, self._notices, WATCHED.encode(), _IN_OPEN)
+
+    def send(self, *, bit: bool) -> None:
+        """Open it."""
+        if bit:
+            os.close(os.open(WATCHED, os.O_RDONLY))
+
+    def receive(self) -> bool:
+        """Tell whether there was a notice since the last time."""
+        with suppress(BlockingIOError):
+            return bool(os.read(self._notices, 4096))
+        return False
+
+
+class Page(Channel):
+    """A page of a file is in memory, or not.
+
+    Args:
+        place: among the channels that read pages.
+        is_there: tells of a page by where it begins.
+    """
+
+    def __init__(self, place: int, is_there: Callable[[int, int], bool]) -> None:
+        self._file = os.open(LARGE, os.O_RDONLY)
+        self._offset = place * _SPACING_BYTES
+        self._is_there = is_there
+
+    def send(self, *, bit: bool) -> None:
+        """Read it."""
+        if bit:
+            os.pread(self._file, 1, self._offset)
+
+    def receive(self) -> bool:
+        """Find out whether it is there."""
+        return self._is_there(self._file, self._offset)
+
+
+def by_asking(file: int, offset: int) -> bool:
+    """Ask for what of a mapped file is in memory."""
+    with mmap.mmap(file, mmap.PAGESIZE, access=mmap.ACCESS_COPY, offset=offset) as pages:
+        found = ctypes.create_string_buffer(1)
+        start = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(pages)))
+        _called(_libc.mincore, start, ctypes.c_size_t(mmap.PAGESIZE), found)
+        return bool(found.raw[0] & 1)
+
+
+def by_not_waiting(file: int, offset: int) -> bool:
+    """Read only if nothing has to be waited for."""
+    try:
+        os.preadv(file, [bytearray(1)], offset, os.RWF_NOWAIT)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def by_time(file: int, offset: int) -> bool:
+    """Tell by how long it takes to be read, compared to a page that is not in memory and then is."""
+    asked, absent, present = (_read_s(file, place) for place in (offset, offset + _SPACING_BYTES, offset))
+    return asked * asked < absent * present
+
+
+def _read_s(file: int, offset: int) -> float:
+    began = time.perf_counter()
+    os.pread(file, 1, offset)
+    return time.perf_counter() - began
+
+
+class AbstractSocket(Channel):
+    """Somebody listens at a name that is no file's."""
+
+    _socket: socket.socket | None = None
+
+    def send(self, *, bit: bool) -> None:
+        """Listen, or stop."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+        if bit:
+            self._socket = socket.socket(socket.AF_UNIX)
+            self._socket.bind(f"\0{_NAME}")
+            self._socket.listen()
+
+    def receive(self) -> bool:
+        """Try to connect."""
+        with socket.socket(socket.AF_UNIX) as end, suppress(ConnectionRefusedError):
+            end.connect(f"\0{_NAME}")
+            return True
+        return False
+
+
+class File(Channel):
+    """There is a file in one of the places that can be written to."""
+
+    def __init__(self) -> None:
+        self._paths = [Path(folder, _NAME) for folder in ("/tmp", "/dev/shm", os.environ["HOME"])]  # noqa: S108  # its own
+
+    def send(self, *, bit: bool) -> None:
+        """Make it, or remove it."""
+        for path in self._paths:
+            path.touch() if bit else path.unlink(missing_ok=True)
+
+    def receive(self) -> bool:
+        """Look for it."""
+        return any(path.exists() for path in self._paths)
+
+
+class SharedMemory(Channel):
+    """There is memory under a key of System V, or not."""
+
+    def send(self, *, bit: bool) -> None:
+        """Make it, or remove it."""
+        if bit:
+            _called(_libc.shmget, _KEY, ctypes.c_size_t(4096), _IPC_CREATE)
+        elif self.receive():
+            _called(_libc.shmctl, _libc.shmget(_KEY, ctypes.c_size_t(0), 0), _IPC_REMOVE, None)
+
+    def receive(self) -> bool:
+        """Look for it."""
+        with suppress(FileNotFoundError):
+            return _called(_libc.shmget, _KEY, ctypes.c_size_t(0), 0) >= 0
+        return False
+
+
+MAKERS: dict[str, Callable[[], Channel]] = {
+    "lock of a file": lambda: Lock(LOCKED, os.O_RDONLY, fcntl.flock),
+    "lock of a byte": lambda: Lock(_DEVICE, os.O_RDWR, fcntl.lockf),
+    "hint of a file": Hint,
+    "time of a device": Times,
+    "notice of opening": Notice,
+    "file in memory, asked for": lambda: Page(0, by_asking),
+    "file in memory, not waited for": lambda: Page(1, by_not_waiting),
+    "file in memory, timed": lambda: Page(2, by_time),
+    "abstract socket": AbstractSocket,
+    "file of its own": File,
+    "shared memory": SharedMemory,
+}
+"""Name -> what makes the channel."""
+
+
+def _called(function: Callable[..., int], *arguments: object) -> int:
+    result = function(*arguments)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+def counts() -> str:
+    """Return what can be told of the machine's counters and disk, as one hash."""
+    found = []
+    for path in (Path("/proc", name) for name in _COUNTS):
+        with suppress(OSError):
+            found.append(path.read_text())
+    with suppress(OSError):
+        found.append(str(os.statvfs("/usr")))
+    return hashlib.sha256("".join(found).encode()).hexdigest()
+
+
+def own_folder() -> list[int]:
+    """Return what tells one file of this program's own from any other there ever was."""
+    status = Path(__file__).stat()
+    return [status.st_dev, status.st_ino, status.st_ctime_ns]
+
+
+class Probe:
+    """All channels of one program."""
+
+    def __init__(self) -> None:
+        self._refused: dict[str, str] = {}
+        self._channels: dict[str, Channel] = {}
+        for name, make in MAKERS.items():
+            channel = self._try(name, make)
+            if channel is not None:
+                self._channels[name] = channel
+
+    def _try(self, name: str, deed: Callable[[], Any]) -> Any:
+        if name in self._refused:
+            return None
+        try:
+            return deed()
+        except OSError as error:
+            self._refused[name] = error.strerror or type(error).__name__
+            return None
+
+    def done(self, what: str, bits: dict[str, bool]) -> dict[str, Any]:
+        """Do what is asked for with all channels, and return what came of it."""
+        heard = {}
+        for name, channel in self._channels.items():
+            if what == "arm":
+                self._try(name, channel.arm)
+            elif what == "send":
+                self._try(name, partial(channel.send, bit=bits[name]))
+            else:
+                heard[name] = self._try(name, channel.receive)
+        return {"heard": heard, "refused": self._refused, "counts": counts(), "own folder": own_folder()}
+
+
+def main() -> None:
+    """Answer until nobody asks any more."""
+    probe = Probe()
+    with socket.socket(socket.AF_UNIX) as end:
+        end.connect(os.environ["REFEREE_ADDRESS"].removeprefix("unix:"))
+        with end.makefile("rw") as lines:
+            for line in lines:
+                asked = json.loads(line)
+                lines.write(json.dumps(probe.done(asked["do"], asked["bits"])) + "\n")
+                lines.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Finds out by which channels a program in a sandbox can send words to another one, or to itself in a later match.
+
+Two programs try each of them, with one folder as their player's: at once, as two seats of a match, and one after the
+other, as in two matches. Words are bits that the second one must tell.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from ..files.scratch import scratch
+from . import leak_probe
+from .file_view import FileAccess, view_of
+from .own_copy import own_copy
+from .player_spec import Launch, PlayerError, resolved
+from .program import Confinement, Invitation
+from .starting import start
+
+BITS = (False, True, True, False, True, False)
+"""What is sent by each channel: who always hears the same does not hear this."""
+COUNTS, OWN_FOLDER, TIMED = "counts of the machine", "own folder", "file in memory, timed"
+UNHIDDEN = (
+    "how busy the machine is and was, how many pipes were made on it and, in one match, which files of /usr are used"
+)
+"""What no filter closes."""
+_ANSWER_S = 10.0
+_LARGE_BYTES = 8 << 20
+"""Of a file for the channels that read single pages."""
+
+
+class Together(StrEnum):
+    """How two programs run."""
+
+    AT_ONCE = "in one match"
+    AFTER = "from match to match"
+
+
+class Channel(Struct, frozen=True, kw_only=True):
+    """What came of one channel."""
+
+    name: str
+    together: Together
+    leaks: bool
+    """Whether every bit was heard."""
+    detail: str
+    """Why not, if the kernel said so."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing holds this channel off: two programs that run at once share the system's files in memory."""
+        return self.name == TIMED and self.together is Together.AT_ONCE
+
+
+class NoProbeError(Exception):
+    """Programs can't be started to try it."""
+
+
+def tried(confinement: Confinement) -> list[Channel]:
+    """Try every channel.
+
+    Args:
+        confinement: of the programs.
+
+    Raises:
+        NoProbeError: a program can't be started, or does not answer.
+    """
+    large = _large_file()
+    with scratch("leaks") as above:
+        folder = above / "player"
+        folder.mkdir()
+        shutil.copy(str(leak_probe.__file__), folder / "probe.py")
+        argv = (sys.executable, "-I", "-S", "probe.py", str(large or ""))
+        launch = Launch(name="probe", argv=argv, folder=folder)
+        trial = _Trial(launch, confinement, above, large)
+        try:
+            return [*_judged(Together.AT_ONCE, trial.at_once()), *_judged(Together.AFTER, trial.after())]
+        except (OSError, PlayerError, ValueError) as error:
+            raise NoProbeError(str(error)) from None
+
+
+class _Round(Struct, frozen=True):
+    """What two programs said of one bit."""
+
+    sent: Mapping[str, Any]
+    heard: Mapping[str, Any]
+
+
+def _judged(together: Together, rounds: Sequence[_Round]) -> Iterator[Channel]:
+    """Yield what came of each channel."""
+    refused = rounds[-1].sent["refused"] | rounds[-1].heard["refused"]
+    for name in leak_probe.MAKERS:
+        heard = tuple(each.heard["heard"].get(name) for each in rounds)
+        detail = refused.get(name, "")
+        yield Channel(name=name, together=together, leaks=heard == BITS, detail=detail)
+    counted = all(each.sent["counts"] != each.heard["counts"] for each in rounds)
+    yield Channel(name=COUNTS, together=together, leaks=counted, detail="")
+    shared = any(each.sent["own folder"] == each.heard["own folder"] for each in rounds)
+    yield Channel(name=OWN_FOLDER, together=together, leaks=shared, detail="")
+
+
+class _Trial(Struct, frozen=True):
+    """Two programs that try to talk."""
+
+    launch: Launch
+    confinement: Confinement
+    above: Path
+    large: Path | None
+
+    def at_once(self) -> list[_Round]:
+        """Send all bits between two that run."""
+        rounds = []
+        with self._program() as one, self._program() as other:
+            for bit in BITS:
+                self._forget()
+                other.told("arm")
+                rounds.append(_Round(one.told("send", bit=bit), other.told("receive")))
+        return rounds
+
+    def after(self) -> list[_Round]:
+        """Send each bit from one that has ended when the other begins."""
+        rounds = []
+        for bit in BITS:
+            self._forget()
+            with self._program() as one:
+                sent = one.told("send", bit=bit)
+            with self._program() as other:
+                other.told("arm")
+                rounds.append(_Round(sent, other.told("receive")))
+        return rounds
+
+    def _forget(self) -> None:
+        """Drop the large file from memory."""
+        if self.large is not None:
+            with self.large.open("rb") as file:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+    @contextlib.contextmanager
+    def _program(self) -> Iterator["_Inside"]:
+        """Start a program in the sandbox, and end it with all that is left of it."""
+        launch, confinement = self.launch, self.confinement
+        with contextlib.ExitStack() as held:
+            private = held.enter_context(scratch("leaks"))
+            path = private / "socket"
+            listener = held.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(str(path))
+            listener.listen()
+            listener.settimeout(_ANSWER_S)
+            copy = held.enter_context(own_copy(launch, confinement, FileAccess()))
+            is_boxed = confinement.sandbox is not None
+            access = FileAccess(socket=path if is_boxed else None, own_copy=copy)
+            group = confinement.group()
+            if group is not None:
+                held.callback(group.end)
+            argv = resolved(launch)
+            invitation = Invitation(address=f"unix:{path}", token="")
+            with confinement.command(argv, lambda: view_of(launch, argv, access), group) as command:
+                env = confinement.environment(invitation.environment(launch.name, access.socket))
+                process = start(command, cwd=launch.folder, env=env, output=subprocess.DEVNULL)
+            held.callback(process.wait)
+            held.callback(process.kill)
+            end, _ = listener.accept()
+            held.enter_context(end)
+            end.settimeout(_ANSWER_S)
+            yield _Inside(end)
+
+
+class _Inside(Struct, frozen=True):
+    """The connection to a program."""
+
+    end: socket.socket
+
+    def told(self, what: str, *, bit: bool = False) -> dict[str, Any]:
+        """Have it do something with all channels, and return what it says."""
+        bits = dict.fromkeys(leak_probe.MAKERS, bit)
+        self.end.sendall(json.dumps({"do": what, "bits": bits}).encode() + b"\n")
+        said = b""
+        while not said.endswith(b"\n"):
+            data = self.end.recv(65_536)
+            if not data:
+                raise NoProbeError("a program ended too early")
+            said += data
+        answer: dict[str, Any] = json.loads(said)
+        return answer
+
+
+def _large_file() -> Path | None:
+    """Return a file of the system that is large enough, and that nobody is likely to run."""
+    for pattern in ("/usr/share/*/*", "/usr/lib/*/*.a", "/usr/lib/**/*"):
+        for path in Path("/").glob(pattern[1:]):
+            if path.is_file() and not path.is_symlink() and path.stat().st_size >= _LARGE_BYTES:
+                return path
+    return None

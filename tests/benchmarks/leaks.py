@@ -1,0 +1,55 @@
+"""Tries every channel by which sandboxed programs could talk in a match, or remember from one match to the next.
+
+The channels are those of `referee doctor`; here each is told by itself, round after round, and what holds it off can be
+taken away to see that it would be found.
+"""
+
+import argparse
+import sys
+import time
+from collections import Counter
+
+from msgspec.structs import replace
+
+from referee.launch import Confinement
+from referee.launch.control_groups import find_ground
+from referee.launch.leaks import UNHIDDEN, Channel, tried
+from referee.launch.sandbox import find_sandbox
+
+WITHOUT = ("filter", "groups", "sandbox")
+
+
+def confinement(without: list[str]) -> Confinement:
+    """Return what programs are held to on this machine, but for what is taken away."""
+    ground = None if "groups" in without else find_ground()
+    if "sandbox" in without:
+        return Confinement(ground=ground)
+    return Confinement(sandbox=replace(find_sandbox(), is_filtered="filter" not in without), ground=ground)
+
+
+def verdict(channel: Channel) -> str:
+    """Return what came of a channel in one round."""
+    if not channel.leaks:
+        return f"closed: {channel.detail}" if channel.detail else "closed: nothing came"
+    return "open, as is known" if channel.is_known else "LEAKS"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(prog="leaks", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--without", action="append", choices=WITHOUT, default=[], help="what to take away")
+    options = parser.parse_args(arguments)
+    held, began, found = confinement(options.without), time.monotonic(), Counter[tuple[str, str, str]]()
+    for _ in range(options.rounds):
+        found.update((each.together, each.name, verdict(each)) for each in tried(held))
+    for (together, name, said), count in found.items():
+        print(f"{together:20} {name:32} {said:40} {count:3}")
+    leaks = {(together, name) for together, name, said in found if said == "LEAKS"}
+    print(f"{len(leaks)} channels leak; {options.rounds} rounds in {time.monotonic() - began:.0f} s")
+    print(f"No sandbox hides {UNHIDDEN}.")
+    return 1 if leaks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

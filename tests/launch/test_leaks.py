@@ -1,0 +1,25 @@
+"""Whether what is said of channels between sandboxed programs holds, and whether an open one would be found."""
+
+from msgspec.structs import replace
+
+from referee.launch import Confinement
+from referee.launch.control_groups import find_ground
+from referee.launch.leaks import TIMED, Channel, Together, tried
+from referee.launch.sandbox import find_sandbox
+
+
+def open_channels(found: list[Channel]) -> set[tuple[str, Together]]:
+    """Return those that carry words; how long something takes is left to the benchmark."""
+    return {(channel.name, channel.together) for channel in found if channel.leaks and channel.name != TIMED}
+
+
+def test_no_channel_is_open() -> None:
+    """Neither in one match nor from one to the next."""
+    assert open_channels(tried(Confinement(sandbox=find_sandbox(), ground=find_ground()))) == set()
+
+
+def test_open_channels_are_found() -> None:
+    """Without the filter, locks carry words in a match, and hints even to the next one."""
+    found = open_channels(tried(Confinement(sandbox=replace(find_sandbox(), is_filtered=False), ground=find_ground())))
+    assert {("lock of a file", Together.AT_ONCE), ("lock of a byte", Together.AT_ONCE)} <= found
+    assert ("hint of a file", Together.AFTER) in found
