@@ -1,0 +1,141 @@
+// Checks the time in a record as docs/reference/record-checks.md, "Time", says: instants, limits, banks, lateness, sums.
+"use strict";
+const { Finding } = require("./verify_lines.js");
+
+const MOST_EXTENSIONS = 2;
+const ROUNDING_MS = 0.001;
+const LEAST_AFTER_A_DEATH_MS = 1000;
+const ANSWERS = ["ready-received", "move-received", "ack-received"];
+
+function rounded(ms) { // to three decimals; only odd sixteenths lie in the middle between two
+  const isMiddle = Number.isInteger(ms * 16) && !Number.isInteger(ms * 8);
+  if (!isMiddle) return Number(ms.toFixed(3));
+  const below = Math.floor(ms * 1000);
+  return (below % 2 === 0 ? below : below + 1) / 1000;
+}
+
+class TimeBook {
+  constructor({ time, lag_margin_ms: margin, names }) {
+    this.time = time;
+    this.margin = margin;
+    this.banks = names.map(() => time.bank_ms);
+    this.used = names.map(() => 0);
+    this.requests = new Map(); // seat -> { openedAt, limit, isMove, isOffer, extensions }
+    this.turnUsed = 0; // charged to the turn that goes on
+    this.mover = null; // whose turn it is, unless it was expelled
+    this.lastAt = 0;
+    this.line = 0;
+  }
+  demand(isTrue, text) {
+    if (!isTrue) throw new Finding(this.line, text);
+  }
+
+  take(line, event, commands) {
+    this.line = line;
+    this.demand(event.at_ms >= this.lastAt, `at ${event.at_ms} ms, after a line at ${this.lastAt} ms`);
+    const before = new Map(this.requests);
+    const expelled = new Map(commands.filter((each) => each.foul).map(({ seat, foul }) => [seat, foul.cause]));
+    if (ANSWERS.includes(event.event)) this.answer(event, expelled, commands);
+    else if (event.event === "deadline-passed") this.answer(event, expelled, commands);
+    else this.demand(![...expelled.values()].includes("timeout"), "an expulsion for time without an answer or a deadline");
+    for (const seat of expelled.keys()) {
+      this.requests.delete(seat);
+      if (this.mover === seat) this.mover = null;
+    }
+    for (const command of commands) {
+      if ((command.limit_ms ?? null) !== null) this.open(event, command, before.get(command.seat));
+    }
+    this.lastAt = event.at_ms;
+  }
+
+  // --- answers
+
+  answer(event, expelled, commands) {
+    const { seat, at_ms: at, sent_ms: sent, lag_ms: lag, stalled_ms: stalled = 0 } = event;
+    const request = this.requests.get(seat);
+    const isDeadline = event.event === "deadline-passed";
+    this.demand(request !== undefined, `seat ${seat} was not asked`);
+    this.demand(sent >= request.openedAt, `its request was sent at ${sent} ms, but made at ${request.openedAt} ms`);
+    const first = isDeadline ? at : event.first_byte_ms;
+    this.demand(isDeadline || (sent <= first && first <= at), "sending, first byte and last byte are not in order");
+    this.checkLags(lag, stalled, Math.max(at - sent, 0));
+    const used = at - sent - lag;
+    const isLate = used > request.limit;
+    const isUnsure = isLate && this.isUnsure(stalled, request);
+    this.used[seat] += Math.max(used, 0);
+    this.requests.delete(seat);
+    if (event.event === "move-received" && (!isLate || isUnsure)) this.charge(seat, Math.min(Math.max(used, 0), request.limit));
+    const told = `seat ${seat} used ${used.toFixed(3)} ms of ${request.limit} ms`;
+    this.demand(!isDeadline || isLate, `the deadline had not passed: ${told}`);
+    const late = request.isOffer ? "refused-to-start" : "timeout";
+    const cause = expelled.get(seat);
+    if (isLate && !isUnsure) this.demand(cause === late, `${told}, and was not expelled for it as ${late}`);
+    else this.demand(cause !== "timeout" && cause !== "refused-to-start", `${told}, and was expelled for time`);
+    const isExtended = commands.some((each) => each.command === "extend-limit" && each.seat === seat);
+    this.demand(isExtended === (isDeadline && isUnsure), `${told}: ${isExtended ? "a" : "no"} new limit, wrongly`);
+  }
+  isUnsure(stalled, request) {
+    return stalled > this.margin && request.extensions < MOST_EXTENSIONS;
+  }
+  checkLags(lag, stalled, span) {
+    const fits = [lag, stalled].every((ms) => ms >= 0 && ms <= span + ROUNDING_MS);
+    this.demand(fits, `a lag of ${lag} ms or a standstill of ${stalled} ms in ${span} ms`);
+  }
+  charge(seat, used) {
+    this.turnUsed += used;
+    if (this.banks[seat] !== null) this.banks[seat] = rounded(Math.max(this.banks[seat] - used, 0));
+  }
+
+  // --- requests
+
+  open(event, command, old) {
+    const { seat, limit_ms: limit } = command;
+    const isMove = command.command === "ask-move";
+    let extensions = 0;
+    let due = command.command === "offer-match" ? this.time.start_ms : this.time.per_move_ms;
+    if (command.command === "extend-limit") {
+      due = old?.limit;
+      extensions = (old?.extensions ?? 0) + 1;
+    } else if (event.event === "seat-returned") {
+      this.demand(old !== undefined, `seat ${seat} is asked at its return, but no request was open`);
+      [due, extensions] = this.afterReturn(event, old);
+    } else if (event.event === "match-resumed") {
+      this.demand(old !== undefined, `seat ${seat} is asked when the match is resumed, but no request was open`);
+      due = Math.max(old.limit - (this.lastAt - old.openedAt), Math.min(old.limit, LEAST_AFTER_A_DEATH_MS));
+      extensions = old.extensions;
+      if (old.isMove) this.charge(seat, old.limit - due);
+    } else if (isMove) {
+      due = this.limitOfMove(command);
+    }
+    this.demand(limit === due, `seat ${seat} has a limit of ${limit} ms, not of ${due} ms`);
+    const bank = isMove ? this.banks[seat] : null;
+    this.demand((command.bank_ms ?? null) === bank, `a bank of ${command.bank_ms} ms, not of ${bank} ms`);
+    const kept = command.command === "extend-limit" ? old : { isMove, isOffer: command.command === "offer-match" };
+    this.requests.set(seat, { openedAt: event.at_ms, limit, isMove: kept.isMove, isOffer: kept.isOffer, extensions });
+  }
+  limitOfMove({ seat, goes_on: goesOn }) {
+    if (!goesOn) {
+      const { mover, banks } = this;
+      if (mover !== null && banks[mover] !== null) banks[mover] = rounded(banks[mover] + this.time.increment_ms);
+      this.turnUsed = 0;
+    }
+    this.mover = seat;
+    const left = rounded(Math.max(this.time.per_move_ms - this.turnUsed, 0));
+    return this.banks[seat] === null ? left : Math.min(left, this.banks[seat]);
+  }
+  afterReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }, old) { // -> limit and extensions
+    this.checkLags(lag, stalled, at - old.openedAt);
+    if (this.isUnsure(stalled, old)) return [old.limit, old.extensions + 1];
+    const left = rounded(Math.min(Math.max(old.limit - (at - old.openedAt - lag), 0), old.limit));
+    this.used[seat] += old.limit - left;
+    if (old.isMove) this.charge(seat, old.limit - left);
+    return [left, old.extensions];
+  }
+
+  close(line, { used_ms: told }) {
+    const used = this.used.map(rounded);
+    if (String(used) !== String(told)) throw new Finding(line, `used_ms is ${told}, but the lines add up to ${used}`);
+  }
+}
+
+module.exports = { TimeBook };

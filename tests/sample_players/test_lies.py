@@ -1,0 +1,126 @@
+"""Lies that are chained and sealed: verify.js finds what does not follow, as the audit does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ..record.forging import Line, changed, is_accepted, lines_of, sealed
+from ..record.records import record_of, story
+from .verifying import verdicts
+
+Lie = Callable[[list[Line]], list[Line]]
+
+
+def at(number: int, *keys: str | int, value: Any) -> Lie:
+    """Return the lie that a value in a line is another one."""
+    return lambda lines: changed(lines, number, keys, value)
+
+
+def both(*lies: Lie) -> Lie:
+    """Return one lie after the other."""
+
+    def tell(lines: list[Line]) -> list[Line]:
+        for lie in lies:
+            lines = lie(lines)
+        return lines
+
+    return tell
+
+
+def of_results(key: str, value: Any) -> Lie:
+    """Return the lie that both results say something else."""
+    return lambda lines: at(-2, "result", key, value=value)(
+        at(len(lines) - 3, "commands", -1, "result", key, value=value)(lines)
+    )
+
+
+def postponed(number: int, by_ms: float) -> Lie:
+    """Return the lie that a line, and all behind it, happened later, on the same requests."""
+
+    def tell(lines: list[Line]) -> list[Line]:
+        for index in range(number, len(lines) - 2):
+            event = lines[index]["event"]
+            moved = {key: event[key] + by_ms for key in ("at_ms", "first_byte_ms", "sent_ms") if key in event}
+            if index == number:
+                moved["sent_ms"] = event["sent_ms"]
+            lines = at(index, "event", value={**event, **moved})(lines)
+        return lines
+
+    return tell
+
+
+def swapped(number: int, *keys: str | int) -> Lie:
+    """Return the lie that the first two items of a list are the other way round."""
+
+    def tell(lines: list[Line]) -> list[Line]:
+        inner: Any = lines[number]
+        for key in keys:
+            inner = inner[key]
+        assert inner[0] != inner[1]
+        return at(number, *keys, value=[inner[1], inner[0], *inner[2:]])(lines)
+
+    return tell
+
+
+BANK = replace(story().match.setup.time, bank_ms=1800.0, increment_ms=0.25)
+LIES: dict[str, tuple[str, Lie, str]] = {
+    "goes back": ("clean", at(6, "event", "at_ms", value=0.5), "after a line at"),
+    "sent early": ("clean", at(6, "event", "sent_ms", value=0.0), "but made at"),
+    "first byte last": ("clean", at(6, "event", "first_byte_ms", value=3.8), "not in order"),
+    "lag": ("clean", at(6, "event", "lag_ms", value=2.0), "a lag of"),
+    "limit": ("clean", at(6, "commands", -1, "limit_ms", value=999.0), "has a limit of 999 ms, not of 1000 ms"),
+    "limit of an offer": ("clean", at(1, "commands", 0, "limit_ms", value=1.0), "not of 5000 ms"),
+    "limit of an ack": ("acknowledged", at(4, "commands", 0, "limit_ms", value=1.0), "not of 1000 ms"),
+    "late": ("clean", postponed(7, 1000.0), "was not expelled for it"),
+    "in time": (
+        "late move",
+        both(at(6, "event", "at_ms", value=900.0), at(6, "event", "first_byte_ms", value=900.0)),
+        "was expelled for time",
+    ),
+    "used": ("clean", of_results("used_ms", [5.0, 5.0, 5.001]), "add up to"),
+    "no deadline": ("deadline", at(6, "event", "lag_ms", value=1.75), "had not passed"),
+    "no standstill": ("late for a stall", at(5, "event", "stalled_ms", value=250.0), "was not expelled"),
+    "new limit": ("late for a stall", at(5, "commands", 0, "limit_ms", value=2000.0), "not of 1000 ms"),
+    "lag of a return": ("returned", at(5, "event", "lag_ms", value=10.0), "not of"),
+    "limit after a return": ("returned", at(5, "commands", 1, "limit_ms", value=601.0), "not of 600 ms"),
+    "limit after a death": ("resumed", at(7, "commands", -1, "limit_ms", value=1001.0), "not of 1000 ms"),
+    "bank": ("banked", at(8, "commands", -1, "bank_ms", value=1800.0), "a bank of"),
+    "no fouls": ("bad frame", of_results("fouls", []), "not those for which seats were expelled"),
+    "result": ("clean", at(14, "result", "winners", value=[0]), "not the one that the match was closed with"),
+    "commitment": ("dealt", at(0, "setup", "commitment", value="0" * 64), "the commitment was broken"),
+    "seed": ("dealt", at(-2, "seed", value="0" * 64), "the commitment was broken"),
+    "nonce": ("dealt", at(-2, "nonces", 0, value="0" * 32), "not those that the players gave"),
+    "nonces": ("dealt", both(at(-2, "nonces", 0, value="b" * 32), at(2, "event", "nonce", value="b" * 32)), "the view"),
+    "lot": ("seats by lot", swapped(0, "setup", "names"), "the lot gives"),
+    "view": ("dealt", at(3, "commands", 0, "view", value="0" * 64), "does not follow from shuffle and moves"),
+    "draws": ("clean", at(6, "commands", 1, "draws", value=["red-star", "red-star"]), "the shuffle gives it"),
+    "order of draws": ("clean", swapped(6, "commands", 1, "draws"), "the shuffle gives it"),
+    "position": ("clean", swapped(0, "setup", "position", "pile"), "the shuffle gives it"),
+    "score": (
+        "clean",
+        both(*(at(5, "commands", each, "what", "score", value=4) for each in range(3))),
+        "does not follow",
+    ),
+    "move": ("clean", at(5, "event", "move", value={"action": "pass"}), "told of another move"),
+    "told": ("clean", at(5, "commands", 2, "what", "points", value=9), "told of another move"),
+}
+"""What is told -> of which record, how, and a part of what is found. A forger has sealed all of them with his key."""
+
+
+@pytest.fixture(scope="module")
+def banked(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the record of a match with a bank."""
+    return story(time=BANK).write(tmp_path_factory.mktemp("banked") / "m.jsonl").read_bytes()
+
+
+@pytest.mark.forges
+def test_it_finds_lies(tmp_path: Path, banked: bytes) -> None:
+    """Whoever has a key can chain and seal what he likes; what does not follow is found by both, and named."""
+    sources = {of: banked if of == "banked" else record_of(of) for of, _, _ in LIES.values()}
+    records = {name: sealed(lie(lines_of(sources[of]))) for name, (of, lie, _) in LIES.items()}
+    found = verdicts(tmp_path / "records", records)
+    assert {name: finding for name, finding in found.items() if LIES[name][2] not in finding} == {}
+    assert [name for name, data in records.items() if is_accepted(tmp_path / "one", data)] == []

@@ -1,0 +1,41 @@
+"""The vectors for programs that verify records: ours and the verifier in JavaScript both hold to them."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.record.schema import BadLine, read_line
+
+from ..record import make_vectors
+from .verifying import NODE, VERIFIER
+
+VECTORS = make_vectors.records()
+
+
+def test_the_vectors_are_up_to_date() -> None:
+    """To make them anew changes nothing: run `python -m tests.record.make_vectors`."""
+    assert make_vectors.text() == make_vectors.PATH.read_text()
+
+
+@pytest.mark.parametrize("vector", VECTORS["refused"], ids=lambda vector: vector["line"])
+def test_we_refuse_what_is_no_line(vector: dict[str, Any]) -> None:
+    """Each says the same as a line would, or nothing, but in another form."""
+    with pytest.raises(BadLine):
+        read_line(vector["line"].encode())
+
+
+@pytest.mark.parametrize("section", ["numbers", "texts"])
+def test_we_read_what_is_one(section: str) -> None:
+    """A number or a string in its one form."""
+    for vector in VECTORS[section]:
+        assert list(read_line(f'{{"n":{vector["text"]}}}'.encode()).fields) == ["n"]
+
+
+def test_the_verifier_passes_all() -> None:
+    """It redoes each of them."""
+    script = Path(__file__).with_name("read_vectors.js")
+    command = [NODE, str(script), str(VERIFIER.parent), str(make_vectors.PATH)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert f"{sum(map(len, VECTORS.values()))} passed, 0 failed\n" == done.stdout, done.stderr
