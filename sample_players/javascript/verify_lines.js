@@ -156,8 +156,9 @@ function attempt(line, work) { // whatever a hostile line makes fail is a findin
 // --- hidden values
 
 const OF_EVENTS = {
-  "move-received": ["move", "frame"], "deadline-passed": ["pending"], "protocol-broken": ["detail", "evidence"],
-  "connection-lost": ["detail"], "program-exited": ["status"], "seat-vacant": ["detail", "evidence"],
+  "ready-received": ["frame"], "move-received": ["frame", "move"], "ack-received": ["frame"],
+  "deadline-passed": ["pending"], "protocol-broken": ["detail", "evidence"], "connection-lost": ["detail"],
+  "program-exited": ["status"], "seat-vacant": ["detail", "evidence"],
 };
 const OF_COMMANDS = { "start-seat": "view", "ask-move": "view", "resume-seat": "view", "tell-seat": "draws" };
 

@@ -11,12 +11,14 @@ from referee.match import events as e
 from referee.match.machine import ImpossibleEvent, Match
 from referee.match.phases import Request
 from referee.match.setup import MatchSetup
+from referee.match.timekeeper import MAX_EXTENSIONS
 
 from ..driving import random_chooser
-from ..match.folding import PASS
+from ..match.folding import PASS, body_of
 from ..record.records import Story
 from ..time_controls import time_control
 
+MARGIN_MS = 250.0
 MOST_TURNS = 16
 """Afterwards all pass."""
 
@@ -25,7 +27,7 @@ def random_setup(source: Random, seed: bytes) -> MatchSetup:
     """Return a setup with any time control, whole milliseconds or not."""
     seats = source.randint(2, 4)
     return MatchSetup(
-        match=f"random-{source.randrange(10**9)}",
+        match="m",
         game="q",
         names=chance.seated(seed, tuple("abcd"[:seats])),
         lot=True,
@@ -35,7 +37,7 @@ def random_setup(source: Random, seed: bytes) -> MatchSetup:
             bank_ms=source.choice([None, 1500.0, 3333.333]),
             increment_ms=source.choice([0.0, 12.5, 0.123]),
         ),
-        lag_margin_ms=250.0,
+        lag_margin_ms=MARGIN_MS,
         acknowledge=source.random() < 0.4,
         nonces=source.random() < 0.8,
         default_margin=source.choice([None, None, 6]),
@@ -89,10 +91,17 @@ def _event(source: Random, seat: int, request: Request, now_ms: float, choose: C
         return next(trouble for bound, trouble in troubles.items() if what < bound)
     if what > 0.93:
         return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", **lags)
-    said: dict[type[e.Answer], dict[str, Any]] = {
-        e.ReadyReceived: {"nonce": source.randbytes(16).hex()},
-        e.MoveReceived: {"turn": request.number, "move": choose() if request.answer is e.MoveReceived else None},
-        e.AckReceived: {"ack": request.number},
-    }
-    facts = said[request.answer]
-    return request.answer(seat=seat, at_ms=at_ms, sent_ms=sent_ms, first_byte_ms=at_ms, **lags, **facts)
+    kind, said = _answer(source, request, choose)
+    used_ms = at_ms - sent_ms - lag_ms
+    is_expelled = used_ms > request.limit_ms and not (stalled_ms > MARGIN_MS and request.extensions < MAX_EXTENSIONS)
+    frame = body_of(kind, **said) if is_expelled else ""
+    return request.answer(seat=seat, at_ms=at_ms, sent_ms=sent_ms, first_byte_ms=at_ms, frame=frame, **lags, **said)
+
+
+def _answer(source: Random, request: Request, choose: Callable[[], Any]) -> tuple[str, dict[str, Any]]:
+    """Return the type of the message that a seat answers with, and what it says."""
+    if request.answer is e.MoveReceived:
+        return "move", {"turn": request.number, "move": choose()}
+    if request.answer is e.AckReceived:
+        return "ack", {"ack": request.number}
+    return "ready", {"nonce": source.randbytes(16).hex()}
