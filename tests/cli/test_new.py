@@ -18,7 +18,12 @@ from referee.launch import read_folder
 from .calling import referee
 
 ROOT = Path(sample_players.__file__).parent
-LEFT_OUT = {"javascript": {"check_shuffle.js", "shuffle.js"}}
+LEFT_OUT = {
+    "javascript": {
+        *("check_shuffle.js", "shuffle.js"),
+        *("verify.js", "verify_lines.js", "verify_q.js", "verify_time.js"),
+    }
+}
 """What stands in a sample's folder and is no part of it."""
 MADE = {"player", "classes", "target", "__pycache__"}
 """What builds and runs leave there."""
