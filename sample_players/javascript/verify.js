@@ -10,7 +10,7 @@ const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js
 const { Tiles } = require("./verify_q.js");
 const { TimeBook } = require("./verify_time.js");
 
-const HELP = `usage: node verify.js [--key KEY] [--head HASH]... [--unsealed] PATH...
+const HELP = `usage: node verify.js [--key KEY] [--head HASH]... [--heads FILE]... [--unsealed] PATH...
 
 Verifies records (.jsonl) and folders of them: form, numbers and chain of the lines; the seal; what a redacted record
 shows, and its lines against those of the whole record, if that is given, too; all arithmetic on time; the commitment, the
@@ -20,6 +20,7 @@ the games, who won, or how a tournament is paired: \`referee audit\` does.
   --key KEY     public key that must have sealed them: 64 hex digits, or a file that holds
                 them, or the key in PEM
   --head HASH   hash that a player was sent, to be found in one of them; may be given more than once
+  --heads FILE  heads that were published while records were written: each must be the hash of its line
   --unsealed    take records without a seal, those of unfinished matches
   --help        this text
 
@@ -164,13 +165,15 @@ function verifyMatch(record, isSealed, findings) { // -> what it is, in words
 
 // --- a tournament
 
-function verifyTournament({ lines }) {
+function verifyTournament(record) {
+  const { lines } = record;
   lines.forEach(({ fields: { kind }, entries }, i) => {
     const isRight = i ? ["tournament-step", "seal"].includes(kind) : kind === "tournament";
     if (!isRight || Object.keys(entries).length) throw new Finding(i + 1, `no line of a tournament's record: ${kind}`);
   });
   const seals = lines.filter(({ fields }) => fields.kind === "seal").length;
-  return `tournament ${lines[0].fields.spec.name}, ${lines.length} lines, seals: ${seals}; chain and seals hold`;
+  record.match = lines[0].fields.spec.name;
+  return `tournament ${record.match}, ${lines.length} lines, seals: ${seals}; chain and seals hold`;
 }
 
 // --- all of them
@@ -208,6 +211,15 @@ function compare(records) { // a redacted record is, line for line, a whole one 
   }
 }
 
+function comparePublished(records, text) { // with the heads of running records, a line of JSON for each
+  for (const line of text.split("\n").slice(0, -1)) {
+    const { record: name, line: number, head } = JSON.parse(line);
+    const named = records.filter(({ match, findings }) => match === name && !findings.length);
+    if (!named.length || named.some(({ lines }) => lines[number]?.hash === head)) continue;
+    named[0].findings.push(new Finding(number + 1, `it is another line than when ${head} was published`));
+  }
+}
+
 function filesIn(path) {
   if (!statSync(path).isDirectory()) return [path];
   const names = readdirSync(path, { withFileTypes: true }).sort((one, two) => (one.name < two.name ? -1 : 1));
@@ -224,8 +236,8 @@ function keyIn(text) { // of a file: 64 hex digits, or PEM
 
 function main(args) {
   const options = {
-    key: { type: "string", multiple: true, default: [] }, head: { type: "string", multiple: true, default: [] },
-    unsealed: { type: "boolean" }, help: { type: "boolean" },
+    ...Object.fromEntries(["key", "head", "heads"].map((name) => [name, { type: "string", multiple: true, default: [] }])),
+    ...Object.fromEntries(["unsealed", "help"].map((name) => [name, { type: "boolean" }])),
   };
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   if (values.help || !positionals.length) {
@@ -236,6 +248,7 @@ function main(args) {
   const paths = positionals.flatMap(filesIn);
   const records = paths.map((path) => verifyFile(path, { keys, takesUnsealed: values.unsealed }));
   compare(records);
+  for (const path of values.heads) comparePublished(records, readFileSync(path, "utf8"));
   const hashes = new Set(records.flatMap(({ lines }) => lines.map(({ hash }) => hash)));
   const missing = values.head.filter((head) => !hashes.has(head));
   for (const { path, findings, story } of records) {

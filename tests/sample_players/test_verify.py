@@ -218,6 +218,19 @@ def test_it_finds_the_line_that_a_player_was_told_of(tmp_path: Path) -> None:
     assert f"no line has the hash {'0' * 64}" in run(path, "--head", "0" * 64).stdout
 
 
+@pytest.mark.forges
+def test_it_compares_records_with_published_heads(tmp_path: Path) -> None:
+    """Line by line; what was published of other records does not matter."""
+    path, heads = tmp_path / "m.jsonl", tmp_path / "heads.log"
+    path.write_bytes(record_of("clean"))
+    lines = lines_of(record_of("clean"))
+    published = [{"at": "now", "record": "m", "line": line["n"] - 1, "head": line["prev"]} for line in lines[1:]]
+    heads.write_bytes(b"".join(encoded(head) + b"\n" for head in [*published, {**published[0], "record": "n"}]) + b"{")
+    assert run(path, "--heads", heads).returncode == 0
+    path.write_bytes(record_of("late move"))
+    assert "line 1: it is another line than when" in run(path, "--heads", heads).stdout
+
+
 def test_it_takes_a_key_in_every_form_in_which_one_is_given(tmp_path: Path) -> None:
     """In hex, in a file, and as `referee key export` writes it."""
     path, pem, text = (tmp_path / name for name in ("m.jsonl", "referee.pem", "referee.pub"))
