@@ -51,7 +51,9 @@ class JsonReader { // of a text in the one form; knows where the elements of arr
     const digits = this.take(/-?\d+(\.\d+)?([eE][+-]?\d+)?/y) ?? this.fail("no value");
     const number = Number(digits);
     const isFloat = /[.eE]/.test(digits) && Number.isFinite(number) && numberForm(number) === digits;
-    return isFloat || /^(0|-?[1-9]\d*)$/.test(digits) ? number : this.fail(`${digits} is not the one form of that number`);
+    const fits = (integer) => integer >= -(2n ** 63n) && integer < 2n ** 64n;
+    const isInteger = /^(0|-?[1-9]\d{0,19})$/.test(digits) && fits(BigInt(digits));
+    return isFloat || isInteger ? number : this.fail(`${digits} is not the one form of a number`);
   }
   string() {
     const quoted = this.take(/"(?:[^"\\\x00-\x1f]|\\.)*"/y) ?? this.fail("no string");

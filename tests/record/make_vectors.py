@@ -37,7 +37,7 @@ NUMBERS = (
     ),
 )
 TEXTS = ("", "ada", 'a "b" \\ /', "\b\t\n\f\r", "\x00\x1f\x7f", "\u00e9\u2028\ud7ff\U0001f600")
-HIDDEN = (
+HIDDEN: tuple[Any, ...] = (
     "7902",
     6000.0,
     [],
@@ -70,6 +70,8 @@ REFUSED = {
     '{"n":0}\n': "a line feed",
     '{"n":0,"n":0}': "a key twice",
     '{"n":00}': "a leading zero",
+    '{"n":18446744073709551616}': "an integer of more than 64 bits",
+    '{"n":-9223372036854775809}': "an integer of more than 64 bits",
     '{"n":-0}': "an integer with a sign that it does not need",
     '{"n":1.50}': "a digit too much",
     '{"n":100.0e1}': "an exponent where there is none",
