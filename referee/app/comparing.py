@@ -162,7 +162,7 @@ def _not_starting(tournament: Tournament) -> dict[str, str]:
     """Return why an entrant did not start, by name: those that are suspended for it, or never did."""
     found = {}
     for index, entrant in enumerate(tournament.spec.entrants):
-        failures = tournament.failures[index]
+        failures = tournament.failures.times(index)
         if index in tournament.suspended:
             found[entrant.name] = tournament.suspended[index].why
         elif failures and failures == tournament.played:

@@ -6,6 +6,7 @@ another program pairs a round, its pairing goes in like a result.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -187,12 +188,50 @@ class PairingFormat(ABC, Generic[S]):
             NotDue: the pairing is not due in this state.
         """
 
+    def first_open(self, state: S, besides: Pairing) -> int | None:
+        """Return the smallest number of a pairing without a result that may be played or due later; None: no matter.
+
+        It matters where entrants play several matches at a time: there, suspensions follow from results in the order of
+        the pairings' numbers.
+
+        Args:
+            state: of a tournament.
+            besides: a pairing that is left out.
+        """
+        return None
+
+    def reopen(self, state: S, pairing: Pairing) -> S:
+        """Return the state with a pairing that is through to come again, as one of its entrants is about to withdraw.
+
+        Asked only of a format whose `first_open` matters.
+        """
+        return state
+
     @abstractmethod
     def withdraw(self, state: S, entrant: int) -> S:
         """Return the state without an entrant that plays no more; its pairings are not due any longer.
 
         A match that is going on is given up with it. Who has withdrawn already may withdraw again: nothing changes.
         """
+
+    def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
+        """Return the state after a result with which some of its entrants have played their last match.
+
+        So that nothing depends on which of a round's matches is over last, they are gone before anything is paired. A
+        format whose `record` pairs nothing that they are not already part of has nothing to add.
+
+        Args:
+            state: in which the pairing is due.
+            played: as for `record`.
+            leaving: entrants of this pairing that play no more.
+
+        Raises:
+            NotDue: the pairing is not due in this state.
+        """
+        state = self.record(state, played)
+        for entrant in leaving:
+            state = self.withdraw(state, entrant)
+        return state
 
     def to_pair(self, state: S) -> RoundToPair | None:
         """Return the round that must be paired before anything more is due; None: there is no such round.

@@ -4,15 +4,21 @@ Each place that a match can have is known before its entrants are, and so are th
 replays. So the same results give the same matches, in whatever order they come in.
 """
 
+from abc import ABCMeta, abstractmethod
+from collections.abc import Collection, Iterable
 from typing import Self, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, StructMeta
 from msgspec.structs import replace
 
 from .base import BadRuling, Pairing, PairingFormat, PlayedPairing, without
 
 
-class EliminationState(Struct, frozen=True, kw_only=True):
+class _AbstractStruct(StructMeta, ABCMeta):
+    """The type of structs that leave methods to those that derive from them."""
+
+
+class EliminationState(Struct, frozen=True, kw_only=True, metaclass=_AbstractStruct):
     """A knockout after some results."""
 
     seeds: tuple[int, ...]
@@ -32,14 +38,20 @@ class EliminationState(Struct, frozen=True, kw_only=True):
         state = replace(self, due=without(self.due, played))
         return state.after(played, self.place(played.pairing), (played.pairing.number - 1) % (self.replays + 1))
 
+    @abstractmethod
     def withdraw(self, entrant: int) -> Self:
         """Return the state without an entrant; whoever was to meet it goes on."""
-        if entrant in self.withdrawn:
-            return self
-        due = tuple(pairing for pairing in self.due if entrant not in pairing.seats)
-        state = replace(self, due=due, withdrawn=self.withdrawn | {entrant})
-        broken = next((pairing for pairing in self.due if entrant in pairing.seats), None)
-        return state if broken is None else state.without_match(broken, entrant)
+
+    def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> Self:
+        """Return the state after a result, without entrants that leave with it.
+
+        Raises:
+            NotDue: its pairing is not due.
+        """
+        state = self.record(played)
+        for entrant in leaving:
+            state = state.withdraw(entrant)
+        return state
 
     def place(self, pairing: Pairing) -> int:
         """Return the place of a match, from 0."""
@@ -66,17 +78,13 @@ class EliminationState(Struct, frozen=True, kw_only=True):
         """
         raise BadRuling("a result can't be changed where several go on from a table: later tables follow from it")
 
+    @abstractmethod
     def after(self, played: PlayedPairing, place: int, draws: int) -> Self:
         """Return the state, in which a pairing is due no more, with what follows from its result."""
-        raise NotImplementedError
 
-    def without_match(self, broken: Pairing, entrant: int) -> Self:
-        """Return the state, in which a pairing is due no more, with what follows from an entrant's withdrawal."""
-        raise NotImplementedError
-
+    @abstractmethod
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
-        raise NotImplementedError
 
 
 S = TypeVar("S", bound=EliminationState)
@@ -100,6 +108,14 @@ class EliminationFormat(PairingFormat[S]):
     def withdraw(self, state: S, entrant: int) -> S:
         """Return the state without an entrant; whoever was to meet it goes on."""
         return state.withdraw(entrant)
+
+    def conclude(self, state: S, played: PlayedPairing, leaving: Iterable[int]) -> S:
+        """Return the state after a result, without entrants that leave with it.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return state.conclude(played, frozenset(leaving))
 
     def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
         """Return the state with a result taken back, or with what follows from another one.

@@ -7,7 +7,8 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
-from .base import BadFormat, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, what_is_left, without
+from .base import BadFormat, EntrantField, Extent, Pairing, PlayedPairing, what_is_left, without
+from .timetable import FixedFormat, FixedState
 
 _WINDOW = 256
 """So many pairings are looked at together at least: more than there are ever tables, and few enough to be quick."""
@@ -63,22 +64,19 @@ class Rota(Struct, frozen=True):
                 yield number
 
 
-class State(Struct, frozen=True, kw_only=True):
+class State(FixedState, frozen=True, kw_only=True):
     """A gauntlet after some results."""
 
     rota: Rota
     single: frozenset[int]
     """Entrants that play one match at a time."""
-    withdrawn: frozenset[int] = frozenset()
-    due: tuple[Pairing, ...] = ()
     held: tuple[int, ...] = ()
-    """Numbers of pairings that wait for somebody who plays one match at a time."""
+    """Numbers of pairings that wait for somebody who plays one match at a time, and of walkovers that wait."""
     next: int = 1
     """The first pairing that was not looked at."""
-    given_up: int = 0
 
 
-class Gauntlet(PairingFormat[State]):
+class Gauntlet(FixedFormat[State]):
     """One or few entrants against all others, in every seat equally often."""
 
     name = "gauntlet"
@@ -104,14 +102,6 @@ class Gauntlet(PairingFormat[State]):
         matches = 2 * rota.cycles * rota.challengers * (rota.entrants - rota.challengers)
         return Extent(fewest=matches, most=matches, rounds=rota.rounds)
 
-    def given_up(self, state: State) -> int:
-        """Return how many pairings are walkovers, or of nobody any more."""
-        return state.given_up
-
-    def due(self, state: State) -> tuple[Pairing, ...]:
-        """Return every pairing that may be played now; whoever is not single may be in many of them."""
-        return state.due
-
     def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
 
@@ -119,6 +109,16 @@ class Gauntlet(PairingFormat[State]):
             NotDue: the pairing is not due.
         """
         return _filled(replace(state, due=without(state.due, played)))
+
+    def first_open(self, state: State, besides: Pairing) -> int | None:
+        """Return the smallest number of a pairing without a result, but for one of them; None if there is no other."""
+        due = (pairing.number for pairing in state.due if pairing.number != besides.number)
+        return min((*due, *state.held), default=None)
+
+    def reopen(self, state: State, pairing: Pairing) -> State:
+        """Return the state with a pairing that is through to come again."""
+        lost = state.given_up + (not state.withdrawn.isdisjoint(pairing.seats))
+        return _filled(replace(state, held=tuple(sorted((*state.held, pairing.number))), given_up=lost))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those that it was to meet have walkovers."""
@@ -136,10 +136,6 @@ class Gauntlet(PairingFormat[State]):
         back = _still_to_come(state, entrant, withdrawn)
         return _filled(replace(state, withdrawn=withdrawn, given_up=max(state.given_up - back, 0)))
 
-    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
-        """Return the state as it is: no pairing follows from a result."""
-        return state
-
 
 def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int:
     """Return how many pairings of an entrant are neither due nor through, those with somebody withdrawn left out."""
@@ -150,7 +146,10 @@ def _still_to_come(state: State, entrant: int, withdrawn: frozenset[int]) -> int
 
 
 def _filled(state: State) -> State:
-    """Return the state with as many pairings due as may be; those of an entrant that is single come in their order."""
+    """Return the state with as many pairings due as may be; those of an entrant that is single come in their order.
+
+    A walkover waits for all pairings before it: until then it may turn out that who is to have it was suspended before.
+    """
     due, held, number = list(state.due), list[int](), state.next
     last = state.rota.rounds * state.rota.challengers
     busy = {seat for pairing in due for seat in pairing.seats} & state.single
@@ -167,7 +166,8 @@ def _filled(state: State) -> State:
         pairing = None if planned is None else what_is_left(planned, state.withdrawn)
         if pairing is None:
             continue
-        if busy.isdisjoint(pairing.seats):
+        is_early = pairing.is_bye and (held or any(not each.is_bye and each.number < looked_at for each in due))
+        if busy.isdisjoint(pairing.seats) and not is_early:
             due.append(pairing)
         else:
             held.append(looked_at)

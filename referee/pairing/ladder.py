@@ -11,10 +11,10 @@ matches.
 
 Results count in the order of the pairings; one that comes early waits for those before it. So each pairing follows from
 the results of all but the few before it that may be going on, and the course does not depend on how many tables there
-are, nor on which match takes longer.
+are, nor on which match takes longer. Who withdraws does so at the place of its last pairing in that order, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import erf, exp, sqrt
 from typing import Annotated, Any, Literal
@@ -59,6 +59,18 @@ class Strength(Struct, frozen=True):
     variance: float = _DEVIATION**2
 
 
+class Waiting(Struct, frozen=True, kw_only=True):
+    """A pairing that is through, and waits for those before it."""
+
+    pairing: Pairing
+    played: PlayedPairing | None
+    """What came of it; None: it was given up."""
+    leaving: frozenset[int] = frozenset()
+    """Entrants that play no more after it."""
+    renewed: frozenset[int] = frozenset()
+    """Entrants that have another program after it."""
+
+
 class State(Struct, frozen=True, kw_only=True):
     """A ladder after some results."""
 
@@ -75,8 +87,8 @@ class State(Struct, frozen=True, kw_only=True):
     """Entrants that have been through a match without a foul."""
     withdrawn: frozenset[int] = frozenset()
     due: tuple[Pairing, ...] = ()
-    early: tuple[PlayedPairing, ...] = ()
-    """Results that wait for those of the pairings before them."""
+    early: tuple[Waiting, ...] = ()
+    """By their numbers."""
     number: int = 0
     """Of the last pairing."""
     done: int = 0
@@ -124,16 +136,30 @@ class Ladder(PairingFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        due = without(state.due, played)
-        early = sorted((*state.early, played), key=lambda result: result.pairing.number)
-        return _counted(replace(state, due=due, early=tuple(early)))
+        return self.conclude(state, played, ())
+
+    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+        """Return the state after a result; who leaves with it is gone when that counts.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        through = Waiting(pairing=played.pairing, played=played, leaving=frozenset(leaving))
+        return _counted(_with_waiting(replace(state, due=without(state.due, played)), through))
 
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; other matches take the place of its own."""
+        """Return the state without an entrant from its last pairing on; other matches take the place of its own."""
         if entrant in state.withdrawn:
             return state
-        due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
-        return _filled(_counted(replace(state, due=due, withdrawn=state.withdrawn | {entrant})))
+        given_up = next((pairing for pairing in state.due if entrant in pairing.seats), None)
+        if given_up is not None:
+            due = tuple(pairing for pairing in state.due if pairing != given_up)
+            gone = Waiting(pairing=given_up, played=None, leaving=frozenset({entrant}))
+            return _counted(_with_waiting(replace(state, due=due), gone))
+        last = _waiting(state, entrant)
+        if last is None:
+            return _filled(replace(state, withdrawn=state.withdrawn | {entrant}))
+        return _with_waiting(state, replace(last, leaving=last.leaving | {entrant}))
 
     def join(self, state: State, field: EntrantField) -> State:
         """Return the state with another entrant, of whom nothing is known yet."""
@@ -149,12 +175,17 @@ class Ladder(PairingFormat[State]):
 
     def reinstate(self, state: State, entrant: int) -> State:
         """Return the state with somebody who plays on, as strong as before."""
+        last = _waiting(state, entrant)
+        if last is not None and entrant in last.leaving:
+            return _with_waiting(state, replace(last, leaving=last.leaving - {entrant}))
         return _filled(replace(state, withdrawn=state.withdrawn - {entrant}))
 
     def renew(self, state: State, entrant: int) -> State:
         """Return the state with another program in an entrant's place: about as strong, as far as anybody knows."""
-        old = state.ratings[entrant]
-        return _with_rating(state, entrant, replace(old, variance=max(old.variance, _RENEWED)))
+        last = _waiting(state, entrant)
+        if last is None:
+            return _renewed(state, entrant)
+        return _with_waiting(state, replace(last, renewed=last.renewed | {entrant}))
 
     def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
         """Return the state with means moved back by what a result would move them now, or on by another one.
@@ -163,6 +194,9 @@ class Ladder(PairingFormat[State]):
         """
         told = old or new
         assert told is not None, "one of them is there"
+        waiting = next((each for each in state.early if each.pairing.number == told.pairing.number), None)
+        if waiting is not None:
+            return _with_waiting(state, replace(waiting, played=new or replace(told, ranking=())))
         sign = 1 if old is None else -1
         for entrant, after in zip(told.pairing.seats, _rated(state, told), strict=True):
             mine = state.ratings[entrant]
@@ -186,11 +220,32 @@ def _with_rating(state: State, entrant: int, rating: Strength) -> State:
     return replace(state, ratings=ratings)
 
 
+def _renewed(state: State, entrant: int) -> State:
+    old = state.ratings[entrant]
+    return _with_rating(state, entrant, replace(old, variance=max(old.variance, _RENEWED)))
+
+
+def _waiting(state: State, entrant: int) -> Waiting | None:
+    """Return the pairing of an entrant that waits, if there is one."""
+    return next((waiting for waiting in state.early if entrant in waiting.pairing.seats), None)
+
+
+def _with_waiting(state: State, waiting: Waiting) -> State:
+    """Return the state with a pairing that waits, in place of the one with its number."""
+    others = (other for other in state.early if other.pairing.number != waiting.pairing.number)
+    return replace(state, early=tuple(sorted((*others, waiting), key=lambda each: each.pairing.number)))
+
+
 def _counted(state: State) -> State:
     """Return the state with all results counted before which none is missing, and with matches in their place."""
     while state.early and (not state.due or state.early[0].pairing.number < state.due[0].number):
         first, *others = state.early
-        state = _filled(_noted(replace(state, early=tuple(others)), first))
+        state = replace(state, early=tuple(others))
+        if first.played is not None:
+            state = _noted(state, first.played)
+        for entrant in first.renewed:
+            state = _renewed(state, entrant)
+        state = _filled(replace(state, withdrawn=state.withdrawn | first.leaving))
     return state
 
 
@@ -244,7 +299,7 @@ def _updated(seat: int, ratings: Sequence[Strength], ranks: dict[int, int], foul
 
 def _filled(state: State) -> State:
     """Return the state with as many matches begun or waiting as may be."""
-    begun = [*state.due, *(played.pairing for played in state.early)]
+    begun = [*state.due, *(waiting.pairing for waiting in state.early)]
     busy = {entrant for pairing in begun for entrant in pairing.seats} | state.withdrawn
     free = [entrant for entrant in state.order if entrant not in busy]
     seats, options = len(state.used[0]), state.options

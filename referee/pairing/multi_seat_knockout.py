@@ -5,12 +5,13 @@ table, so the strongest seeds are kept apart as long as results allow. Tables ar
 bye, the best slots first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import reduce
 
 from msgspec.structs import replace
 
 from .balanced_tables import seat_one
-from .base import Pairing, PlayedPairing
+from .base import PlayedPairing
 from .elimination import EliminationState
 
 
@@ -47,10 +48,16 @@ class State(EliminationState, frozen=True, kw_only=True):
         ranks = {table[seat]: rank for rank, group in enumerate(groups) for seat in group}
         return _settled(state, table, ranks, count)
 
-    def without_match(self, broken: Pairing, entrant: int) -> "State":
-        """Return the state with the table settled: all others go on."""
-        table = broken.seats
-        return _settled(self, table, {other: int(other == entrant) for other in table}, len(table) - 1)
+    def withdraw(self, entrant: int) -> "State":
+        """Return the state without an entrant; all others at its table go on."""
+        if entrant in self.withdrawn:
+            return self
+        return _without_match(replace(self, withdrawn=self.withdrawn | {entrant}), entrant)
+
+    def conclude(self, played: PlayedPairing, leaving: Collection[int]) -> "State":
+        """Return the state after a result; who leaves with it is gone before the next round is drawn."""
+        state = replace(self, withdrawn=self.withdrawn.union(leaving)).record(played)
+        return reduce(_without_match, sorted(leaving), state)
 
     def places(self) -> tuple[tuple[int, ...], ...]:
         """Return groups of entrants from best to worst: those still in it, then as they went out, the last first."""
@@ -89,6 +96,16 @@ def _is_clear(groups: Sequence[Sequence[int]], count: int) -> bool:
             return True
         through += len(group)
     return through == count
+
+
+def _without_match(state: State, entrant: int) -> State:
+    """Return the state with the table settled at which an entrant sits that has withdrawn, if there is one."""
+    broken = next((pairing for pairing in state.due if entrant in pairing.seats), None)
+    if broken is None:
+        return state
+    table = broken.seats
+    state = replace(state, due=tuple(pairing for pairing in state.due if pairing != broken))
+    return _settled(state, table, {other: int(other == entrant) for other in table}, len(table) - 1)
 
 
 def _settled(state: State, table: Sequence[int], ranks: dict[int, int], count: int) -> State:

@@ -5,10 +5,12 @@ opponents and seats in the same rounds, the players' numbers drawn by lot. In cy
 exchanged. FIDE's advice to exchange the last two rounds of a first cycle, so that nobody has a colour three times
 running, is not followed: it would make cycles unlike each other, and programs do not tire of a seat.
 
-More seats: a plan by which everybody plays equally often, see seated_timetable; to rest is worth nothing. A withdrawal
-makes a new plan of the rounds that nobody has begun.
+More seats: a plan by which everybody plays equally often, see seated_timetable; to rest is worth nothing. What a
+withdrawal costs others is made up for at tables behind the last round, so that it is no matter how far they were.
 """
 
+from collections.abc import Iterable
+from functools import reduce
 from math import gcd
 from typing import Annotated, Any
 
@@ -17,8 +19,8 @@ from msgspec.structs import replace
 
 from ..games.base import Shuffle
 from . import timetable
-from .base import EntrantField, Extent, Pairing
-from .seated_timetable import SeatedTimetable, planned, replanned
+from .base import EntrantField, Extent, Pairing, PlayedPairing
+from .seated_timetable import SeatedTimetable, made_up, planned, tables_to_make_up, without_tables
 from .timetable import State, TimetableFormat
 
 
@@ -102,27 +104,76 @@ class RoundRobin(TimetableFormat):
         matches = _each(options, field) * count // seats if rounds is None else rounds * (count // seats)
         return Extent(fewest=matches, most=matches, rounds=rounds)
 
+    def record(self, state: State, played: PlayedPairing) -> State:
+        """Return the state after a result.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _made_up(super().record(state, played))
+
     def withdraw(self, state: State, entrant: int) -> State:
-        """Return the state without an entrant; those that it was to meet have walkovers, or get other tables."""
-        plan = state.timetable
-        if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
-            return timetable.withdraw(state, entrant)
-        gone = state.withdrawn | {entrant}
-        staying = [other for other in range(len(state.progress)) if other not in gone]
-        new = replanned(plan, staying, entrant, timetable.begun(state), state.progress[entrant])
-        state = replace(state, given_up=state.given_up + plan.matches - new.matches)
-        return timetable.withdraw(state, entrant, new)
+        """Return the state without an entrant; those that it was to meet have walkovers, or other tables at the end."""
+        return _made_up(_left(state, entrant))
+
+    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+        """Return the state after a result; at tables that are added at the end, nobody sits who leaves with it.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _made_up(reduce(_left, leaving, super().record(state, played)))
 
     def reinstate(self, state: State, entrant: int) -> State:
-        """Return the state with somebody who plays on: in its own pairings, or at other tables."""
+        """Return the state with somebody who plays on: in its own pairings, or at other tables at the end."""
         plan = state.timetable
         if not isinstance(plan, SeatedTimetable):
             return timetable.reinstate(state, entrant)
-        staying = [other for other in range(len(state.progress)) if other == entrant or other not in state.withdrawn]
-        first = timetable.begun(state)
-        new = replanned(plan, staying, entrant, first, first)
-        given_up = max(state.given_up - new.matches + plan.matches, 0)
-        return timetable.reinstate(replace(state, given_up=given_up), entrant, new)
+        back = timetable.with_progress(state, {entrant: plan.rounds})
+        back = replace(back, withdrawn=state.withdrawn - {entrant})
+        return _made_up(_with_given_up(state, back))
+
+
+def _left(state: State, entrant: int) -> State:
+    """Return the state without an entrant, before anything is made up for."""
+    plan = state.timetable
+    if entrant in state.withdrawn or not isinstance(plan, SeatedTimetable):
+        return timetable.withdraw(state, entrant)
+    left = timetable.withdraw(state, entrant, without_tables(plan, entrant, state.progress[entrant]))
+    return _with_given_up(state, left)
+
+
+def _staying(state: State) -> list[int]:
+    return [entrant for entrant in range(len(state.progress)) if entrant not in state.withdrawn]
+
+
+def _made_up(state: State) -> State:
+    """Return the state with tables for what withdrawals have cost those who stay, once all others are through.
+
+    By then it is no matter any more in which order matches ended, and who withdrew first.
+    """
+    plan = state.timetable
+    if state.due or not isinstance(plan, SeatedTimetable):
+        return state
+    staying = _staying(state)
+    new = made_up(plan, staying)
+    if new.rounds == plan.rounds:
+        return state
+    longer = timetable.arrived(replace(state, timetable=new), dict.fromkeys(staying, plan.rounds))
+    return _with_given_up(state, longer)
+
+
+def _with_given_up(before: State, after: State) -> State:
+    """Return a state that knows how many tables fewer than before it comes to."""
+    less = _tables(before) - _tables(after)
+    return replace(after, given_up=max(before.given_up + less, 0))
+
+
+def _tables(state: State) -> int:
+    """Return how many tables a plan comes to, those made up for included."""
+    plan = state.timetable
+    assert isinstance(plan, SeatedTimetable), "only those make up for anything"
+    return plan.matches + tables_to_make_up(plan, _staying(state))
 
 
 def _berger_rounds(options: Options, count: int) -> int:

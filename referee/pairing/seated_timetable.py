@@ -68,21 +68,26 @@ def planned(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
     return _filled(plan, entrants, "", _WORK)
 
 
-def replanned(plan: SeatedTimetable, staying: Sequence[int], leaving: int, begun: int, left: int) -> SeatedTimetable:
-    """Make a plan that is the same up to the last round begun, and has the rest without an entrant that withdraws.
-
-    Args:
-        plan: as it was.
-        staying: who plays on.
-        leaving: who withdraws.
-        begun: rounds that somebody who stays has begun.
-        left: rounds that the leaving one was through with: its tables in all others are given up.
-    """
+def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
+    """Return a plan without the tables of an entrant from a round on, counted from 0."""
     kept = (
-        tuple(item for item in done if index < left or leaving not in item.seats)
-        for index, done in enumerate(plan.pairings[:begun])
+        tuple(item for item in done if index < first or entrant not in item.seats)
+        for index, done in enumerate(plan.pairings)
     )
-    return _filled(_with(plan, tuple(kept), plan.last), staying, "walkover", _WORK_AGAIN)
+    return _with(plan, tuple(kept), plan.last)
+
+
+def made_up(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
+    """Return a plan with rounds behind its last one, in which those who stay play what withdrawals have cost them.
+
+    It takes a bye where that can't be done. A plan in which nobody lacks anything stays as it is.
+    """
+    return _filled(replace(plan, limit=None), staying, "walkover", _WORK_AGAIN)
+
+
+def tables_to_make_up(plan: SeatedTimetable, staying: Sequence[int]) -> int:
+    """Return how many tables that takes, or nearly so."""
+    return sum(len(playing) // plan.seats for playing in _attendance(_need(plan, staying), plan.seats, None))
 
 
 def _filled(plan: SeatedTimetable, entrants: Sequence[int], bye: str, work: int) -> SeatedTimetable:
@@ -98,9 +103,7 @@ def _filled(plan: SeatedTimetable, entrants: Sequence[int], bye: str, work: int)
     met = [[0] * len(entrants) for _ in entrants]
     for item in (item for done in plan.pairings for item in done):
         count_meetings(met, [index[entrant] for entrant in item.seats if entrant in index])
-    results = _results(plan)
-    need = [max(plan.each - results[entrant], 0) for entrant in entrants]
-    rounds = _evened(need, plan, met, work)
+    rounds = _evened(_need(plan, entrants), plan, met, work)
     tables = [[entrants[place] for place in table] for together in rounds for table in together]
     seated = iter(seat_all(tables, plan.seats))
     plan = _extended(plan, [list(islice(seated, len(together))) for together in rounds], bye)
@@ -108,6 +111,12 @@ def _filled(plan: SeatedTimetable, entrants: Sequence[int], bye: str, work: int)
     most = max((results[entrant] for entrant in entrants), default=0)
     byes = ([(entrant,) for entrant in entrants if results[entrant] < count] for count in range(1, most + 1))
     return _extended(plan, [short for short in byes if short], bye)
+
+
+def _need(plan: SeatedTimetable, entrants: Sequence[int]) -> list[int]:
+    """Return by place in the order how many matches are to come."""
+    results = _results(plan)
+    return [max(plan.each - results[entrant], 0) for entrant in entrants]
 
 
 def _results(plan: SeatedTimetable) -> Counter[int]:
@@ -190,7 +199,7 @@ def _extended(plan: SeatedTimetable, rounds: Sequence[Sequence[Table]], bye: str
     """Add rounds to a plan; byes belong to the round before."""
     pairings, last = list(plan.pairings), plan.last
     for tables in rounds:
-        at = len(pairings)
+        at = sum(any(len(pairing.seats) > 1 for pairing in done) for done in pairings)
         pairings.append(
             tuple(
                 Pairing(number=number, round=at + 1, seats=seats)

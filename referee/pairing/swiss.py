@@ -4,7 +4,8 @@ Two seats are paired as FIDE's Dutch system has it, by a library, outside of the
 what every round must keep to are in swiss_rules.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from math import ceil, log2
 from typing import Annotated, Any
 
@@ -131,40 +132,19 @@ class Swiss(PairingFormat[State]):
         Raises:
             NotDue: the pairing is not due.
         """
-        due = without(state.due, played)
-        if played.pairing.is_bye:
-            (entrant,) = played.pairing.seats
-            if played.pairing.table == LATE:
-                line = RoundLine(played.pairing.round, (entrant,), _bye_worth(state) // 2, "H")
-            else:
-                unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", (entrant,))
-                line = RoundLine(state.round, table, _bye_worth(state), unplayed)
-            return _gathered(replace(_noted(state, {entrant: line}), due=due))
-        points = half_points(played)
-        table = played.pairing.seats
-        lines = {entrant: RoundLine(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
-        return _gathered(replace(_noted(state, lines), due=due))
+        return _gathered(_recorded(state, played))
 
     def withdraw(self, state: State, entrant: int) -> State:
         """Return the state without an entrant; those at its table have a walkover in place of the match."""
-        if entrant in state.withdrawn:
-            return state
-        gone = [pairing for pairing in state.due if entrant in pairing.seats]
-        left = [other for pairing in gone for other in pairing.seats if other != entrant]
-        byes = tuple(
-            Pairing(number=number, round=state.round, seats=(other,), table="walkover")
-            for number, other in enumerate(left, start=state.number + 1)
-        )
-        due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
-        number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, state.seats
-        staying = len(state.lines) - len(withdrawn)
-        later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
-        lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
-        for pairing in gone:
-            table = _walked_over(state, entrant) if pairing.table else pairing.seats
-            if len(table) > 1:
-                state = _noted(state, {entrant: RoundLine(state.round, table, 0, "-")})
-        return _gathered(replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost))
+        return _gathered(_left(state, entrant))
+
+    def conclude(self, state: State, played: PlayedPairing, leaving: Iterable[int]) -> State:
+        """Return the state after a result; who leaves with it is in no later round.
+
+        Raises:
+            NotDue: the pairing is not due.
+        """
+        return _gathered(reduce(_left, leaving, _recorded(state, played)))
 
     def join(self, state: State, field: EntrantField) -> State:
         """Return the state with another entrant, the last by seed; the rounds that it has missed are byes to be given.
@@ -228,6 +208,49 @@ def course_of(state: State) -> PlayedRounds:
         away=state.withdrawn,
         is_white_first=state.is_white_first,
     )
+
+
+def _recorded(state: State, played: PlayedPairing) -> State:
+    """Return the state after a result, before the next round is paired.
+
+    Raises:
+        NotDue: its pairing is not due.
+    """
+    due = without(state.due, played)
+    table = played.pairing.seats
+    if not played.pairing.is_bye:
+        points = half_points(played)
+        lines = {entrant: RoundLine(state.round, table, points[seat]) for seat, entrant in enumerate(table)}
+        return replace(_noted(state, lines), due=due)
+    (entrant,) = table
+    if played.pairing.table == LATE:
+        line = RoundLine(played.pairing.round, table, _bye_worth(state) // 2, "H")
+    else:
+        unplayed, table = ("+", _walked_over(state, entrant)) if played.pairing.table else ("U", table)
+        line = RoundLine(state.round, table, _bye_worth(state), unplayed)
+    return replace(_noted(state, {entrant: line}), due=due)
+
+
+def _left(state: State, entrant: int) -> State:
+    """Return the state without an entrant, before the next round is paired."""
+    if entrant in state.withdrawn:
+        return state
+    gone = [pairing for pairing in state.due if entrant in pairing.seats]
+    left = [other for pairing in gone for other in pairing.seats if other != entrant]
+    byes = tuple(
+        Pairing(number=number, round=state.round, seats=(other,), table="walkover")
+        for number, other in enumerate(left, start=state.number + 1)
+    )
+    due = (*(pairing for pairing in state.due if pairing not in gone), *byes)
+    number, withdrawn, seats = state.number + len(byes), state.withdrawn | {entrant}, state.seats
+    staying = len(state.lines) - len(withdrawn)
+    later = (state.rounds - state.round) * ((staying + 1) // seats - staying // seats)
+    lost = state.given_up + later + sum(not pairing.is_bye for pairing in gone)
+    for pairing in gone:
+        table = _walked_over(state, entrant) if pairing.table else pairing.seats
+        if len(table) > 1:
+            state = _noted(state, {entrant: RoundLine(state.round, table, 0, "-")})
+    return replace(state, due=due, number=number, withdrawn=withdrawn, given_up=lost)
 
 
 def _rounds(options: Options, field: EntrantField) -> int:

@@ -8,7 +8,7 @@ before, and beaten a program that did not even start, would be better off for no
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,21 +27,26 @@ class Timetable(Protocol):
         """Return an entrant's pairing of a round, counted from 0; None if it rests."""
 
 
-class State(Struct, frozen=True):
+class FixedState(Struct, frozen=True, kw_only=True):
+    """What any format knows whose pairings do not depend on results."""
+
+    withdrawn: frozenset[int] = frozenset()
+    due: tuple[Pairing, ...] = ()
+    given_up: int = 0
+    """Pairings that are not played because somebody withdrew."""
+
+
+class State(FixedState, frozen=True, kw_only=True):
     """How far everybody has come."""
 
     timetable: Timetable
     progress: tuple[int, ...]
     """By entrant: the round, from 0, that it waits for or plays in; the number of rounds if it is through."""
-    withdrawn: frozenset[int]
-    due: tuple[Pairing, ...]
-    given_up: int = 0
-    """Pairings of two that are not played because one of them, or both, withdrew."""
 
 
 def start(timetable: Timetable, entrants: int) -> State:
     """Return the state before the first match."""
-    state = State(timetable, (-1,) * entrants, frozenset(), ())
+    state = State(timetable=timetable, progress=(-1,) * entrants)
     return _moved_on(state, range(entrants))
 
 
@@ -61,8 +66,7 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     Args:
         state: before.
         entrant: who withdraws.
-        timetable: another one from now on; it must agree with the old one up to the last round that anybody has begun,
-            but that it lacks the matches that the entrant has not played.
+        timetable: another one from now on, which lacks the matches that the entrant has not played.
     """
     if entrant in state.withdrawn:
         return state
@@ -76,32 +80,31 @@ def withdraw(state: State, entrant: int, timetable: Timetable | None = None) -> 
     progress[entrant] = timetable.rounds
     due = tuple(pairing for pairing in state.due if entrant not in pairing.seats)
     withdrawn = state.withdrawn | {entrant}
-    left = State(timetable, tuple(progress), withdrawn, due, state.given_up + lost)
-    bound = withdrawn.union(*(pairing.seats for pairing in due))
-    return _arrived(left, {other: at for other, at in enumerate(progress) if other not in bound})
-
-
-def reinstate(state: State, entrant: int, timetable: Timetable | None = None) -> State:
-    """Return the state with somebody who had withdrawn, from the first round on that nobody has begun.
-
-    Args:
-        state: before.
-        entrant: who is back.
-        timetable: another one from now on; it must agree with the old one up to that round.
-    """
-    first, timetable = begun(state), timetable or state.timetable
-    withdrawn = state.withdrawn - {entrant}
-    found = (timetable.pairing(entrant, index) for index in range(first, timetable.rounds))
-    won_back = sum(
-        pairing is not None and len(pairing.seats) == 2 and withdrawn.isdisjoint(pairing.seats) for pairing in found
+    left = State(
+        timetable=timetable,
+        progress=tuple(progress),
+        withdrawn=withdrawn,
+        due=due,
+        given_up=state.given_up + lost,
     )
-    back = State(timetable, state.progress, withdrawn, state.due, max(state.given_up - won_back, 0))
+    bound = withdrawn.union(*(pairing.seats for pairing in due))
+    return arrived(left, {other: at for other, at in enumerate(progress) if other not in bound})
+
+
+def reinstate(state: State, entrant: int) -> State:
+    """Return the state with somebody who had withdrawn, from the first round on that nobody has begun."""
+    first, withdrawn = _begun(state), state.withdrawn - {entrant}
+    found = (state.timetable.pairing(entrant, index) for index in range(first, state.timetable.rounds))
+    won_back = sum(
+        pairing is not None and not pairing.is_bye and withdrawn.isdisjoint(pairing.seats) for pairing in found
+    )
+    back = replace(state, withdrawn=withdrawn, given_up=max(state.given_up - won_back, 0))
     bound = withdrawn.union(*(pairing.seats for pairing in state.due))
     waiting = {other: at for other, at in enumerate(state.progress) if other not in bound}
-    return _arrived(back, {**waiting, entrant: first})
+    return arrived(back, {**waiting, entrant: first})
 
 
-def begun(state: State) -> int:
+def _begun(state: State) -> int:
     """Return how many rounds somebody who still plays has begun."""
     reached = (at + 1 for entrant, at in enumerate(state.progress) if entrant not in state.withdrawn)
     return min(max(reached, default=0), state.timetable.rounds)
@@ -115,10 +118,15 @@ def _pairing(state: State, entrant: int, index: int) -> Pairing | None:
 
 def _moved_on(state: State, entrants: Iterable[int]) -> State:
     """Return the state with some entrants behind their last pairing, and with what becomes due by that."""
-    return _arrived(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
+    return arrived(state, {entrant: state.progress[entrant] + 1 for entrant in entrants})
 
 
-def _arrived(state: State, rounds: Mapping[int, int]) -> State:
+def with_progress(state: State, rounds: Mapping[int, int]) -> State:
+    """Return the state with some entrants at other rounds, whatever they have there."""
+    return replace(state, progress=tuple(rounds.get(entrant, at) for entrant, at in enumerate(state.progress)))
+
+
+def arrived(state: State, rounds: Mapping[int, int]) -> State:
     """Return the state with some entrants at their first pairing from a round on, and with what becomes due by that.
 
     Args:
@@ -137,16 +145,27 @@ def _arrived(state: State, rounds: Mapping[int, int]) -> State:
     return replace(state, progress=tuple(progress), due=tuple(due[number] for number in sorted(due)))
 
 
-class TimetableFormat(PairingFormat[State]):
+S = TypeVar("S", bound=FixedState)
+
+
+class FixedFormat(PairingFormat[S]):
     """Base of the formats whose pairings do not depend on results; points decide."""
 
-    def given_up(self, state: State) -> int:
+    def given_up(self, state: S) -> int:
         """Return how many pairings are walkovers, or of nobody any more."""
         return state.given_up
 
-    def due(self, state: State) -> tuple[Pairing, ...]:
+    def due(self, state: S) -> tuple[Pairing, ...]:
         """Return every pairing that may be played now."""
         return state.due
+
+    def revise(self, state: S, old: PlayedPairing | None, new: PlayedPairing | None) -> S:
+        """Return the state as it is: no pairing follows from a result."""
+        return state
+
+
+class TimetableFormat(FixedFormat[State]):
+    """Base of those that have a timetable."""
 
     def record(self, state: State, played: PlayedPairing) -> State:
         """Return the state after a result.
@@ -163,7 +182,3 @@ class TimetableFormat(PairingFormat[State]):
     def reinstate(self, state: State, entrant: int) -> State:
         """Return the state with somebody who plays on; walkovers that were given stay."""
         return reinstate(state, entrant)
-
-    def revise(self, state: State, old: PlayedPairing | None, new: PlayedPairing | None) -> State:
-        """Return the state as it is: no pairing follows from a result."""
-        return state

@@ -200,7 +200,8 @@ class _PairingCheck(msgspec.Struct):
         raise AssertionError(f"these tables were taken for a round: {tables}")
 
     def _check_new(self, pairing: Pairing) -> None:
-        assert pairing.number not in self.numbers, f"the number {pairing.number} comes twice"
+        is_walkover = pairing.is_bye and pairing.against in self.withdrawn
+        assert is_walkover or pairing.number not in self.numbers, f"the number {pairing.number} comes twice"
         assert pairing.round >= 1, "rounds count from 1"
         assert len(pairing.seats) in (1, self.field.seats), (
             f"a match of {self.field.seats} has {len(pairing.seats)} seats"
@@ -209,6 +210,7 @@ class _PairingCheck(msgspec.Struct):
         self.numbers.add(pairing.number)
         for entrant in pairing.seats:
             counts_up = pairing.number > self.latest.get(entrant, 0) or self.field.entrants[entrant].has_copies
+            counts_up = counts_up or (is_walkover and pairing.number == self.latest.get(entrant))
             assert counts_up, f"the numbers of entrant {entrant} do not count up"
             self.latest[entrant] = pairing.number
 

@@ -45,6 +45,19 @@ class Decisions:
         """Return a pairing that is through; None if it is not, or too long ago."""
         return self._kept.get(number)
 
+    def fixture(self, number: int, leg: int) -> Fixture | None:
+        """Return the match that stands for a leg of a pairing that is through; None if there is none, or no more."""
+        decided = self._kept.get(number)
+        return None if decided is None or leg not in decided.legs else decided.legs[leg].fixture
+
+    def later(self, entrant: int, number: int) -> list[Decided]:
+        """Return what an entrant has played in pairings with a greater number, byes left out."""
+        return [
+            decided
+            for kept, decided in sorted(self._kept.items())
+            if kept > number and decided.legs and entrant in decided.played.pairing.seats
+        ]
+
     def add(self, decided: Decided) -> None:
         """Take in a pairing that is through."""
         self.table.add(decided.played)
@@ -87,6 +100,24 @@ def place_of(match: str, tournament: str) -> tuple[int, int]:
         raise BadRuling(f"{match} is no match of {tournament}: its matches are called like {tournament}-00001")
     number, leg = found.groups()
     return int(number), int(leg or 1) - 1
+
+
+def decidable(match: str, fixture: Fixture | None, playing: Mapping[str, Fixture]) -> Fixture:
+    """Return the match that stands for a leg of a pairing now.
+
+    Args:
+        match: as it was called.
+        fixture: what was found.
+        playing: match -> what it was opened for.
+
+    Raises:
+        BadRuling: there is none of that name, or it is being played.
+    """
+    if fixture is None:
+        raise BadRuling(f"{match.rpartition('-')[0]} has no match {match}, or it was given up, or is too long ago")
+    if fixture.match in playing:
+        raise BadRuling(f"{fixture.match} is being played: rule on it when it is over")
+    return fixture
 
 
 def entrant_called(name: str, spec: TournamentSpec) -> int:

@@ -4,9 +4,10 @@ Refuses to know the format that made them, and what results are worth.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 
-from ..pairing.base import Pairing
+from ..pairing.base import BadRuling, Pairing
 from .legs import rotated
 from .match_context import Fixture, MatchEntry
 
@@ -88,6 +89,20 @@ class DuePairings:
         for leg in self._legs:
             self._attempts.pop((number, leg), None)
 
+    def check_unplayed(self, playing: Mapping[str, Fixture], due: AbstractSet[int]) -> None:
+        """Check that nothing is being played that would not be due any more.
+
+        Args:
+            playing: match -> what it was opened for.
+            due: numbers of the pairings that would be.
+
+        Raises:
+            BadRuling: something is.
+        """
+        for match, fixture in playing.items():
+            if fixture.number in self and fixture.number not in due:
+                raise BadRuling(f"{match} follows from it, and is being played")
+
     def _noted(self, number: int) -> tuple[Fixture, ...]:
         """Note which legs of a pairing are to be played."""
         done = self.results(number)
@@ -106,3 +121,19 @@ class DuePairings:
             attempt=attempt,
             entrants=rotated(pairing.seats, leg),
         )
+
+
+def is_free(fixture: Fixture, playing: Iterable[Fixture], taken_back: Collection[int]) -> bool:
+    """Tell whether nobody in a match plays elsewhere: what a ruling has taken up again may come at any time.
+
+    Args:
+        fixture: the match.
+        playing: what is being played.
+        taken_back: numbers of the pairings that a ruling has made due again.
+    """
+    if not taken_back:
+        return True
+    others = [other for other in playing if other.number != fixture.number]
+    if fixture.number not in taken_back:
+        others = [other for other in others if other.number in taken_back]
+    return all(set(fixture.entrants).isdisjoint(other.entrants) for other in others)

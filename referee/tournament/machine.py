@@ -4,7 +4,6 @@ It knows no clock, file, process or log. The same fold runs a tournament, audits
 nothing else decides what is played next, whose result counts and who is where in the end.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -14,12 +13,12 @@ from msgspec.structs import replace
 from ..chance import Dealer
 from ..errors import RefereeError
 from ..pairing.base import BadPairing, BadRuling, Pairing, PairingFormat, PlayedPairing, RoundToPair, bye
-from ..text import counted
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
-from .decisions import Decided, Decisions, entrant_called, place_of, ruled
-from .due_pairings import DuePairings
+from .decisions import Decided, Decisions, decidable, entrant_called, place_of, ruled
+from .due_pairings import DuePairings, is_free
+from .failures import Failures, TooMany
 from .legs import combined, played_of
 from .match_context import Fixture, MatchEntry
 from .placing import placed
@@ -53,8 +52,7 @@ class Tournament:
         self.suspended: dict[int, c.SuspendEntrant] = {}
         """By entrant: who plays no more."""
         self.disqualified: set[int] = set()
-        self.failures: Counter[int] = Counter()
-        """Entrant -> in how many matches its program failed to start."""
+        self.failures = Failures(spec.suspend_after)
         self.played = 0
         """Matches that count."""
         self.voided = 0
@@ -115,7 +113,7 @@ class Tournament:
         """
         order = () if self._format.is_over(self._state) else self._order  # what is due may be undecided then
         fixtures = chain.from_iterable(map(self._due.fixtures, (*order, *sorted(self.taken_back))))
-        return (fixture for fixture in fixtures if self._is_free(fixture))
+        return (fixture for fixture in fixtures if is_free(fixture, self.playing.values(), self.taken_back))
 
     def places(self) -> tuple[tuple[int, ...], ...] | None:
         """Return groups of entrants from best to worst as the format itself decides; None if points decide."""
@@ -205,7 +203,7 @@ class Tournament:
     def _changed(self, event: e.ProgramChanged) -> None:
         if not 0 <= event.entrant < len(self.spec.entrants):
             raise ImpossibleEvent(f"there is no entrant {event.entrant}")
-        self.failures.pop(event.entrant, None)
+        self.failures.forgive(event.entrant)
         self._state = self._format.renew(self._state, event.entrant)
 
     def _finished(self) -> None:
@@ -230,7 +228,7 @@ class Tournament:
             self._state = self._format.reinstate(self._state, entrant)
             del self.suspended[entrant]
             self.disqualified.discard(entrant)
-            self.failures.pop(entrant, None)
+            self.failures.forgive(entrant)
             self._decided.reinstate(entrant)
             return
         if entrant in self.suspended and (ruling.kind == "withdraw" or entrant in self.disqualified):
@@ -241,7 +239,8 @@ class Tournament:
 
     def _rule_on_match(self, ruling: e.Ruling, match: str) -> None:
         number, leg = place_of(match, self.spec.name)
-        fixture = self._decidable(match, number, leg)
+        found = self._decided.fixture(number, leg) or self._due.fixture(number, leg)
+        fixture = decidable(match, found, self.playing)
         winner = None if ruling.entrant is None else entrant_called(ruling.entrant, self.spec)
         if winner is not None and winner not in fixture.entrants:
             raise BadRuling(f"{ruling.entrant} does not play {match}")
@@ -254,28 +253,13 @@ class Tournament:
             names = tuple(self.spec.entrants[entrant].name for entrant in fixture.entrants)
             self._count(ruled(fixture, names, winner))
 
-    def _decidable(self, match: str, number: int, leg: int) -> Fixture:
-        """Return the match that stands for a leg of a pairing now.
-
-        Raises:
-            BadRuling: there is none of that name, or it is being played.
-        """
-        decided = self._decided.get(number)
-        if decided is not None and leg in decided.legs:
-            return decided.legs[leg].fixture
-        fixture = self._due.fixture(number, leg)
-        if fixture is None:
-            raise BadRuling(f"{self.spec.name} has no match {match}, or it was given up, or is too long ago")
-        if fixture.match in self.playing:
-            raise BadRuling(f"{fixture.match} is being played: rule on it when it is over")
-        return fixture
-
     def _take_back(self, fixture: Fixture, why: str) -> None:
         """Take the result of a match back, if it has one; its pairing is due again then."""
         decided = self._decided.get(fixture.number)
         if decided is not None:
             state = self._format.revise(self._state, decided.played, None)
-            self._check_unplayed(state)
+            due = {pairing.number for pairing in self._format.due(state)} | self.taken_back
+            self._due.check_unplayed(self.playing, due)
             self._state = state
             self._decided.take_back(fixture.number)
             self._due.add(decided.played.pairing, decided.legs)
@@ -284,17 +268,6 @@ class Tournament:
         if entry is not None:
             self.played -= entry.head != ""
             self._tell(c.DisregardMatch(match=entry.match, why=why))
-
-    def _check_unplayed(self, state: Any) -> None:
-        """Check that nothing is being played that would not be due any more.
-
-        Raises:
-            BadRuling: something is.
-        """
-        due = {pairing.number for pairing in self._format.due(state)} | self.taken_back
-        for match, fixture in self.playing.items():
-            if fixture.number in self._due and fixture.number not in due:
-                raise BadRuling(f"{match} follows from it, and is being played")
 
     # --- what follows
 
@@ -314,32 +287,58 @@ class Tournament:
                 self.skills.add(played_of(entry, pairing))
         if self._due.close(entry):
             self._conclude(pairing)
-        for foul in entry.fouls:
-            if foul.turn == 0:
-                self._note_failure(entry.fixture.entrants[foul.seat], foul.detail)
 
     def _conclude(self, pairing: Pairing) -> None:
-        """Hand a pairing's result to the format and to the table."""
+        """Hand a pairing's result to the format and to the table, and suspend whom it is the last one of."""
         number, legs = pairing.number, self._due.results(pairing.number)
-        played = combined(pairing, [legs[leg] for leg in sorted(legs)], self.spec.scoring)
-        if number in self.taken_back:
+        entries = [legs[leg] for leg in sorted(legs)]
+        played = combined(pairing, entries, self.spec.scoring)
+        self.failures.note(number, entries)
+        before = self._format.first_open(self._state, pairing)
+        leaving = [failed.entrant for failed in self.failures.reached(before) if failed.number == number]
+        is_again = number in self.taken_back
+        if is_again:
             self.taken_back.remove(number)
             self._state = self._format.revise(self._state, None, played)
         else:
-            self._state = self._format.record(self._state, played)
+            self._state = self._format.conclude(self._state, played, leaving)
         self._decide(played, legs)
         self._due.forget(number)
+        self._suspend_failing(pairing, is_again=is_again)
 
     def _decide(self, played: PlayedPairing, legs: Mapping[int, MatchEntry]) -> None:
         self.concluded.append(played)
         self._decided.add(Decided(played, legs))
 
-    def _note_failure(self, entrant: int, detail: str) -> None:
-        """Note that an entrant has failed to start, and suspend it if that was once too often."""
-        self.failures[entrant] += 1
-        times = self.failures[entrant]
-        if times == self.spec.suspend_after and entrant not in self.suspended:
-            self._withdraw(entrant, f"failed to start in {counted(times, 'match', 'matches')}: {detail}")
+    def _suspend_failing(self, through: Pairing, *, is_again: bool = False) -> None:
+        """Suspend whose program has failed to start too often, now that a pairing is through."""
+        while failing := self.failures.reached(self._format.first_open(self._state, through)):
+            self._fail(failing[0], is_again=is_again)
+
+    def _fail(self, failed: TooMany, *, is_again: bool) -> None:
+        """Suspend a program that has failed to start too often.
+
+        What an entrant with copies has played beyond that pairing meanwhile becomes walkovers, unless this is a match
+        that is played again by a ruling.
+        """
+        entrant, why = failed.entrant, failed.why
+        self.failures.settle(entrant)
+        if entrant in self.suspended:
+            return
+        for decided in () if is_again else self._decided.later(entrant, failed.number):
+            self._reopen(decided, f"{self.spec.entrants[entrant].name} had {why}")
+        self._withdraw(entrant, why)
+
+    def _reopen(self, decided: Decided, why: str) -> None:
+        """Take a result back, whose pairing is none of the format's past any more."""
+        pairing = decided.played.pairing
+        self._decided.take_back(pairing.number)
+        self.failures.take_back(pairing.number)
+        for entry in decided.legs.values():
+            self.played -= entry.head != ""
+            self._tell(c.DisregardMatch(match=entry.match, why=why))
+        self._state = self._format.reopen(self._state, pairing)
+        self.concluded.append(replace(decided.played, ranking=(), legs=()))
 
     def _withdraw(self, entrant: int, why: str) -> None:
         """Let an entrant play no more."""
@@ -354,9 +353,9 @@ class Tournament:
     def _settle(self) -> None:
         """Give every bye that is due, and note what is to be played, paired, or not any more."""
         due = self._format.due(self._state)
-        while byes := [pairing for pairing in due if pairing.is_bye]:
-            for pairing in byes:
-                self._give_bye(pairing)
+        while (pairing := next((pairing for pairing in due if pairing.is_bye), None)) is not None:
+            self._give_bye(pairing)
+            self._suspend_failing(pairing)
             due = self._format.due(self._state)
         now = {pairing.number: pairing for pairing in due}
         for number in self._due.outdated(now):
@@ -388,12 +387,3 @@ class Tournament:
             self._tell(c.CallOff(match=fixture.match))
         self._given_up_legs += len(self._due.results(number))
         self._due.forget(number)
-
-    def _is_free(self, fixture: Fixture) -> bool:
-        """Tell whether nobody in it plays elsewhere: what a ruling has taken up again may come at any time."""
-        if not self.taken_back:
-            return True
-        others = [other for other in self.playing.values() if other.number != fixture.number]
-        if fixture.number not in self.taken_back:
-            others = [other for other in others if other.number in self.taken_back]
-        return all(set(fixture.entrants).isdisjoint(other.entrants) for other in others)

@@ -131,14 +131,15 @@ def test_replays_are_made_of_what_was_asked(tmp_path: Path) -> None:
 
 
 def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path) -> None:
-    """A leg that went on while its player was suspended is listed with the reason, and in no table."""
-    form = spec(3, "roundrobin", duplicate=True, suspend_after=1)
+    """A leg that went on while its player was withdrawn is listed with the reason, and in no table."""
+    form = spec(3, "roundrobin", duplicate=True)
     stage = Stage(form, tmp_path, Cast(dead=frozenset({0, 1, 2})))
     fixtures = list(stage.tournament.fixtures())[:2]
     for fixture in fixtures:
         stage.take(MatchOpened(at=AT, fixture=fixture))
-    for fixture in fixtures:
-        stage.close(fixture)
+    stage.close(fixtures[0])
+    stage.rule("withdraw", "it never starts", entrant=form.entrants[fixtures[0].entrants[0]].name)
+    stage.close(fixtures[1])
     why = "somebody withdrew before it was over"
     written = report(stage, replays=Replays.NONE)
     first, given_up = (entry.match for entry in stage.entries)

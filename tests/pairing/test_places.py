@@ -44,11 +44,10 @@ def course(form: PairingFormat[Any], state: Any, seed: int, order: Random, leavi
     while due := form.due(state):
         pairings.update((pairing.number, pairing) for pairing in due)
         played = order.choice(due)
-        state = form.record(state, result_of(played, seed))
-        for entrant in sorted(leaving.keys() & set(played.seats)):
-            results[entrant] += 1
-            if results[entrant] == leaving[entrant]:
-                state = form.withdraw(state, entrant)
+        mine = sorted(leaving.keys() & set(played.seats))
+        results.update((entrant, results[entrant] + 1) for entrant in mine)
+        gone = [entrant for entrant in mine if results[entrant] == leaving[entrant]]
+        state = form.conclude(state, result_of(played, seed), gone)
     return pairings, form.places(state)
 
 
