@@ -53,8 +53,7 @@ def make_key(path: Path) -> Sealer:
     key = Ed25519PrivateKey.generate()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        content = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        write_whole(path, [content], mode=0o600, may_replace=False)
+        write_whole(path, [_content(key)], mode=0o600, may_replace=False)
     except OSError as error:
         if path.exists():
             raise BadKey(f"{path} exists; a key is never overwritten: records are verified by it") from None
@@ -81,7 +80,16 @@ def load_key(path: Path) -> Sealer:
         raise BadKey(f"{path} is no private key in PEM: {error}") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise BadKey(f"{path} is no Ed25519 key")
+    if data != _content(key):
+        raise BadKey(
+            f"{path} has another form than `referee key make` gives; `openssl pkey -in {path}` prints that one"
+        )
     return Sealer(key)
+
+
+def _content(key: Ed25519PrivateKey) -> bytes:
+    """Return what a key's file holds, and nothing else."""
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 
 
 def load_or_make(path: Path) -> tuple[Sealer, bool]:
@@ -132,8 +140,8 @@ def parse_public(text: str) -> str:
         return text
     try:
         content = read_small(Path(text))
-        if _PUBLIC.fullmatch(content.decode("ascii", "replace").strip()):
-            return content.decode().strip()
+        if _PUBLIC.fullmatch(line := content.decode("ascii", "replace").removesuffix("\n")):
+            return line
         key = load_pem_public_key(content)
     except OSError as error:
         raise BadKey(f"{text!r} is neither a public key of 64 hex digits nor a file: {error.strerror}") from None
@@ -141,4 +149,7 @@ def parse_public(text: str) -> str:
         raise BadKey(f"{text} holds no public key: neither 64 hex digits nor PEM") from None
     if not isinstance(key, Ed25519PublicKey):
         raise BadKey(f"{text} is no Ed25519 key")
-    return key.public_bytes_raw().hex()
+    public = key.public_bytes_raw().hex()
+    if content.decode("ascii", "replace") != public_pem(public):
+        raise BadKey(f"{text} has another form than `referee key export` gives; take the file as the organiser gave it")
+    return public

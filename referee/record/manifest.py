@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from .json_file import write_json
+from .json_file import json_bytes, write_json
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
@@ -85,7 +85,8 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
     if path.exists() and not path.is_file():
         raise RecordError(path, 0, "a file", "none")
     try:
-        manifest = msgspec.json.decode(path.read_bytes(), type=Manifest, strict=True)
+        data = path.read_bytes()
+        manifest = msgspec.json.decode(data, type=Manifest, strict=True)
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -95,6 +96,8 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
     check_key(path, 0, manifest.key, keys)
     if not is_signed(manifest.key, MANIFEST_PURPOSE, _digest(manifest.key, manifest.records), manifest.signature):
         raise RecordError(path, 0, f"the signature of key {manifest.key}", manifest.signature)
+    if data != json_bytes(manifest):
+        raise RecordError(path, 0, "the form that `referee manifest` writes", "another one")
     _check_files(folder, manifest)
     return manifest
 

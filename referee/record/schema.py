@@ -119,6 +119,7 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
     signature: Hex64
 
 
+OTHER_FORM = "keys in another order, a number in another form, or a key that is left out where it is null"
 _KEYS = ["n", "prev", "kind", "event", "commands"]
 """Of a step."""
 _LEFT_OUT = ("folder", "context", "dialect")
@@ -258,15 +259,25 @@ def check_form(fields: dict[str, Any], line: AnyLine) -> None:
     Raises:
         BadLine: they are in another order or another form, or one is there that is left out, or a command is none.
     """
-    if isinstance(line, RecordedStep):  # its commands are plain, and to encode them would take time
+    if isinstance(line, RecordedStep):
         forms(line)
-        is_formed = [*fields] == _KEYS and _encoder.encode(line.event) == _encoder.encode(fields["event"])
-    else:
-        plain = {"n": line.n, "prev": line.prev, **msgspec.to_builtins(line)}
-        expected = {key: value for key, value in plain.items() if value is not None or key not in _LEFT_OUT}
-        is_formed = _encoder.encode(expected) == _encoder.encode(fields)
-    if not is_formed:
-        raise BadLine("keys in another order, a number in another form, or a key that is left out where it is null")
+    if not has_form(fields, line):
+        raise BadLine(OTHER_FORM)
+
+
+def has_form(fields: dict[str, Any], line: Line) -> bool:
+    """Tell whether a line of any record has its keys in their order, and its numbers in their form.
+
+    Args:
+        fields: of the line, plain.
+        line: what they were taken for.
+    """
+    event = getattr(line, "event", None)
+    if event is not None:  # commands are plain, and are compared with those of the fold
+        return [*fields] == _KEYS and _encoder.encode(event) == _encoder.encode(fields["event"])
+    plain = {"n": line.n, "prev": line.prev, **msgspec.to_builtins(line)}
+    expected = {key: value for key, value in plain.items() if value is not None or key not in _LEFT_OUT}
+    return _encoder.encode(expected) == _encoder.encode(fields)
 
 
 def header_of(line: PlainLine) -> Header:

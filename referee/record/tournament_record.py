@@ -20,7 +20,7 @@ from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.spec import TournamentSpec
 from .chain_writer import ChainWriter
 from .reader import Chain, RecordError, is_sealed, read_chain
-from .schema import FORMAT, Hex32, Line, PlainLine, SealLine
+from .schema import FORMAT, OTHER_FORM, Hex32, Line, PlainLine, SealLine, has_form
 
 KIND = "tournament"
 _OF_ENTRANTS = (b'"entrant-joined"', b'"program-changed"')
@@ -162,7 +162,7 @@ def begun_with(header: TournamentHeader, steps: Iterable[TournamentStep]) -> Tou
             spec = replace(spec, entrants=(*spec.entrants, event.participant))
             if event.digest is not None:
                 programs[event.participant.name] = event.digest
-        elif isinstance(event, e.ProgramChanged):
+        elif isinstance(event, e.ProgramChanged) and event.entrant < len(spec.entrants):  # else the fold refuses it
             name = spec.entrants[event.entrant].name
             programs[name] = event.digest
             changed[name] = event.at
@@ -206,8 +206,12 @@ def _typed(path: Path, number: int, line: PlainLine) -> Line:
         and not _is_sound(typed.event.entry)
     ):
         raise RecordError(path, number, "what came of a match of these entrants", "other seats, or not all of them")
-    if isinstance(typed, SealLine) and list(line.fields) != ["n", "prev", "kind", "signature"]:
-        raise RecordError(path, number, "a line of a record", "keys in another order")
+    if not has_form(line.fields, typed):
+        raise RecordError(path, number, "a line of a tournament's record", OTHER_FORM)
+    if isinstance(typed, TournamentHeader):
+        names = [entrant.name for entrant in typed.spec.entrants]
+        if [*typed.programs] != [name for name in names if name in typed.programs]:
+            raise RecordError(path, number, "programs of entrants, in their order", ", ".join(typed.programs))
     return typed
 
 
@@ -222,11 +226,6 @@ def _is_sound(entry: MatchEntry) -> bool:
         and all(entry.ranking)
         and (ranked == list(seats) or (not ranked and entry.void is not None))
     )
-
-
-def plain_commands(commands: Sequence[c.TournamentCommand]) -> Any:
-    """Return commands as they stand in a line once it is read again."""
-    return msgspec.json.decode(_encode(commands))
 
 
 def refold(
@@ -246,9 +245,9 @@ def refold(
             commands = tuple(take(step.event))
         except (ImpossibleEvent, BadRuling) as error:
             raise RecordError(record.path, step.n + 1, "an event that can happen then", str(error)) from None
-        if plain_commands(commands) != step.commands:
-            expected, found = (_encode(each).decode() for each in (commands, step.commands))
-            raise RecordError(record.path, step.n + 1, f"commands {expected:.300}", f"{found:.300}")
+        expected, found = _encode(commands), _encode(step.commands)  # to Python, true is 1, and keys have no order
+        if expected != found:
+            raise RecordError(record.path, step.n + 1, f"commands {expected.decode():.300}", f"{found.decode():.300}")
         line = record.chain.lines[step.n]
         yield c.TakenStep(line=step.n, hash=line.hash, event=step.event, commands=commands, is_recalled=True)
 

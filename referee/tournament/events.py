@@ -72,7 +72,7 @@ class EntrantJoined(TournamentEvent, frozen=True, kw_only=True, tag="entrant-joi
 class ProgramChanged(TournamentEvent, frozen=True, kw_only=True, tag="program-changed"):
     """An entrant plays with another program from its next match on."""
 
-    entrant: int
+    entrant: Annotated[int, Meta(ge=0)]
     digest: Sha256
 
 

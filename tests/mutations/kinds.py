@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from msgspec.structs import replace
+
 from referee.app.game_options import parse_options
 from referee.app.tournaments.beginning import take_up
 from referee.app.tournaments.from_file import absent_programs, read_plan
@@ -29,11 +31,12 @@ from referee.submissions.archive import pack, unpack
 from referee.submissions.client import find_token
 from referee.submissions.folder import gather, write
 from referee.submissions.store import CheckOutcome, Store
-from referee.tournament.events import Ruling
+from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
+from referee.tournament.spec import Participant
 
 from ..app.tournament_files import WHOLE, furnished
 from ..record.records import SEALER
-from ..record.tournaments import cup, keep_ledger, play_cup
+from ..record.tournaments import Organiser, cup, keep_ledger, play_cup
 from . import records
 from .running import Kind, Reader, command
 from .values import ODD, TEXTS, mutated, mutated_text
@@ -96,13 +99,24 @@ _OF_A_WHOLE_RECORD: dict[str, Reader] = {
 
 
 def _play(folder: Path) -> None:
-    play_cup(folder, 1, 4)
+    """Play a tournament that was stopped, with a program that changed, somebody who came late, and a ruling."""
+    with Organiser(folder, cup(4), Random(1)) as first:
+        first.play(2)
+        first.recorder.take(Stopped(at=AT, why="it was asked to"))
+    with Organiser(folder, cup(4), Random(2)) as second:
+        late = Participant(name="late", player="house:greedy")
+        second.recorder.take(ProgramChanged(at=AT, entrant=0, digest="ab" * 32))
+        second.recorder.take(EntrantJoined(at=AT, participant=late, digest="cd" * 32))
+        second.play(2)
+        second.rule("withdraw", entrant="e3")
+        second.finish()
     keep_ledger(folder)
 
 
 def _gone_on_with(folder: Path) -> None:
     """Take a tournament up as `referee tournament` does, as far as its records go."""
-    spec = cup(4)
+    field = cup(4)
+    spec = replace(field, entrants=(*field.entrants, Participant(name="late", player="house:greedy")))
     taken = take_up(folder, spec, installed().format(spec.format), SEALER, Observers())
     with closing(taken.writer):
         recovered = recover(folder, taken.left, find_game, SEALER)

@@ -74,6 +74,11 @@ def _of_the_future(folder: Path) -> None:
     (folder / NAME).write_bytes(data.replace(b'"format": 1', b'"format": 2'))
 
 
+def _indent(folder: Path) -> None:
+    data = (folder / NAME).read_bytes()
+    (folder / NAME).write_bytes(msgspec.json.format(data, indent=4))
+
+
 def _delete(folder: Path) -> None:
     (folder / NAME).unlink()
 
@@ -89,6 +94,7 @@ def _delete(folder: Path) -> None:
         (_sign_anew, NAME, "expected the signature"),
         (_break_off, NAME, "expected a manifest"),
         (_of_the_future, NAME, "expected format 1"),
+        (_indent, NAME, "expected the form that `referee manifest` writes"),
         (_delete, NAME, "No such file"),
     ],
 )

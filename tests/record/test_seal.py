@@ -114,6 +114,20 @@ def test_what_is_no_key_is_told(tmp_path: Path) -> None:
             load_or_make(path)
 
 
+@pytest.mark.parametrize("change", [b"\n%s", b"%s\n", b"Bag Attributes\n%s", b"%s%s"])
+def test_a_key_has_one_form(tmp_path: Path, change: bytes) -> None:
+    """What stands around a key, or after it, is refused, of the private and of the public one."""
+    path, public = tmp_path / "key.pem", tmp_path / "key.pub"
+    pem = public_pem(make_key(path).public).encode()
+    count = change.count(b"%s")
+    path.write_bytes(change % ((path.read_bytes(),) * count))
+    public.write_bytes(change % ((pem,) * count))
+    with pytest.raises(BadKey, match="another form than `referee key make`"):
+        load_key(path)
+    with pytest.raises(BadKey, match="another form than `referee key export`"):
+        parse_public(str(public))
+
+
 def test_a_key_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """A file in the folder's place is named, with what to do."""
     (tmp_path / "folder").write_text("")
@@ -145,6 +159,9 @@ def test_a_public_key_is_given_in_hex_or_as_a_file(tmp_path: Path) -> None:
     for text, problem in ((str(other), "no Ed25519"), ("nowhere", "neither"), (str(tmp_path), "neither"), ("", "nei")):
         with pytest.raises(BadKey, match=problem):
             parse_public(text)
+    digits.write_text(f" {SEALER.public}\n")
+    with pytest.raises(BadKey, match="holds no public key"):
+        parse_public(str(digits))
     digits.write_bytes(b"\xff" * 64)
     with pytest.raises(BadKey, match="holds no public key"):
         parse_public(str(digits))

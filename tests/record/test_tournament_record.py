@@ -155,6 +155,31 @@ def test_it_is_told_from_the_records_of_matches(played: Path, tmp_path: Path) ->
     assert read_begun(tmp_path) is None
 
 
+@pytest.mark.forges
+def test_a_program_of_an_entrant_that_there_is_not_is_no_end_of_it(played: Path, damaged: Path) -> None:
+    """What a tournament began with is read before its record is folded, which names the line."""
+    lines = course_of(played)
+    lines[1] = {**lines[1], "event": {"event": "program-changed", "at": AT, "entrant": 99, "digest": "a" * 64}}
+    damaged.write_bytes(chain(lines, SEALER))
+    record = read_tournament(damaged)
+    assert begun_with(record.header, record.steps).changed == {}
+    with pytest.raises(RecordError, match="line 2: expected an event that can happen then"):
+        list(refold(record, new_tournament(record.header.spec, FORMATS["swiss"], record.header.salt).handle))
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("old", "new"), [("1", "true"), ("1", "1.0")])
+def test_commands_are_compared_in_their_form(played: Path, damaged: Path, old: str, new: str) -> None:
+    """To Python, true is 1 and 1.0 is 1; in a record they are not."""
+    lines = course_of(played)
+    step = next(line for line in lines if line.get("commands") and "round" in line["commands"][0])
+    step["commands"][0]["round"] = {"true": True, "1.0": 1.0}[new]
+    damaged.write_bytes(chain(lines, SEALER))
+    record = read_tournament(damaged)
+    with pytest.raises(RecordError, match=f'"round":{old}.*"round":{new}'):
+        list(refold(record, new_tournament(record.header.spec, FORMATS["swiss"], record.header.salt).handle))
+
+
 # --- what is refused
 
 
@@ -166,6 +191,17 @@ def _event(lines: list[Line], key: str, value: Any, name: str = "match-closed") 
 def _entry(lines: list[Line], key: str, value: Any) -> list[Line]:
     line = event_lines(lines, "match-closed")[0]
     return changed(lines, lines.index(line), ["event", "entry", key], value)
+
+
+def _turned(lines: list[Line], number: int, *keys: str) -> list[Line]:
+    holder: Any = lines[number]
+    for key in keys:
+        holder = holder[key]
+    return changed(lines, number, keys, dict(reversed(holder.items())))
+
+
+def _programs(lines: list[Line], *names: str) -> list[Line]:
+    return changed(lines, 0, ["programs"], dict.fromkeys(names, "a" * 64))
 
 
 FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
@@ -186,6 +222,17 @@ FORGERIES: dict[str, tuple[Callable[[list[Line]], list[Line]], str]] = {
     "no ranking": (lambda lines: _entry(lines, "ranking", []), "found other seats, or not all of them"),
     "a seat twice": (lambda lines: _entry(lines, "ranking", [[0], [0, 1]]), "found other seats"),
     "an empty place": (lambda lines: _entry(lines, "ranking", [[0, 1], []]), "found other seats"),
+    "a spec in another order": (lambda lines: _turned(lines, 0, "spec"), "keys in another order"),
+    "an event in another order": (lambda lines: _turned(lines, 2, "event"), "keys in another order"),
+    "a number in another form": (lambda lines: _entry(lines, "used_ms", [1, 2.5]), "a number in another form"),
+    "programs in another order": (lambda lines: _programs(lines, "e1", "e0"), "programs of entrants, in their order"),
+    "a program of nobody": (lambda lines: _programs(lines, "e0", "x"), "programs of entrants, in their order"),
+    "an entrant before the first": (
+        lambda lines: changed(
+            lines, 1, ["event"], {"event": "program-changed", "at": AT, "entrant": -1, "digest": "a" * 64}
+        ),
+        "Expected `int` >= 0",
+    ),
     "a foul of nobody": (
         lambda lines: _entry(lines, "fouls", [{"seat": -1, "cause": "crashed", "turn": 0}]),
         "found other seats",

@@ -12,7 +12,7 @@ import msgspec
 
 from referee.plugins import load
 from referee.record.seal import RECORD_PURPOSE, Sealer
-from referee.record.tournament_record import TournamentHeader, TournamentStep, plain_commands
+from referee.record.tournament_record import TournamentHeader, TournamentStep
 from referee.tournament.history import new_tournament
 
 from .forging import ZEROS, Line, digest, encoded, lines_of, linked, unchained
@@ -59,7 +59,7 @@ def folded(lines: Sequence[Line]) -> list[Line]:
     for line in lines:
         is_step = line["kind"] == "tournament-step"
         commands = tournament.handle(msgspec.convert(line, TournamentStep).event) if is_step else ()
-        mended.append({**line, "commands": plain_commands(commands)} if is_step else line)
+        mended.append({**line, "commands": plain(commands)} if is_step else line)
     return mended
 
 
