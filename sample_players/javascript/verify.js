@@ -107,10 +107,10 @@ function checkTime(lines, setup, steps) {
   if (result) book.close(result.n + 1, result.result);
 }
 
-function noncesOf(setup, steps) {
+function noncesOf(setup, steps) { // each in its time, and the one that its seat had committed to
   const nonces = setup.names.map(() => null);
   for (const { event, commands } of steps) {
-    const counts = setup.nonces && event.event === "ready-received" && !commands.some(({ foul }) => foul);
+    const counts = setup.nonces && event.nonce !== undefined && !commands.some(({ foul }) => foul);
     if (counts) nonces[event.seat] = event.nonce;
   }
   return nonces;

@@ -158,7 +158,7 @@ function attempt(line, work) { // whatever a hostile line makes fail is a findin
 // --- hidden values
 
 const OF_EVENTS = {
-  "ready-received": ["frame"], "move-received": ["frame", "move"], "ack-received": ["frame"],
+  "ready-received": ["frame"], "nonce-received": ["frame"], "move-received": ["frame", "move"], "ack-received": ["frame"],
   "deadline-passed": ["pending"], "protocol-broken": ["detail", "evidence"], "connection-lost": ["detail"],
   "program-exited": ["status"], "seat-vacant": ["detail", "evidence"],
 };

@@ -5,7 +5,7 @@ const { Finding } = require("./verify_lines.js");
 const MOST_EXTENSIONS = 2;
 const ROUNDING_MS = 0.001;
 const LEAST_AFTER_A_DEATH_MS = 1000;
-const ANSWERS = ["ready-received", "move-received", "ack-received"];
+const ANSWERS = ["ready-received", "nonce-received", "move-received", "ack-received"];
 
 function rounded(ms) { // to three decimals; only odd sixteenths lie in the middle between two
   const isMiddle = Number.isInteger(ms * 16) && !Number.isInteger(ms * 8);
@@ -99,7 +99,7 @@ class TimeBook {
     } else if (event.event === "seat-returned") {
       this.demand(old !== undefined, `seat ${seat} is asked at its return, but no request was open`);
       [due, extensions] = this.afterReturn(event, old);
-    } else if (event.event === "match-resumed") {
+    } else if (event.event === "match-resumed" && !(command.command === "offer-match" && limit === due)) {
       this.demand(old !== undefined, `seat ${seat} is asked when the match is resumed, but no request was open`);
       due = Math.max(old.limit - (this.lastAt - old.openedAt), Math.min(old.limit, LEAST_AFTER_A_DEATH_MS));
       extensions = old.extensions;

@@ -1,8 +1,10 @@
 """Matches in which anything happens to time: late answers, standstills, returns, resumptions, banks, losses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from random import Random
-from typing import Any
+
+from msgspec.structs import replace
 
 from referee import chance
 from referee.games.q.game import QGame
@@ -11,10 +13,10 @@ from referee.match import events as e
 from referee.match.machine import ImpossibleEvent, Match
 from referee.match.phases import Request
 from referee.match.setup import MatchSetup
-from referee.match.timekeeper import MAX_EXTENSIONS
+from referee.testing import Choose, ScriptedSeat
 
-from ..driving import random_chooser
-from ..match.folding import PASS, body_of
+from ..driving import random_chooser, with_frame
+from ..match.folding import PASS
 from ..record.records import Story
 from ..time_controls import time_control
 
@@ -53,55 +55,77 @@ def random_match(number: int) -> Story:
     return Story(match, tuple(_course(match, source)), is_fixed=False)
 
 
+class RandomSeat(ScriptedSeat):
+    """A seat to which anything happens while it is asked.
+
+    Args:
+        choose: its moves.
+        source: of its chance.
+        match: the match's name.
+    """
+
+    def __init__(self, choose: Choose, source: Random, match: str) -> None:
+        super().__init__(choose, nonce=source.randbytes(16).hex())
+        self.match = match
+        self.source = source
+        self.asked: c.SeatCommand | None = None
+        """What is open."""
+
+    def take(self, command: c.SeatCommand) -> None:
+        """Take a command that opens a request, or gives it another limit."""
+        if not isinstance(command, c.ExtendLimit):
+            self.asked = command
+
+    def next_event(self, request: Request, now_ms: float) -> e.Event:
+        """Return what happens next; it need not be possible."""
+        assert self.asked is not None
+        source, seat = self.source, self.asked.seat
+        sent_ms = round(max(now_ms, request.asked_ms) + source.choice([0.0, 0.125, 0.001]), 3)
+        what = source.random()
+        share = 1.2 if what > 0.9 else source.choice([0.001, 0.1, 0.3, 0.9, 1.0])
+        at_ms = round(sent_ms + share * request.limit_ms + 0.25, 3)
+        lag_ms = round(source.choice([0.0, 0.0, 0.1, 0.25]) * (at_ms - sent_ms), 3)
+        stalled_ms = source.choice([0.0, lag_ms, 251.0, 251.0]) if at_ms - sent_ms > 252 else 0.0
+        lags = {"lag_ms": lag_ms, "stalled_ms": stalled_ms}
+        if what < 0.02:
+            return e.ConnectionLost(seat=seat, at_ms=at_ms, detail="gone")
+        if what < 0.07:
+            return e.MatchResumed(at_ms=now_ms)
+        if what < 0.12:
+            return e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=1.5, **lags)
+        if what > 0.93:
+            return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", **lags)
+        answer = self.answer(self.asked, sent_ms)
+        assert isinstance(answer, e.Answer)
+        return replace(answer, at_ms=at_ms, first_byte_ms=at_ms, **lags)
+
+
 def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Command, ...]]]:
-    pick = random_chooser(match.game, source, match)
+    pick, name = random_chooser(match.game, source, match), match.setup.match
 
-    def choose() -> Any:
-        return pick(None) if match.turn < MOST_TURNS else PASS
+    def choose(view: object) -> object:
+        return pick(view) if match.turn < MOST_TURNS else PASS
 
-    opened = e.MatchOpened(at_ms=0.0)
-    yield opened, match.handle(opened)
+    seats = [RandomSeat(choose, source, name) for _ in match.setup.names]
     now_ms = 0.0
-    while match.result is None:
-        seat, request = source.choice(sorted(match.open_requests.items()))
-        event = _event(source, seat, request, now_ms, choose)
-        try:
+    event: e.Event = e.MatchOpened(at_ms=0.0)
+    while True:
+        event = with_frame(event, name)
+        with suppress(ImpossibleEvent):
             commands = match.handle(event)
-        except ImpossibleEvent:
-            continue
-        now_ms = event.at_ms
-        yield event, commands
+            now_ms = event.at_ms
+            yield _kept(event, commands), commands
+            for command in commands:
+                if isinstance(command, c.SeatCommand) and getattr(command, "limit_ms", None) is not None:
+                    seats[command.seat].take(command)
+        if match.result is not None:
+            return
+        seat, request = source.choice(sorted(match.open_requests.items()))
+        event = seats[seat].next_event(request, now_ms)
 
 
-def _event(source: Random, seat: int, request: Request, now_ms: float, choose: Callable[[], Any]) -> e.Event:
-    """Return what happens next to a seat that was asked; it need not be possible."""
-    sent_ms = round(max(now_ms, request.asked_ms) + source.choice([0.0, 0.125, 0.001]), 3)
-    what = source.random()
-    share = 1.2 if what > 0.9 else source.choice([0.001, 0.1, 0.3, 0.9, 1.0])
-    at_ms = round(sent_ms + share * request.limit_ms + 0.25, 3)
-    lag_ms = round(source.choice([0.0, 0.0, 0.1, 0.25]) * (at_ms - sent_ms), 3)
-    stalled_ms = source.choice([0.0, lag_ms, 251.0, 251.0]) if at_ms - sent_ms > 252 else 0.0
-    lags = {"lag_ms": lag_ms, "stalled_ms": stalled_ms}
-    if what < 0.12:
-        troubles = {
-            0.02: e.ConnectionLost(seat=seat, at_ms=at_ms, detail="gone"),
-            0.07: e.MatchResumed(at_ms=now_ms),
-            0.12: e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=1.5, **lags),
-        }
-        return next(trouble for bound, trouble in troubles.items() if what < bound)
-    if what > 0.93:
-        return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", **lags)
-    kind, said = _answer(source, request, choose)
-    used_ms = at_ms - sent_ms - lag_ms
-    is_expelled = used_ms > request.limit_ms and not (stalled_ms > MARGIN_MS and request.extensions < MAX_EXTENSIONS)
-    frame = body_of(kind, **said) if is_expelled else ""
-    return request.answer(seat=seat, at_ms=at_ms, sent_ms=sent_ms, first_byte_ms=at_ms, frame=frame, **lags, **said)
-
-
-def _answer(source: Random, request: Request, choose: Callable[[], Any]) -> tuple[str, dict[str, Any]]:
-    """Return the type of the message that a seat answers with, and what it says."""
-    if request.answer is e.MoveReceived:
-        return "move", {"turn": request.number, "move": choose()}
-    if request.answer is e.AckReceived:
-        return "ack", {"ack": request.number}
-    return "ready", {"nonce": source.randbytes(16).hex()}
+def _kept(event: e.Event, commands: tuple[c.Command, ...]) -> e.Event:
+    """Return an event as it is written: with the bytes of an answer only if that led to an expulsion."""
+    if not isinstance(event, e.Answer) or any(isinstance(command, c.ExpelSeat) for command in commands):
+        return event
+    return replace(event, frame="")

@@ -14,9 +14,25 @@ from .verifying import verdicts
 Lie = Callable[[list[Line]], list[Line]]
 
 
-def at(number: int, *keys: str | int, value: Any) -> Lie:
+Place = int | tuple[str, int]
+"""A line: its number, or which of those with an event or a command of a name it is, from 0."""
+
+
+def number_of(lines: list[Line], place: Place) -> int:
+    """Return the number of the line at a place."""
+    if isinstance(place, int):
+        return place % len(lines)
+    name, count = place
+    steps = [line for line in lines if line["kind"] == "step"]
+    named = [
+        line for line in steps if name in (line["event"]["event"], *(each["command"] for each in line["commands"]))
+    ]
+    return int(named[count]["n"])
+
+
+def at(place: Place, *keys: str | int, value: Any) -> Lie:
     """Return the lie that a value in a line is another one."""
-    return lambda lines: changed(lines, number, keys, value)
+    return lambda lines: changed(lines, number_of(lines, place), keys, value)
 
 
 def both(*lies: Lie) -> Lie:
@@ -32,15 +48,14 @@ def both(*lies: Lie) -> Lie:
 
 def of_results(key: str, value: Any) -> Lie:
     """Return the lie that both results say something else."""
-    return lambda lines: at(-2, "result", key, value=value)(
-        at(len(lines) - 3, "commands", -1, "result", key, value=value)(lines)
-    )
+    return both(at(-2, "result", key, value=value), at(-3, "commands", -1, "result", key, value=value))
 
 
-def postponed(number: int, by_ms: float) -> Lie:
+def postponed(place: Place, by_ms: float) -> Lie:
     """Return the lie that a line, and all behind it, happened later, on the same requests."""
 
     def tell(lines: list[Line]) -> list[Line]:
+        number = number_of(lines, place)
         for index in range(number, len(lines) - 2):
             event = lines[index]["event"]
             moved = {key: event[key] + by_ms for key in ("at_ms", "first_byte_ms", "sent_ms") if key in event}
@@ -52,60 +67,62 @@ def postponed(number: int, by_ms: float) -> Lie:
     return tell
 
 
-def swapped(number: int, *keys: str | int) -> Lie:
+def swapped(place: Place, *keys: str | int) -> Lie:
     """Return the lie that the first two items of a list are the other way round."""
 
     def tell(lines: list[Line]) -> list[Line]:
-        inner: Any = lines[number]
+        inner: Any = lines[number_of(lines, place)]
         for key in keys:
             inner = inner[key]
         assert inner[0] != inner[1]
-        return at(number, *keys, value=[inner[1], inner[0], *inner[2:]])(lines)
+        return at(place, *keys, value=[inner[1], inner[0], *inner[2:]])(lines)
 
     return tell
 
 
+FIRST, SECOND, THIRD, FOURTH = (("move-received", count) for count in range(4))
+OPENING, START, OVERDUE, EXPULSION = ("match-opened", 0), ("start-seat", 0), ("deadline-passed", 0), ("expel-seat", 0)
+RETURN, DEATH = ("seat-returned", 0), ("match-resumed", 0)
 BANK = replace(story().match.setup.time, bank_ms=1800.0, increment_ms=0.25)
 LIES: dict[str, tuple[str, Lie, str]] = {
-    "goes back": ("clean", at(6, "event", "at_ms", value=0.5), "after a line at"),
-    "sent early": ("clean", at(6, "event", "sent_ms", value=0.0), "but made at"),
-    "first byte last": ("clean", at(6, "event", "first_byte_ms", value=3.8), "not in order"),
-    "lag": ("clean", at(6, "event", "lag_ms", value=2.0), "a lag of"),
-    "limit": ("clean", at(6, "commands", -1, "limit_ms", value=999.0), "has a limit of 999 ms, not of 1000 ms"),
-    "limit of an offer": ("clean", at(1, "commands", 0, "limit_ms", value=1.0), "not of 5000 ms"),
-    "limit of an ack": ("acknowledged", at(4, "commands", 0, "limit_ms", value=1.0), "not of 1000 ms"),
-    "late": ("clean", postponed(7, 1000.0), "was not expelled for it"),
+    "goes back": ("clean", at(SECOND, "event", "at_ms", value=0.5), "after a line at"),
+    "sent early": ("clean", at(SECOND, "event", "sent_ms", value=0.0), "but made at"),
+    "first byte last": ("clean", at(SECOND, "event", "first_byte_ms", value=99.0), "not in order"),
+    "lag": ("clean", at(SECOND, "event", "lag_ms", value=2.0), "a lag of"),
+    "limit": ("clean", at(SECOND, "commands", -1, "limit_ms", value=999.0), "has a limit of 999 ms, not of 1000 ms"),
+    "limit of an offer": ("clean", at(OPENING, "commands", 0, "limit_ms", value=1.0), "not of 5000 ms"),
+    "limit of an ack": ("acknowledged", at(START, "commands", 0, "limit_ms", value=1.0), "not of 1000 ms"),
+    "late": ("clean", postponed(THIRD, 1000.0), "was not expelled for it"),
     "in time": (
         "late move",
-        both(at(6, "event", "at_ms", value=900.0), at(6, "event", "first_byte_ms", value=900.0)),
+        both(at(EXPULSION, "event", "at_ms", value=900.0), at(EXPULSION, "event", "first_byte_ms", value=900.0)),
         "was expelled for time",
     ),
     "used": ("clean", of_results("used_ms", [5.0, 5.0, 5.001]), "add up to"),
-    "no deadline": ("deadline", at(6, "event", "lag_ms", value=1.75), "had not passed"),
-    "no standstill": ("late for a stall", at(5, "event", "stalled_ms", value=250.0), "was not expelled"),
-    "new limit": ("late for a stall", at(5, "commands", 0, "limit_ms", value=2000.0), "not of 1000 ms"),
-    "lag of a return": ("returned", at(5, "event", "lag_ms", value=10.0), "not of"),
-    "limit after a return": ("returned", at(5, "commands", 1, "limit_ms", value=601.0), "not of 600 ms"),
-    "limit after a death": ("resumed", at(7, "commands", -1, "limit_ms", value=1001.0), "not of 1000 ms"),
-    "bank": ("banked", at(8, "commands", -1, "bank_ms", value=1800.0), "a bank of"),
+    "no deadline": ("deadline", at(OVERDUE, "event", "lag_ms", value=1.75), "had not passed"),
+    "no standstill": ("late for a stall", at(OVERDUE, "event", "stalled_ms", value=250.0), "was not expelled"),
+    "new limit": ("late for a stall", at(OVERDUE, "commands", 0, "limit_ms", value=2000.0), "not of 1000 ms"),
+    "lag of a return": ("returned", at(RETURN, "event", "lag_ms", value=10.0), "not of"),
+    "limit after a return": ("returned", at(RETURN, "commands", 1, "limit_ms", value=601.0), "not of 600 ms"),
+    "limit after a death": ("resumed", at(DEATH, "commands", -1, "limit_ms", value=1001.0), "not of 1000 ms"),
+    "bank": ("banked", at(FOURTH, "commands", -1, "bank_ms", value=1800.0), "a bank of"),
     "no fouls": ("bad frame", of_results("fouls", []), "not those for which seats were expelled"),
-    "result": ("clean", at(14, "result", "winners", value=[0]), "not the one that the match was closed with"),
+    "result": ("clean", at(-2, "result", "winners", value=[0]), "not the one that the match was closed with"),
     "commitment": ("dealt", at(0, "setup", "commitment", value="0" * 64), "the commitment was broken"),
     "seed": ("dealt", at(-2, "seed", value="0" * 64), "the commitment was broken"),
     "nonce": ("dealt", at(-2, "nonces", 0, value="0" * 32), "not those that the players gave"),
-    "nonces": ("dealt", both(at(-2, "nonces", 0, value="b" * 32), at(2, "event", "nonce", value="b" * 32)), "the view"),
     "lot": ("seats by lot", swapped(0, "setup", "names"), "the lot gives"),
-    "view": ("dealt", at(3, "commands", 0, "view", value="0" * 64), "does not follow from shuffle and moves"),
-    "draws": ("clean", at(6, "commands", 1, "draws", value=["red-star", "red-star"]), "the shuffle gives it"),
-    "order of draws": ("clean", swapped(6, "commands", 1, "draws"), "the shuffle gives it"),
+    "view": ("dealt", at(START, "commands", 0, "view", value="0" * 64), "does not follow from shuffle and moves"),
+    "draws": ("clean", at(SECOND, "commands", 1, "draws", value=["red-star", "red-star"]), "the shuffle gives it"),
+    "order of draws": ("clean", swapped(SECOND, "commands", 1, "draws"), "the shuffle gives it"),
     "position": ("clean", swapped(0, "setup", "position", "pile"), "the shuffle gives it"),
     "score": (
         "clean",
-        both(*(at(5, "commands", each, "what", "score", value=4) for each in range(3))),
+        both(*(at(FIRST, "commands", n, "what", "score", value=4) for n in range(3))),
         "does not follow",
     ),
-    "move": ("clean", at(5, "event", "move", value={"action": "pass"}), "told of another move"),
-    "told": ("clean", at(5, "commands", 2, "what", "points", value=9), "told of another move"),
+    "move": ("clean", at(FIRST, "event", "move", value={"action": "pass"}), "told of another move"),
+    "told": ("clean", at(FIRST, "commands", 2, "what", "points", value=9), "told of another move"),
 }
 """What is told -> of which record, how, and a part of what is found. A forger has sealed all of them with his key."""
 

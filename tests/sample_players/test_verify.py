@@ -127,8 +127,8 @@ def entry_changed(path: str, index: int, value: Any) -> Change:
 
 def shown_besides(lines: list[Line]) -> None:
     """Show what another seat may see of the line of the first move."""
-    whole = json.loads(record_of("clean").splitlines()[5])
-    lines[5]["open"] = whole["open"]
+    number = next(line["n"] for line in lines if line.get("event", {}).get("event") == "move-received")
+    lines[number]["open"] = json.loads(record_of("clean").splitlines()[number])["open"]
 
 
 REDACTED: dict[str, tuple[Change, str]] = {
