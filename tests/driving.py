@@ -51,7 +51,7 @@ def with_frame(event: e.Event, match: str) -> e.Event:
     """Return an event with the bytes of the answer that it is, as the network's edge gives it to the fold."""
     if not isinstance(event, e.Answer) or event.frame:
         return event
-    said = {key: getattr(event, key) for key in ("nonce", "turn", "move", "ack") if hasattr(event, key)}
+    said = {key: getattr(event, key) for key in ("commitment", "nonce", "turn", "move", "ack") if hasattr(event, key)}
     name = str(event.__struct_config__.tag).removesuffix("-received")
     return replace(event, frame=msgspec.msgpack.encode({"type": name, "match": match, **said}).hex())
 

@@ -107,11 +107,15 @@ function checkTime(lines, setup, steps) {
   if (result) book.close(result.n + 1, result.result);
 }
 
-function noncesOf(setup, steps) { // each in its time, and the one that its seat had committed to
-  const nonces = setup.names.map(() => null);
+function noncesOf(setup, steps) { // those that were given in time, since the match was last offered
+  let nonces = setup.names.map(() => null);
+  let [isDealt, isCommitted] = [false, false];
   for (const { event, commands } of steps) {
     const counts = setup.nonces && event.nonce !== undefined && !commands.some(({ foul }) => foul);
+    if (event.event === "match-resumed" && isCommitted && !isDealt) nonces = nonces.map(() => null);
     if (counts) nonces[event.seat] = event.nonce;
+    isCommitted ||= event.commitment !== undefined;
+    isDealt ||= commands.some(({ command }) => command === "start-seat");
   }
   return nonces;
 }
