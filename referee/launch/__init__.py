@@ -2,8 +2,8 @@
 
 from .build import BUILDS, Builds, content_hash
 from .file_view import FileAccess
+from .folder_copy import is_copied, own_copy
 from .limits import MEMORY_MIB, ProgramLimits
-from .own_copy import is_copied, own_copy
 from .player_spec import (
     Launch,
     PlayerError,

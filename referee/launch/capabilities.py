@@ -112,9 +112,7 @@ def _sandbox() -> tuple[Capability, Capability]:
 def _channels() -> Capability:
     """Return which ways there are from one program to another, or to itself in a later match."""
     name = "channels"
-    remedy = (
-        "programs can talk to each other, or remember; get the sandbox, the filter of system calls and control groups"
-    )
+    remedy = "programs can talk to each other, or remember; get the sandbox, its filter and control group memory"
     try:
         found = tried(Confinement(sandbox=find_sandbox(), ground=find_ground()))
     except (NoSandboxError, NoProbeError) as error:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from ..files.scratch import scratch
 from . import leak_probe
 from .file_view import FileAccess, view_of
-from .own_copy import own_copy
+from .folder_copy import own_copy
 from .player_spec import Launch, PlayerError, resolved
 from .program import Confinement, Invitation
 from .starting import start

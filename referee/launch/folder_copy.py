@@ -46,7 +46,11 @@ def own_copy(launch: Launch, confinement: Confinement, access: FileAccess) -> It
     left_out = private_to(launch.where, hidden, confinement.private_names)
     with scratch("player") as above:
         folder = above / "copy"
-        folder.mkdir()
-        with opened_folder(folder) as target, telling_whose(launch.place, "copied"):
-            copied(launch.place, target, left_out=left_out)
+        try:
+            folder.mkdir()
+            with opened_folder(folder) as target, telling_whose(launch.place, "copied"):
+                copied(launch.place, target, left_out=left_out)
+        except OSError as error:
+            detail = f"{error.strerror}: {launch.place} is copied into {above} for a match"
+            raise OSError(error.errno, f"{detail}; TMPDIR may name another place") from None
         yield folder

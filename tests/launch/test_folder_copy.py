@@ -1,5 +1,6 @@
 """The copy of a player's folder that one program in one match is shown."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -72,3 +73,19 @@ def test_a_folder_that_can_t_be_copied(tmp_path: Path) -> None:
     (launch.where / "player.toml").chmod(0)
     with pytest.raises(PlayerError, match=r"ada: player\.toml can't be read"), own_copy(launch, BOXED, FileAccess()):
         pass
+
+
+def test_a_full_disk_is_not_the_player_s_affair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told where the copy was to be."""
+
+    def _fails(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("referee.launch.folder_copy.copied", _fails)
+    launch = player(tmp_path / "ada")
+    with (
+        pytest.raises(OSError, match=r"No space left on device: .*/ada is copied into /") as caught,
+        own_copy(launch, BOXED, FileAccess()),
+    ):
+        pass
+    assert caught.value.errno == errno.ENOSPC
