@@ -8,6 +8,7 @@ void match leaves no trace.
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from fractions import Fraction
@@ -37,6 +38,12 @@ class HeadToHead(Struct, frozen=True, kw_only=True):
     def points(self) -> Fraction:
         """One for a win, half for a draw, whatever a match is worth in the tournament."""
         return self.wins + HALF * self.draws
+
+    def plus(self, other: "HeadToHead") -> "HeadToHead":
+        """Return both together."""
+        return HeadToHead(
+            wins=self.wins + other.wins, draws=self.draws + other.draws, losses=self.losses + other.losses
+        )
 
 
 @dataclass(slots=True)
@@ -110,12 +117,14 @@ class Crosstable:
         self._scale: Scale | None = None
         self._met: list[defaultdict[int, HeadToHead]] = [defaultdict(HeadToHead) for _ in field.entrants]
         self._walkovers: list[Counter[int]] = [Counter() for _ in field.entrants]
+        self._duels: defaultdict[tuple[int, int], HeadToHead] = defaultdict(HeadToHead)
 
-    def add(self, played: PlayedPairing) -> None:
+    def add(self, played: PlayedPairing, former: AbstractSet[int] = frozenset()) -> None:
         """Count a result; a void match counts as not played.
 
         Args:
             played: its ranking has every seat, or none if the match is void.
+            former: entrants that have another program since.
         """
         if not played.ranking:
             return
@@ -136,6 +145,7 @@ class Crosstable:
                 self._walkovers[entrant][played.pairing.against] += 1
         else:
             self._add_match(played)
+            self._add_duel(played, former)
         self._most = max(
             self._most, *(self._sums[entrant].played + self._sums[entrant].byes for entrant in played.pairing.seats)
         )
@@ -149,6 +159,13 @@ class Crosstable:
         """Note that an entrant plays on."""
         self._scale = None
         self._sums[entrant].has_withdrawn = False
+
+    def renew(self, entrant: int) -> None:
+        """Note that an entrant has another program: what it has done so far, its former one has."""
+        duels, self._duels = self._duels, defaultdict(HeadToHead)
+        for (one, other), told in duels.items():
+            key = (~one if one == entrant else one, ~other if other == entrant else other)
+            self._duels[key] = self._duels[key].plus(told)
 
     def join(self, field: EntrantField) -> None:
         """Note that somebody has joined, the last one of the field."""
@@ -164,6 +181,14 @@ class Crosstable:
     def opponents(self, entrant: int) -> Mapping[int, HeadToHead]:
         """Return how an entrant fared against everyone whom it met."""
         return self._met[entrant]
+
+    @property
+    def duels(self) -> Mapping[tuple[int, int], HeadToHead]:
+        """How any two programs fared in matches of two, but for those in which both fouled.
+
+        An entrant stands for the program that it has now, ~entrant for all that it had before.
+        """
+        return self._duels
 
     @property
     def opponents_each(self) -> int:
@@ -224,6 +249,17 @@ class Crosstable:
             self._meet(seats[one], seats[other], level, is_lost=lost)
             self._meet(seats[other], seats[one], -level, is_lost=lost)
         self._add_scores(seats, played.scores, sides)
+
+    def _add_duel(self, played: PlayedPairing, former: AbstractSet[int]) -> None:
+        """Count a match of two for the programs that played it."""
+        if self.field.seats != 2 or len(played.fouls) == 2:
+            return
+        (one, first), (other, second) = sorted(zip(played.pairing.seats, (0, 1), strict=True))
+        place = {seat: index for index, group in enumerate(groups_of(played)) for seat in group}
+        lead = place[second] - place[first]
+        key = (~one if one in former else one, ~other if other in former else other)
+        told = HeadToHead(wins=int(lead > 0), draws=int(lead == 0), losses=int(lead < 0))
+        self._duels[key] = self._duels[key].plus(told)
 
     def _meet(self, entrant: int, opponent: int, level: int, *, is_lost: bool) -> None:
         """Count an encounter from one side; a negative level is a better place."""

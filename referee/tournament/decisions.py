@@ -7,11 +7,13 @@ memory.
 import re
 from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..pairing.base import BadRuling, EntrantField, PlayedPairing
 from .crosstable import Crosstable
 from .match_context import Fixture, MatchEntry
+from .ratings.multi_seat import SkillBook
 from .spec import TournamentSpec
 
 KEPT = 10_000
@@ -25,19 +27,47 @@ class Decided(NamedTuple):
     played: PlayedPairing
     legs: Mapping[int, MatchEntry]
     """What came of each leg; none of a bye."""
+    former: frozenset[int] = frozenset()
+    """Entrants that have another program since."""
+
+
+@dataclass(slots=True)
+class Books:
+    """All that standings and ratings follow from."""
+
+    table: Crosstable
+    skills: SkillBook | None
+    """Of matches of more than two seats."""
+
+    def add(self, decided: Decided) -> None:
+        """Take in a pairing that is through."""
+        self.table.add(decided.played, decided.former)
+        if self.skills is not None:
+            self.skills.add(decided.played, decided.former)
+
+    def renew(self, entrant: int) -> None:
+        """Note that an entrant has another program."""
+        self.table.renew(entrant)
+        if self.skills is not None:
+            self.skills.renew(entrant)
+
+    def join(self, field: EntrantField) -> None:
+        """Note that somebody has joined, the last one of the field."""
+        self.table.join(field)
+        if self.skills is not None:
+            self.skills.join()
 
 
 class Decisions:
     """The pairings that are through.
 
     Args:
-        table: without any result.
+        books: without any result.
     """
 
-    def __init__(self, table: Crosstable) -> None:
-        self.table = table
-        """All that standings follow from."""
-        self._older = deepcopy(table)
+    def __init__(self, books: Books) -> None:
+        self.books = books
+        self._older = deepcopy(books)
         """The same, of the pairings of which nothing more is kept."""
         self._kept: dict[int, Decided] = {}
 
@@ -60,33 +90,40 @@ class Decisions:
 
     def add(self, decided: Decided) -> None:
         """Take in a pairing that is through."""
-        self.table.add(decided.played)
+        self.books.add(decided)
         self._kept[decided.played.pairing.number] = decided
         if len(self._kept) > KEPT:
-            self._older.add(self._kept.pop(next(iter(self._kept))).played)
+            self._older.add(self._kept.pop(next(iter(self._kept))))
 
     def take_back(self, number: int) -> None:
         """Forget what came of a pairing that is kept."""
         del self._kept[number]
-        table = deepcopy(self._older)
+        self.books = deepcopy(self._older)
         for decided in self._kept.values():
-            table.add(decided.played)
-        self.table = table
+            self.books.add(decided)
 
     def withdraw(self, entrant: int) -> None:
         """Note that an entrant plays no more."""
-        for table in (self.table, self._older):
-            table.withdraw(entrant)
+        for books in (self.books, self._older):
+            books.table.withdraw(entrant)
 
     def reinstate(self, entrant: int) -> None:
         """Note that an entrant plays on."""
-        for table in (self.table, self._older):
-            table.reinstate(entrant)
+        for books in (self.books, self._older):
+            books.table.reinstate(entrant)
+
+    def renew(self, entrant: int) -> None:
+        """Note that an entrant has another program from now on."""
+        for number, decided in self._kept.items():
+            if entrant in decided.played.pairing.seats:
+                self._kept[number] = decided._replace(former=decided.former | {entrant})
+        for books in (self.books, self._older):
+            books.renew(entrant)
 
     def join(self, field: EntrantField) -> None:
         """Note that somebody has joined, the last one of the field."""
-        for table in (self.table, self._older):
-            table.join(field)
+        for books in (self.books, self._older):
+            books.join(field)
 
 
 def place_of(match: str, tournament: str) -> tuple[int, int]:

@@ -18,11 +18,6 @@ def rotated(seats: Sequence[int], leg: int) -> tuple[int, ...]:
     return tuple(seats[(seat + leg) % len(seats)] for seat in range(len(seats)))
 
 
-def played_of(entry: MatchEntry, pairing: Pairing) -> PlayedPairing:
-    """Return what came of a single match, its seats in the pairing's own order."""
-    return combined(pairing, [entry], None)
-
-
 def combined(pairing: Pairing, legs: Sequence[MatchEntry], scoring: Scoring | None) -> PlayedPairing:
     """Return what came of a pairing.
 

@@ -16,10 +16,10 @@ from ..pairing.base import BadPairing, BadRuling, Pairing, PairingFormat, Played
 from . import commands as c
 from . import events as e
 from .crosstable import Crosstable
-from .decisions import Decided, Decisions, decidable, entrant_called, place_of, ruled
+from .decisions import Books, Decided, Decisions, decidable, entrant_called, place_of, ruled
 from .due_pairings import DuePairings, is_free
 from .failures import Failures, TooMany
-from .legs import combined, played_of
+from .legs import combined
 from .match_context import Fixture, MatchEntry
 from .placing import placed
 from .ratings.multi_seat import SkillBook
@@ -48,7 +48,6 @@ class Tournament:
         self._format = format_
         field = spec.field()
         self._state = format_.new(format_.parse_options(dict(spec.format_options)), field, shuffle)
-        self.skills = SkillBook(field) if spec.seats > 2 else None
         self.suspended: dict[int, c.SuspendEntrant] = {}
         """By entrant: who plays no more."""
         self.disqualified: set[int] = set()
@@ -69,7 +68,8 @@ class Tournament:
         """Numbers of the pairings that a ruling has made due again: the format believes that they are through."""
         self.concluded: list[PlayedPairing] = []
         """The pairings that were through with the last event, byes among them."""
-        self._decided = Decisions(Crosstable(field, spec.scoring))
+        skills = SkillBook(field) if spec.seats > 2 else None
+        self._decided = Decisions(Books(Crosstable(field, spec.scoring), skills))
         self._settled: Any = None
         """The format's state from which it was told last what is due."""
         self._asked_round = 0
@@ -79,7 +79,12 @@ class Tournament:
     @property
     def table(self) -> Crosstable:
         """All that standings follow from."""
-        return self._decided.table
+        return self._decided.books.table
+
+    @property
+    def skills(self) -> SkillBook | None:
+        """All that ratings of more than two seats follow from."""
+        return self._decided.books.skills
 
     @property
     def state(self) -> Any:
@@ -197,14 +202,13 @@ class Tournament:
         self._state = self._format.join(self._state, spec.field())
         self.spec = spec
         self._decided.join(spec.field())
-        if self.skills is not None:
-            self.skills.join()
 
     def _changed(self, event: e.ProgramChanged) -> None:
         if not 0 <= event.entrant < len(self.spec.entrants):
             raise ImpossibleEvent(f"there is no entrant {event.entrant}")
         self.failures.forgive(event.entrant)
         self._state = self._format.renew(self._state, event.entrant)
+        self._decided.renew(event.entrant)
 
     def _finished(self) -> None:
         if not self.is_over or self.playing:
@@ -283,8 +287,6 @@ class Tournament:
         pairing = self._due[entry.fixture.number]
         if entry.head:
             self.played += 1
-            if self.skills is not None:
-                self.skills.add(played_of(entry, pairing))
         if self._due.close(entry):
             self._conclude(pairing)
 

@@ -14,7 +14,7 @@ from referee.tournament.crosstable import Crosstable
 from referee.tournament.points import Scoring
 from referee.tournament.ratings.cholesky import factor, inverse, solve
 from referee.tournament.ratings.elo import PRECISION, PRIOR_ELO, Rating, elo_ratings, expected_score
-from referee.tournament.ratings.likelihood import most_likely
+from referee.tournament.ratings.likelihood import Prior, most_likely
 from referee.tournament.ratings.multi_seat import SkillBook
 from referee.tournament.ratings.rankings import Ranking, Rankings
 
@@ -206,7 +206,7 @@ def test_skill_of_two_is_elo(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_slopes_are_those_of_the_likelihood(seed: int) -> None:
-    """By differences, over rankings with ties, in the last place too."""
+    """By differences, over rankings with ties, in the last place too, and with two versions of a program."""
     random = Random(seed)
     told = [
         Ranking(((0, 3), (1,), (2,))),
@@ -214,7 +214,8 @@ def test_slopes_are_those_of_the_likelihood(seed: int) -> None:
         Ranking(((2,), (0, 1))),
         Ranking(((0, 2),), is_last_told=True),
     ]
-    likelihood = Rankings({ranking: random.randint(1, 5) for ranking in told}, 0.1)
+    prior = Prior(4, 0.1, 0.7, {1: 3})
+    likelihood = Rankings({ranking: random.randint(1, 5) for ranking in told}, prior)
     at = [random.gauss(0, 1) for _ in range(4)]
     slope, bend = likelihood.gradient(at), likelihood.information(at)
     for i in range(4):
@@ -238,7 +239,7 @@ EXTREMES: tuple[dict[Ranking, int], ...] = (
 @pytest.mark.parametrize("told", EXTREMES)
 def test_the_likeliest_strengths_are_found_however_extreme(told: dict[Ranking, int]) -> None:
     """Nothing, one who wins or loses everything, ties alone, a long ladder, groups: no slope is left to climb."""
-    likelihood = Rankings(told, PRECISION)
+    likelihood = Rankings(told, Prior(12, PRECISION))
     found = most_likely(12, likelihood)
     assert likelihood.gradient(found) == pytest.approx([0.0] * 12, abs=1e-6)
     assert sum(found) == pytest.approx(0, abs=1e-6)

@@ -14,14 +14,19 @@ Decisions of ours, each with its reason:
 - `elo.groups` Who is connected by no chain of matches cannot be compared: each group has the mean of the anchor by
   itself.
 - `elo.fouls` A foul is a loss. Where both fouled, nobody has shown anything, and the match is left out.
+- `elo.versions` Another program in an entrant's place has a strength of its own, normally distributed around the former
+  one's with a standard deviation of 120: what the former one has shown tells less of it, and its interval is wider. All
+  programs that an entrant had before its last change count as one. The ratings are those of the programs of now; the
+  mean is that of the entrants' former ones, so that who improves does not push the others down.
 - `elo.seats` Who moves first is not in the model: formats see to it that seats change.
 
 Source: R. Bradley and M. Terry, Rank Analysis of Incomplete Block Designs I, Biometrika 39 (1952); A. Elo, The Rating
 of Chessplayers, Past and Present (1978), for the scale; H. White, Maximum Likelihood Estimation of Misspecified
-Models, Econometrica 50 (1982), for the variance of an estimate whose scores vary less than its model says.
+Models, Econometrica 50 (1982), for the variance of an estimate whose scores vary less than its model says; for versions
+see likelihood.Prior.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, log, sqrt
 from typing import NamedTuple
 
@@ -29,16 +34,20 @@ from msgspec import Struct
 
 from ..crosstable import Crosstable
 from .cholesky import Matrix, Vector, dot, factor, inverse
-from .likelihood import most_likely, prior_matrix, prior_value
+from .likelihood import Prior, most_likely
 
 ELO = 400 / log(10)
 """Points of Elo in a unit of the logistic scale."""
 PRIOR_ELO = 600.0
 """Standard deviation of strengths before any match: 95 % lie within 1,200 of the mean. A guess, and a wide one."""
+VERSION_ELO = 120.0
+"""Standard deviation of the step from one version of a program to the next: a guess. A ladder takes as much."""
 NORMAL_95 = 1.959964
 """Of a normal distribution, 95 % lies within so many standard deviations of its mean."""
 PRECISION = (ELO / PRIOR_ELO) ** 2
 """Of the prior, on the logistic scale."""
+TIE = (ELO / VERSION_ELO) ** 2
+"""Of the step from one version to the next, on the logistic scale."""
 
 
 class Rating(Struct, frozen=True, kw_only=True):
@@ -55,7 +64,7 @@ class Rating(Struct, frozen=True, kw_only=True):
 
 
 class Pair(NamedTuple):
-    """What two entrants did against each other."""
+    """What two programs did against each other."""
 
     one: int
     other: int
@@ -86,28 +95,16 @@ def elo_ratings(table: Crosstable, mean: float = 1500.0) -> tuple[Rating, ...]:
     if table.field.seats != 2:
         raise ValueError(f"Elo is for matches of two, not of {table.field.seats}")
     size = len(table.field.entrants)
-    pairs = pairs_of(table)
-    met: list[set[int]] = [set() for _ in range(size)]
-    played = [0] * size
-    for one, other, _, times, _ in pairs:
-        met[one].add(other)
-        met[other].add(one)
-        played[one] += times
-        played[other] += times
-    groups = connected(met)
-    strengths = most_likely(size, _Pairs(pairs))
-    return rated(strengths, _uncertain(strengths, pairs), groups, played, mean)
-
-
-def pairs_of(table: Crosstable) -> list[Pair]:
-    """Return every pair that met, without the matches in which both fouled (`elo.fouls`)."""
-    found = []
-    for entrant in range(len(table.field.entrants)):
-        for other, versus in sorted(table.opponents(entrant).items()):
-            wins, draws, lost = versus.wins, versus.draws, table.head_to_head(other, entrant).wins
-            if entrant < other and (played := wins + draws + lost):
-                found.append(Pair(entrant, other, wins + draws / 2, played, draws))
-    return found
+    programs = Programs(size, {~program for duel in table.duels for program in duel if program < 0})
+    pairs = [
+        Pair(programs.index(one), programs.index(other), told.wins + told.draws / 2, told.played, told.draws)
+        for (one, other), told in sorted(table.duels.items())
+    ]
+    for pair in pairs:
+        programs.meet((pair.one, pair.other), pair.played)
+    prior = programs.prior()
+    strengths = most_likely(prior.size, _Pairs(pairs, prior))
+    return programs.rated(strengths, _uncertain(strengths, pairs, prior), mean)
 
 
 def _logistic(x: float) -> float:
@@ -117,12 +114,13 @@ def _logistic(x: float) -> float:
 class _Pairs:
     """The likelihood of pairs' results, together with the prior."""
 
-    def __init__(self, pairs: Sequence[Pair]) -> None:
+    def __init__(self, pairs: Sequence[Pair], prior: Prior) -> None:
         self._pairs = pairs
+        self._prior = prior
 
     def value(self, strengths: Vector) -> float:
         """Return the logarithm of the likelihood times the prior."""
-        total = prior_value(PRECISION, strengths)
+        total = self._prior.value(strengths)
         for one, other, score, played, _ in self._pairs:
             lead = strengths[one] - strengths[other]
             # log E = -log(1 + exp(-lead)) and log(1 - E) = -lead + log E, neither overflows from the better side.
@@ -132,7 +130,7 @@ class _Pairs:
 
     def gradient(self, strengths: Vector) -> Vector:
         """Return how much more each entrant has scored than expected, less the pull of the prior."""
-        slope = [-PRECISION * strength for strength in strengths]
+        slope = self._prior.slope(strengths)
         for one, other, score, played, _ in self._pairs:
             more = score - played * _logistic(strengths[one] - strengths[other])
             slope[one] += more
@@ -145,11 +143,11 @@ class _Pairs:
         for one, other, _, played, _ in self._pairs:
             expected = _logistic(strengths[one] - strengths[other])
             weights.append(played * expected * (1 - expected))
-        return self.laplacian(len(strengths), weights)
+        return self.laplacian(weights)
 
-    def laplacian(self, size: int, weights: Sequence[float]) -> Matrix:
+    def laplacian(self, weights: Sequence[float]) -> Matrix:
         """Return the matrix that belongs to the sum of weight times (x_one - x_other) squared, and the prior."""
-        matrix = prior_matrix(PRECISION, size)
+        matrix = self._prior.matrix()
         for (one, other, *_), weight in zip(self._pairs, weights, strict=True):
             matrix[one][one] += weight
             matrix[other][other] += weight
@@ -158,46 +156,76 @@ class _Pairs:
         return matrix
 
 
-def _uncertain(strengths: Vector, pairs: Sequence[Pair]) -> Vector:
+def _uncertain(strengths: Vector, pairs: Sequence[Pair], prior: Prior) -> Vector:
     """Return the variances of the strengths, on the logistic scale.
 
     That of the estimate is I^-1 V I^-1, where I is the information and V the variance of the scores, the prior being
     counted as an observation in both.
     """
-    likelihood = _Pairs(pairs)
+    likelihood = _Pairs(pairs, prior)
     inverted = inverse(factor(likelihood.information(strengths)))
-    varied = likelihood.laplacian(len(strengths), _variances(strengths, pairs))
+    varied = likelihood.laplacian(_variances(strengths, pairs))
     return [dot(row, [dot(row, column) for column in varied]) for row in inverted]
 
 
-def rated(
-    strengths: Vector, variances: Vector, groups: Sequence[int], played: Sequence[int], mean: float
-) -> tuple[Rating, ...]:
-    """Return ratings, with the half-widths of their 95 % intervals.
+class Programs:
+    """The programs of a field: what each entrant has now, and as another one what some had before.
 
     Args:
-        strengths: by entrant, on the logistic scale; around 0 in each group.
-        variances: of the strengths; what is unknown of the mean, which no result tells, is still in them: with the
-            prior alone holding it, that is the variance of the prior over the size of the group.
-        groups: of the entrants, by number.
-        played: matches of each entrant.
-        mean: of the ratings of each group.
+        size: how many entrants there are.
+        renewed: those that had another program before.
     """
-    found = []
-    for entrant, (strength, variance, group) in enumerate(zip(strengths, variances, groups, strict=True)):
-        members = groups.count(group)
-        # Alone, an entrant is its group's mean: the prior is all that there is to say.
-        unknown = 0.0 if members == 1 else 1 / (PRECISION * members)
-        found.append(
-            Rating(
-                entrant=entrant,
-                rating=mean + ELO * strength,
-                error=ELO * NORMAL_95 * sqrt(variance - unknown),
-                played=played[entrant],
-                group=group,
+
+    def __init__(self, size: int, renewed: Iterable[int]) -> None:
+        self._size = size
+        self._former = {entrant: size + place for place, entrant in enumerate(sorted(renewed))}
+        count = size + len(self._former)
+        self._met: list[set[int]] = [set() for _ in range(count)]
+        self._played = [0] * count
+        for entrant, before in self._former.items():
+            self._met[entrant].add(before)
+            self._met[before].add(entrant)
+
+    def index(self, program: int) -> int:
+        """Return where a program stands in vectors; ~entrant is what an entrant had before."""
+        return program if program >= 0 else self._former[~program]
+
+    def prior(self) -> Prior:
+        """Return what is known of their strengths before any match."""
+        return Prior(len(self._met), PRECISION, TIE, self._former)
+
+    def meet(self, indices: Sequence[int], times: int) -> None:
+        """Note that programs have met in so many matches."""
+        for index in indices:
+            self._met[index].update(indices)
+            self._played[index] += times
+
+    def rated(self, strengths: Vector, variances: Vector, mean: float) -> tuple[Rating, ...]:
+        """Return the ratings of the programs of now, with the half-widths of their 95 % intervals.
+
+        Args:
+            strengths: by program, on the logistic scale; those of first programs are around 0 in each group.
+            variances: of the strengths; what is unknown of the mean, which no result tells, is still in them: with the
+                prior alone holding it, that is the variance of the prior over the number of the group's entrants.
+            mean: of the ratings of each group's first programs.
+        """
+        groups = connected(self._met)[: self._size]
+        found = []
+        for entrant, group in enumerate(groups):
+            members = groups.count(group)
+            # Alone, an entrant is its group's mean: the prior is all that there is to say.
+            unknown = 0.0 if members == 1 else 1 / (PRECISION * members)
+            before = self._former.get(entrant)
+            found.append(
+                Rating(
+                    entrant=entrant,
+                    rating=mean + ELO * strengths[entrant],
+                    error=ELO * NORMAL_95 * sqrt(variances[entrant] - unknown),
+                    played=self._played[entrant] + (0 if before is None else self._played[before]),
+                    group=group,
+                )
             )
-        )
-    return tuple(found)
+        return tuple(found)
 
 
 def _variances(strengths: Vector, pairs: Sequence[Pair]) -> list[float]:

@@ -1,5 +1,6 @@
 """Climbs to where results are likeliest, by Newton's method."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from .cholesky import Matrix, Vector, dot, factor, solve
@@ -53,11 +54,46 @@ def _capped(step: Vector) -> Vector:
     return step if longest <= _FARTHEST else [y * _FARTHEST / longest for y in step]
 
 
-def prior_value(precision: float, strengths: Vector) -> float:
-    """Return the logarithm of a normal prior around 0, but for a constant."""
-    return -precision / 2 * dot(strengths, strengths)
+class Prior:
+    """What is known of strengths before any match: those of first programs are around 0, later ones near the former.
 
+    Source: R. Coulom, Whole-History Rating: A Bayesian Rating System for Players of Time-Varying Strength, Computers
+    and Games (2008), for strengths of one player at different times that are tied by a normal prior.
 
-def prior_matrix(precision: float, size: int) -> Matrix:
-    """Return the information of a normal prior."""
-    return [[precision * (row == column) for column in range(size)] for row in range(size)]
+    Args:
+        size: how many programs there are.
+        precision: one over the variance of a first program's strength.
+        tie: one over the variance of the step from one program to the next.
+        former: program -> the one that the entrant had before.
+    """
+
+    def __init__(self, size: int, precision: float, tie: float = 0.0, former: Mapping[int, int] | None = None) -> None:
+        self.size = size
+        self._precision = precision
+        self._tie = tie
+        self._former = former or {}
+
+    def value(self, strengths: Vector) -> float:
+        """Return the logarithm of its density, but for a constant."""
+        return dot(strengths, self.slope(strengths)) / 2
+
+    def slope(self, strengths: Vector) -> Vector:
+        """Return the slope of that, by program."""
+        slope = [0.0 if index in self._former else -self._precision * own for index, own in enumerate(strengths)]
+        for later, before in self._former.items():
+            pull = self._tie * (strengths[later] - strengths[before])
+            slope[later] -= pull
+            slope[before] += pull
+        return slope
+
+    def matrix(self) -> Matrix:
+        """Return its information."""
+        matrix = [[0.0] * self.size for _ in range(self.size)]
+        for index in range(self.size):
+            matrix[index][index] = 0.0 if index in self._former else self._precision
+        for later, before in self._former.items():
+            matrix[later][later] += self._tie
+            matrix[before][before] += self._tie
+            matrix[later][before] -= self._tie
+            matrix[before][later] -= self._tie
+        return matrix

@@ -9,7 +9,7 @@ as it does for two seats.
 
 Decisions of ours, each with its reason:
 - `skill.still` Strength does not drift: programs do not learn between matches.
-- `skill.prior` That of Elo, for the same reason.
+- `skill.prior` That of Elo, for the same reason; also for versions of a program.
 - `skill.ties` Seats that share a place have drawn. Intervals take ties for as uncertain as other results, and are a
   little too wide where there are many.
 - `skill.fouls` Seats that fouled come last; which of them is the strongest, nobody has shown.
@@ -20,11 +20,13 @@ Source: see rankings.
 """
 
 from collections import Counter
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
 from ...pairing.base import EntrantField, PlayedPairing
 from ..points import groups_of
 from .cholesky import factor, inverse
-from .elo import PRECISION, Rating, connected, rated
+from .elo import Programs, Rating
 from .likelihood import most_likely
 from .rankings import Ranking, Rankings
 
@@ -37,29 +39,32 @@ class SkillBook:
     """
 
     def __init__(self, field: EntrantField) -> None:
+        self._size = len(field.entrants)
         self._rankings: Counter[Ranking] = Counter()
-        self._met: list[set[int]] = [set() for _ in field.entrants]
-        self._played = [0] * len(field.entrants)
+        """Of programs: ~entrant is what an entrant had before."""
 
-    def add(self, played: PlayedPairing) -> None:
+    def add(self, played: PlayedPairing, former: AbstractSet[int] = frozenset()) -> None:
         """Work in a result; byes, void matches and those in which everybody fouled tell nothing.
 
         Args:
             played: seats that fouled come last, together.
+            former: entrants that have another program since.
         """
-        seats, groups = played.pairing.seats, groups_of(played)
-        if len(seats) < 2 or not groups or len(played.fouls) == len(seats):
-            return
-        ranked = tuple(tuple(sorted(seats[seat] for seat in group)) for group in groups)
-        self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not played.fouls)] += 1
-        for entrant in seats:
-            self._met[entrant].update(seats)
-            self._played[entrant] += 1
+        for leg in played.legs or (played,):
+            seats, groups = leg.pairing.seats, groups_of(leg)
+            if len(seats) < 2 or not groups or len(leg.fouls) == len(seats):
+                continue
+            programs = [~entrant if entrant in former else entrant for entrant in seats]
+            ranked = tuple(tuple(sorted(programs[seat] for seat in group)) for group in groups)
+            self._rankings[Ranking(ranked, is_last_told=len(ranked[-1]) > 1 and not leg.fouls)] += 1
 
     def join(self) -> None:
         """Note that somebody has joined, the last one of the field."""
-        self._met.append(set())
-        self._played.append(0)
+        self._size += 1
+
+    def renew(self, entrant: int) -> None:
+        """Note that an entrant has another program: what it has done so far, its former one has."""
+        self._rankings = self._renamed(lambda program: ~program if program == entrant else program)
 
     def ratings(self, mean: float = 1500.0) -> tuple[Rating, ...]:
         """Rate the field.
@@ -70,8 +75,21 @@ class SkillBook:
         Returns:
             A rating for each entrant, in the order of the field.
         """
-        likelihood = Rankings(self._rankings, PRECISION)
-        strengths = most_likely(len(self._played), likelihood)
+        named = [program for ranking in self._rankings for group in ranking.groups for program in group]
+        programs = Programs(self._size, {~program for program in named if program < 0})
+        rankings = dict(sorted(self._renamed(programs.index).items()))
+        for ranking, times in rankings.items():
+            programs.meet([index for group in ranking.groups for index in group], times)
+        prior = programs.prior()
+        likelihood = Rankings(rankings, prior)
+        strengths = most_likely(prior.size, likelihood)
         inverted = inverse(factor(likelihood.information(strengths)))
-        variances = [row[entrant] for entrant, row in enumerate(inverted)]
-        return rated(strengths, variances, connected(self._met), self._played, mean)
+        return programs.rated(strengths, [row[index] for index, row in enumerate(inverted)], mean)
+
+    def _renamed(self, name: Callable[[int], int]) -> Counter[Ranking]:
+        """Return the rankings with other names for programs."""
+        found: Counter[Ranking] = Counter()
+        for ranking, times in self._rankings.items():
+            groups = tuple(tuple(sorted(map(name, group))) for group in ranking.groups)
+            found[ranking._replace(groups=groups)] += times
+        return found

@@ -15,7 +15,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from .cholesky import Matrix, Vector
-from .likelihood import prior_matrix, prior_value
+from .likelihood import Prior
 
 
 class Ranking(NamedTuple):
@@ -28,21 +28,21 @@ class Ranking(NamedTuple):
 
 
 class Rankings:
-    """The likelihood of rankings, together with a normal prior around 0.
+    """The likelihood of rankings, together with a prior.
 
     Args:
         counts: how often each ranking came about.
-        precision: one over the variance of the prior.
+        prior: of the strengths.
     """
 
-    def __init__(self, counts: Mapping[Ranking, int], precision: float) -> None:
+    def __init__(self, counts: Mapping[Ranking, int], prior: Prior) -> None:
         self._counts = counts
-        self._precision = precision
+        self._prior = prior
 
     def value(self, strengths: Vector) -> float:
         """Return the logarithm of the likelihood times the prior, but for a constant."""
         weights = list(map(exp, strengths))
-        total = prior_value(self._precision, strengths)
+        total = self._prior.value(strengths)
         for ranking, times in self._counts.items():
             for group, left in _draws(ranking, weights):
                 total += times * (sum(strengths[entrant] for entrant in group) / len(group) - log(left))
@@ -51,7 +51,7 @@ class Rankings:
     def gradient(self, strengths: Vector) -> Vector:
         """Return how much more each entrant has got than expected, less the pull of the prior."""
         weights = list(map(exp, strengths))
-        slope = [-self._precision * strength for strength in strengths]
+        slope = self._prior.slope(strengths)
         for ranking, times in self._counts.items():
             draws = _draws(ranking, weights)
             for group, _ in draws:
@@ -65,7 +65,7 @@ class Rankings:
     def information(self, strengths: Vector) -> Matrix:
         """Return the information matrix of rankings and prior."""
         weights = list(map(exp, strengths))
-        matrix = prior_matrix(self._precision, len(strengths))
+        matrix = self._prior.matrix()
         for ranking, times in self._counts.items():
             draws, size = _draws(ranking, weights), len(ranking.groups)
             behind: list[int] = []
