@@ -80,12 +80,13 @@ class RandomSeat(ScriptedSeat):
         """Return what happens next; it need not be possible."""
         assert self.asked is not None
         source, seat = self.source, self.asked.seat
-        sent_ms = round(max(now_ms, request.asked_ms) + source.choice([0.0, 0.125, 0.001]), 3)
+        sent_ms = round(request.asked_ms + source.choice([0.0, 0.125, 0.001]), 3)
         what = source.random()
         share = 1.2 if what > 0.9 else source.choice([0.001, 0.1, 0.3, 0.9, 1.0])
-        at_ms = round(sent_ms + share * request.limit_ms + 0.25, 3)
-        lag_ms = round(source.choice([0.0, 0.0, 0.1, 0.25]) * (at_ms - sent_ms), 3)
-        stalled_ms = source.choice([0.0, lag_ms, 251.0, 251.0]) if at_ms - sent_ms > 252 else 0.0
+        at_ms = round(max(sent_ms + share * request.limit_ms, now_ms) + 0.25, 3)
+        alone_ms = at_ms - max(sent_ms, now_ms)  # nothing else happened since
+        lag_ms = round(source.choice([0.0, 0.0, 0.1, 0.25]) * alone_ms, 3)
+        stalled_ms = source.choice([0.0, lag_ms, 251.0, 251.0]) if alone_ms > 252 else 0.0
         lags = {"lag_ms": lag_ms, "stalled_ms": stalled_ms}
         if what < 0.02:
             return e.ConnectionLost(seat=seat, at_ms=at_ms, detail="gone")
