@@ -25,6 +25,9 @@ MAX_TITLED = 64
 MAX_ROUNDS = 24
 """Columns of a table of rounds; with more, a screen is full of them."""
 
+MAX_PLAIN = 1000
+"""Matches that are listed without the page's script: a season of more would double the page."""
+
 
 class PageLinks(Struct, frozen=True, kw_only=True):
     """Where the page finds what it links to, as seen from where it stands."""
@@ -112,7 +115,7 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("byes", "Byes", lambda _: summary.byes, bool(summary.byes))
     yield _Section("course", "Start and end", is_there=len(summary.runs) > 1)
     yield _Section("void", "Matches that do not count", _void, bool(summary.uncounted))
-    yield _Section("matches", "Matches", is_there=bool(history.entries))
+    yield _Section("matches", "Matches", _matches, bool(history.entries))
 
 
 def _subtitle(summary: Summary, titles: Titles) -> str:
@@ -165,6 +168,24 @@ def _void(summary: Summary) -> Iterator[tuple[str, int, Sequence[str], str]]:
     for entry in summary.history.entries:
         if entry.match in summary.uncounted:
             yield entry.match, entry.fixture.round, entry.names, summary.uncounted[entry.match]
+
+
+def _matches(summary: Summary) -> tuple[list[tuple[MatchEntry, list[tuple[int, str, str]]]], int]:
+    """Return the first matches with their players, as they are listed without the script, and how many are left out.
+
+    Of a player: who it is, its points, and what its name is to look like.
+    """
+    entries = summary.history.entries
+    return [(entry, list(_players(summary, entry))) for entry in entries[:MAX_PLAIN]], max(len(entries) - MAX_PLAIN, 0)
+
+
+def _players(summary: Summary, entry: MatchEntry) -> Iterator[tuple[int, str, str]]:
+    fouls, places = {foul.seat for foul in entry.fouls}, summary.places(entry)
+    for seat, entrant in enumerate(entry.fixture.entrants):
+        if seat in fouls:
+            yield entrant, "foul", " foul"
+        else:
+            yield entrant, str(entry.scores[seat]), " first" if places[seat] == 1 else ""
 
 
 def _data(summary: Summary, links: PageLinks) -> dict[str, Any]:

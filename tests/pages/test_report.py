@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from referee.pages import report as pages_report
 from referee.pages.causes import placeless, short_cause
 from referee.pages.report_files import Replays
 from referee.pages.words import number
@@ -150,6 +151,24 @@ def test_matches_that_count_for_nothing_are_told_with_the_reason(tmp_path: Path)
     assert [(row["place"], row["void"]) for row in lines] == [("", why)] * 2
     assert {row["match"] for row in rows(stage, "fouls")} == {first}
     assert f'[Void "{why}"]' in (tmp_path / "matches.txt").read_text()
+
+
+def test_matches_are_listed_without_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has none reads the same: match, round, players, points, fouls, and the way to record and replay."""
+    stage = Stage(spec(4, "roundrobin"), tmp_path, Cast(dead=frozenset({3}))).play()
+    report(stage, replays=Replays.FOULS)
+    plain = page(stage).partition('<table id="plain-match-list">')[2].partition("</table>")[0]
+    lines = plain.partition("<tbody>")[2].split("<tr>")[1:]
+    assert [line.partition("</td>")[0].removeprefix("<td>") for line in lines] == [item.match for item in stage.entries]
+    for line, entry in zip(lines, stage.entries, strict=True):
+        text = " ".join(re.sub(r"<[^>]*>", " ", line).split())
+        fouls = {foul.seat for foul in entry.fouls}
+        told = [f"{name} {'foul' if seat in fouls else entry.scores[seat]}" for seat, name in enumerate(entry.names)]
+        replay = "replay " if fouls else ""
+        assert text == f"{entry.match} {entry.fixture.round} {' '.join(told)} {entry.turns} {replay}record"
+    monkeypatch.setattr(pages_report, "MAX_PLAIN", 2)
+    report(stage, replays=Replays.FOULS)
+    assert f"The first 2; {len(stage.entries) - 2} more stand in matches.csv." in page(stage)
 
 
 def test_counts_and_nouns_agree(tmp_path: Path) -> None:
