@@ -17,7 +17,16 @@ class Event(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_f
     at_ms: float
 
 
-class MatchOpened(Event, frozen=True, kw_only=True, tag="match-opened"):
+class Began(Event, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the events with which a referee begins; matches of one process are compared by its clock."""
+
+    process: str = ""
+    """Names the clock."""
+    clock_ms: float = 0.0
+    """What it showed at the instant 0 of the match: an instant of the match, and this, is one of the clock."""
+
+
+class MatchOpened(Began, frozen=True, kw_only=True, tag="match-opened"):
     """All seats are there, as far as they will be."""
 
 
@@ -126,7 +135,7 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
     """What came in place of a hello, in hex."""
 
 
-class MatchResumed(Event, frozen=True, kw_only=True, tag="match-resumed"):
+class MatchResumed(Began, frozen=True, kw_only=True, tag="match-resumed"):
     """The referee died and was started again; `at_ms` is that of the last event: the time in between is nobody's."""
 
 

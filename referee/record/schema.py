@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ..match.commands import AskMove, Command, Result, ResumeSeat, StartSeat
 from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
+from ..match.standstills import Standstill
 from ..tournament.match_context import MatchContext
 from .redaction import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
@@ -66,6 +67,8 @@ class RecordedStep(Line, frozen=True, kw_only=True, tag="step"):
     event: AnyEvent
     commands: list[Any]
     """Plain objects; typed as such, each would be copied when a line is typed."""
+    standstills: tuple[Standstill, ...] = ()
+    """Of the referee, up to the event, those that no line before tells of, or tells of up to then."""
 
     def __post_init__(self) -> None:
         if not {*map(type, self.commands)} <= {dict}:

@@ -1,5 +1,6 @@
 """Writes the record of a match, line by line; the last lines are synced to the disk."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from ..match.commands import Command, Result
 from ..match.events import Event
 from ..match.setup import MatchSetup
+from ..match.standstills import Standstill
 from ..tournament.match_context import MatchContext
 from .chain_writer import ChainWriter, NotWritten
 from .reader import Chain
@@ -76,13 +78,23 @@ class RecordWriter(ChainWriter):
             **({} if dialect is None else {"dialect": dialect}),
         )
 
-    def write_step(self, event: Event, commands: tuple[Command, ...]) -> None:
+    def write_step(self, event: Event, commands: tuple[Command, ...], standstills: Sequence[Standstill] = ()) -> None:
         """Write an event and the commands it gave.
+
+        Args:
+            event: what happened.
+            commands: what followed.
+            standstills: of the referee, those that were not written yet.
 
         Raises:
             NotWritten: the disk refused; so for all that is written.
         """
-        self.write("step", event=msgspec.to_builtins(event), commands=[plain_command(command) for command in commands])
+        self.write(
+            "step",
+            **({"standstills": standstills} if standstills else {}),
+            event=msgspec.to_builtins(event),
+            commands=[plain_command(command) for command in commands],
+        )
 
     def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
         """Write the result and the seal, and sync the file to the disk."""

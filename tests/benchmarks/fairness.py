@@ -1,7 +1,8 @@
 """Many matches at once on one referee whose loop stands still on purpose: is an honest player ever expelled for time?
 
-Honest players answer at 90 % of their limit, those of every tenth match's second seat at 110 %: the first must never be
-expelled, the others always. What the players' own process was late is measured there, answer by answer, and told apart.
+Honest players answer at 90 % of their limit. Every tenth match's second seat moves at 110 %, and in as many others the
+first seat says so late that it is ready: the former must never be expelled, the latter always. What the players' own
+process was late is measured there, answer by answer, and told apart. Every record must hold, and agree with the others.
 """
 
 import argparse
@@ -25,9 +26,11 @@ import msgspec
 from protocol.frames import FrameReader
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
 from protocol.messages import Hello, Move, Ready
+from referee.record.audit.audit import audit
+from referee.record.audit.standstills import contradictions, presences
 from referee.record.fairness import Fairness, Timing, fairness, timings
-from referee.record.reader import read_record
 
+from ..counting import CountingGame
 from .fairness_server import LIMIT_MS, SEATS
 from .staircase import frame
 
@@ -47,7 +50,10 @@ class Player:
     def __init__(self, port: int, number: int, seat: int) -> None:
         self.number, self.seat = number, seat
         self.name = f"p{number}s{seat}"
-        self.is_late = seat == SEATS - 1 and number % EVERY == 0
+        self.is_late_to_start = seat == 0 and number % EVERY == EVERY // 2
+        self.is_late = self.is_late_to_start or (seat == SEATS - 1 and number % EVERY == 0)
+        self.is_known = False
+        """Whether it was offered a seat."""
         self.spare_ms = 0.0
         """Of its last request's limit, when the answer is due."""
         self._read_late_s = 0.0
@@ -79,20 +85,20 @@ class Player:
         while (body := self._reader.next_frame()) is not None:
             said: dict[str, Any] = msgspec.msgpack.decode(body)
             if said["type"] == "offer":
-                self.sock.sendall(frame(Ready(match=said["match"], nonce="00" * 16)))
+                self.is_known = True
+                due_s = self._think(Ready(match=said["match"], nonce="00" * 16), looked_s, self.is_late_to_start)
             elif said["type"] == "turn":
-                due_s = self._think(said, looked_s)
+                move = {"count": said["view"]["said"] + 1}
+                answer = Move(match=said["match"], turn=said["turn"], move=move)
+                due_s = self._think(answer, looked_s, self.is_late)
         return due_s
 
-    def _think(self, said: dict[str, Any], looked_s: float) -> float:
+    def _think(self, answer: Ready | Move, looked_s: float, is_late: bool) -> float:  # noqa: FBT001  # see read
         now_s = time.monotonic()
-        move = {"count": said["view"]["said"] + 1}
-        self._answer = frame(Move(match=said["match"], turn=said["turn"], move=move))
+        self._answer = frame(answer)
         spread_ms = self.number * 37 % _BEGINNING_MS * LIMIT_MS / _BEGINNING_MS
-        is_first = said["turn"] == 1
-        wait_ms = (
-            LIMIT_MS * LATE if self.is_late else min(spread_ms, LIMIT_MS * EARLY) if is_first else LIMIT_MS * EARLY
-        )
+        is_first = isinstance(answer, Ready)
+        wait_ms = LIMIT_MS * LATE if is_late else min(spread_ms, LIMIT_MS * EARLY) if is_first else LIMIT_MS * EARLY
         self._read_late_s, self._due_s, self._answered_s = now_s - looked_s, now_s + wait_ms / 1000, None
         self.spare_ms = LIMIT_MS - wait_ms
         return self._due_s
@@ -136,6 +142,8 @@ def answer_all(players: Sequence[Player]) -> None:
                 except (EOFError, ConnectionError):
                     selector.unregister(key.fileobj)
                     key.data.close()
+                    if not key.data.is_known:
+                        sys.exit(f"{key.data.name} was refused, though it said hello at once")
                     left -= 1
                     continue
                 if answer_s is not None:
@@ -183,7 +191,9 @@ def play(matches: int, turns: int, stall_ms: float) -> tuple[Fairness, list[Verd
             answer_all(players)
             seconds = time.monotonic() - begun
             stalls_ms = msgspec.json.decode(server.stdout.readline(), type=list[float])
-        records = [read_record(path) for path in sorted(Path(folder).glob("*.jsonl"))]
+        records = [audit(path, lambda _name: CountingGame()) for path in sorted(Path(folder).glob("*.jsonl"))]
+        for lie in contradictions(presence for record in records for presence in presences(record)):
+            sys.exit(f"{lie.match} does not tell of the standstill until {lie.at_ms} ms that {lie.witness} had, too")
     found = [timing for record in records for timing in timings(record)]
     by_name = {player.name: player for player in players}
     verdicts = [Verdict(item, by_name[item.name]) for item in found if item.cause is not None]

@@ -1,7 +1,7 @@
 """The referee of the fairness benchmark, a process of its own: `FOLDER MATCHES TURNS STALL_MS`; prints its port.
 
-Seats whoever comes, two at a table, and lets them count. Its loop stands still on purpose at random instants, while it
-refereees; how often and for how long it tells at the end, in one line of JSON.
+Seats whoever comes, two at a table, and lets them count. Its loop stands still on purpose at random instants, from
+the first connection on; how often and for how long it tells at the end, in one line of JSON.
 """
 
 import gc
@@ -19,6 +19,7 @@ from referee import chance
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.links.lobby import Door
+from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
@@ -40,17 +41,19 @@ class Tables(Door):
     """Seats whoever comes, and begins when all are there; a player's name tells its table: `p17s0`."""
 
     def __init__(self, folder: Path, matches: int, turns: int, stall_ms: float) -> None:
-        super().__init__(_reactor, hello_s=60.0)
+        self._lag = LoopLag(_reactor, time.monotonic)
+        super().__init__(_reactor, hello_s=LIMIT_MS / 1000, patience=Patience(_reactor, self._lag))
         self._folder = folder
         self._turns = turns
         self._matches = self._running = matches
         self._stall_ms = stall_ms
         self._links: dict[str, PlayerLink] = {}
         self._sealer = Sealer.new()
-        self._lag = LoopLag(_reactor, time.monotonic)
         self._source = Random(0)
         self._lag.note = self._note
         self._stalls_ms: list[float] = []
+        self._lag.start()
+        LoopingCall(self._perhaps_stand_still).start(_STALL_EVERY_S)
 
     def refusal(self, link: PlayerLink) -> tuple[str, str] | None:
         """Take everybody."""
@@ -62,10 +65,8 @@ class Tables(Door):
         """Begin with the last one."""
         self._links[link.name] = link
         if len(self._links) == SEATS * self._matches:
-            self._lag.start()
             for number in range(self._matches):
                 self._play(number)
-            LoopingCall(self._perhaps_stand_still).start(_STALL_EVERY_S, now=False)
 
     def _play(self, number: int) -> None:
         names = tuple(f"p{number}s{seat}" for seat in range(SEATS))
@@ -74,7 +75,7 @@ class Tables(Door):
             game=_GAME.name,
             options={"limit": self._turns},
             names=names,
-            time=time_control(per_move_ms=LIMIT_MS),
+            time=time_control(per_move_ms=LIMIT_MS, start_ms=LIMIT_MS),
             nonces=False,
             commitment=chance.commitment(_SEED),
         )

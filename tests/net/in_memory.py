@@ -50,6 +50,7 @@ class InMemoryMatch:
         *,
         come_back_s: float = 0.0,
         clock: Clock | None = None,
+        lag: LoopLag | None = None,
         observers: Observers | None = None,
         **setup: Any,
     ) -> None:
@@ -72,8 +73,9 @@ class InMemoryMatch:
         self.writer = writer = RecordWriter(self.path, self.sealer)
         writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="", dialect=self.dialect)
         self.match = Match(QGame(), self.setup, SEED)
-        self.lag = LoopLag(self.clock, self.clock.seconds)
-        self.lag.start()
+        self.lag = lag or LoopLag(self.clock, self.clock.seconds)
+        if lag is None:
+            self.lag.start()
         tokens = [token(seat) for seat in range(seats)]
         players = SeatedPlayers(links=seated[0], tokens=tokens, come_back_s=come_back_s)
         told = observers or Observers()

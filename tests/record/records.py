@@ -86,11 +86,17 @@ class Story:
         """Write all of it; with the result, if the match is over."""
         with closing(self.begin(path)) as writer:
             for event, commands in self.steps:
-                writer.write_step(event, commands)
+                writer.write_step(event, commands, standstills_of(event))
             result = self.match.result
             if result is not None:
                 writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
         return path
+
+
+def standstills_of(event: e.Event) -> list[tuple[float, float]]:
+    """Return the standstill that accounts for what an event says of the referee's own time."""
+    standing_ms = max(getattr(event, "lag_ms", 0.0), getattr(event, "stalled_ms", 0.0))
+    return [(event.at_ms - standing_ms, event.at_ms)] if standing_ms else []
 
 
 # --- who plays

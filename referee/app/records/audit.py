@@ -8,6 +8,7 @@ from pathlib import Path
 from ...errors import BadRequest
 from ...plugins import PluginError, find_game, installed
 from ...record.audit.audit import audit
+from ...record.audit.standstills import contradictions, presences
 from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
 from ...record.published_heads import PublishedHead
@@ -86,19 +87,22 @@ def audit_paths(
     known |= {part.record.header.spec.name for part in audited if part.record is not None}
     published = {name: heads for name, heads in demands.published.items() if folders or name in known}
     missing_published = list(_missing(published, there))
+    contradicted = list(contradictions(presence for match in examined for presence in match.presences))
     parts = (*reports, *manifests, *tournaments)
     return AuditReport(
         records=reports,
         manifests=manifests,
         tournaments=tournaments,
         equivocations=equivocations,
+        contradictions=contradicted,
         unlisted=list(_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
         missing_heads=missing_heads,
         published=sum(map(len, published.values())),
         missing_published=missing_published,
         broken=sum(not report.holds for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
-        holds=all(part.holds for part in parts) and not (equivocations or missing_heads or missing_published),
+        holds=all(part.holds for part in parts)
+        and not (equivocations or contradicted or missing_heads or missing_published),
     )
 
 
@@ -135,6 +139,7 @@ def examine(path: Path, demands: Demands) -> Examined:
             proof=None if context is None else MatchProof.of(record),
             opening=record.chain.lines[0].hash if context is None else context.head,
             heads=heads_of(record.chain, record.header.setup.match, demands),
+            presences=tuple(presences(record)),
         )
     except RecordError as error:
         return Examined(path, Broken.by(error))

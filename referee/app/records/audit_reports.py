@@ -4,6 +4,7 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+from ...record.audit.standstills import Contradiction
 from ...record.published_heads import PublishedHead
 from ...record.reader import RecordError
 
@@ -154,6 +155,8 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     manifests: list[SoundManifest | BrokenManifest]
     tournaments: list[SoundTournament | BrokenTournament]
     equivocations: list[Equivocation]
+    contradictions: list[Contradiction]
+    """Standstills that a match of a process tells of, and another one at the same time does not."""
     unlisted: list[Unlisted]
     missing_heads: list[str]
     """Those that were demanded, and that no record which holds has."""

@@ -13,6 +13,7 @@ from ...ledger.ledger import FILE as LEDGER
 from ...pairing.base import BadFormat
 from ...pairing.dutch import pair_round
 from ...plugins import PluginError, find_format, find_game
+from ...record.audit.standstills import Presence
 from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
@@ -40,6 +41,8 @@ class Examined(Struct, frozen=True):
     """Hash of the line that the match was opened with: in its tournament's record, or else its own first one."""
     heads: frozenset[str] = frozenset()
     """Those of the demanded ones that it has."""
+    presences: tuple[Presence, ...] = ()
+    """When which process ran it, with the standstills that it tells of."""
 
 
 class ExaminedTournament(Struct, frozen=True):

@@ -12,6 +12,7 @@ counts, in doubt for the player.
 Whoever storms the door meanwhile may be the cause of a standstill: it is no excuse for who answers for that origin.
 """
 
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -20,15 +21,16 @@ from msgspec import Struct
 from twisted.internet.task import LoopingCall
 
 from ...clock import Clock
+from ...match.standstills import UNNOTICED_MS
 from ..links.crowd import MOST_OF_ORIGIN, Crowd, Storms, most_open
 
 BEAT_S = 0.005
-"""A stall hardly longer than this goes unnoticed, and a few of them may follow each other.
+"""A stall hardly longer than this (UNNOTICED_MS) goes unnoticed, and a few of them may follow each other.
 
 No verdict hangs on that: requests do not wait for the loop (PlayerLink.flush), and who is late, a look into the socket
 tells, not the beat (Stopwatch).
 """
-_SLACK_S = 0.0025
+_UNNOTICED_S = UNNOTICED_MS / 1000
 _KEPT = 256
 """Stalls remembered; a request is rarely open across more."""
 
@@ -55,6 +57,12 @@ class LoopLag:
 
     def __init__(self, clock: Clock, now: Callable[[], float]) -> None:
         self.now = now
+        self.process = secrets.token_hex(8)
+        """Names this beat in the records of all matches that it is the beat of."""
+        self.begun = now()
+        """What their instants are compared by, in monotonic seconds."""
+        self.listeners: set[Callable[[float, float], None]] = set()
+        """Told of every stall, its begin and its end."""
         self.crowd: Crowd[Any] = Crowd(MOST_OF_ORIGIN, most_open())
         """The loop's connections that have no seat, at whatever door."""
         self.storms = Storms(now)
@@ -91,12 +99,18 @@ class LoopLag:
     def _note(self) -> None:
         now, last, before = self.now(), self._last, self._before
         self._before, self._last = last, now
-        if now - last > BEAT_S + _SLACK_S:
+        if now - last > _UNNOTICED_S:
             storming = self.storms.origins()
             self._stalls.append(_Stall(last, now, before, storming))
             del self._stalls[:-_KEPT]
             blamed = {"storming": sorted(storming)} if storming else {}
+            for told in self.listeners:
+                told(last, now)
             self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
+
+    def present(self, at: float) -> float | None:
+        """Return when the standstill began that goes on at an instant, in monotonic seconds; None if none does."""
+        return self._last if self._beat.running and at - self._last > _UNNOTICED_S else None
 
     def of_sending(self, sent: float, origin: str = "") -> float:
         """Return how long a request written at `sent` may have waited for the loop, in seconds.
@@ -132,5 +146,5 @@ class LoopLag:
 
     def _present(self, sent: float, now: float, origin: str) -> float:
         """Return for how long the loop has been standing still by now, in seconds."""
-        is_late = self._beat.running and now - self._last > BEAT_S + _SLACK_S
-        return now - max(self._last, sent) if is_late and origin not in self.storms.origins() else 0.0
+        begun = self.present(now)
+        return 0.0 if begun is None or origin in self.storms.origins() else now - max(begun, sent)

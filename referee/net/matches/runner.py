@@ -127,7 +127,8 @@ class MatchRunner:
         for seat, program in self._programs.items():
             program.exited.addCallback(self._program_exited, seat)
         is_new = self.match.phase is Phase.NEW
-        self._feed(e.MatchOpened(at_ms=0.0) if is_new else e.MatchResumed(at_ms=self._last_ms))
+        began = e.MatchOpened if is_new else e.MatchResumed
+        self._feed(began(at_ms=self._last_ms, **self._stopwatch.beat))
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
                 self._feed(self._absence(seat, is_new=is_new))
@@ -300,7 +301,7 @@ class MatchRunner:
         commands = self.match.handle(event)
         if isinstance(event, e.Answer) and not any(isinstance(command, c.ExpelSeat) for command in commands):
             event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
-        self._writer.write_step(event, commands)
+        self._writer.write_step(event, commands, self._stopwatch.standstills(event.at_ms))
         step = MatchStep.of(event, commands, self.match, (self._writer.count - 1, self._writer.head))
         for command in commands:
             self._carry_out(command, step.hash)
@@ -350,6 +351,7 @@ class MatchRunner:
             self.done.errback(error)
 
     def _release(self, release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye) -> None:
+        self._stopwatch.close()
         for seat, link in enumerate(self._links):
             self._forget(seat)
             if link is None:

@@ -11,10 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from ...clock import Clock, Timer
+from ...match.standstills import MAX_LOOKS, Standstill
 from .lag import LoopLag
 
-MAX_DRAINS = 64
-"""Reads of a socket after its deadline: more than the largest frame needs."""
 MARGIN_MS = 0.002
 """Covers the rounding of instants where the referee grants a player its whole limit."""
 
@@ -53,7 +52,10 @@ class Stopwatch:
         self._clock = clock
         self._now = lag.now
         self._lag = lag
+        self._begin_ms = last_ms
         self._opened = lag.now() - last_ms / 1000
+        self._untold: list[Standstill] = []
+        lag.listeners.add(self._stood_still)
         self._bytes_of = bytes_of
         self._passed = passed
         self._open: dict[int, _Open] = {}
@@ -66,6 +68,24 @@ class Stopwatch:
     def at_ms(self) -> float:
         """Return the present instant."""
         return self.ms(self._now())
+
+    @property
+    def beat(self) -> dict[str, Any]:
+        """By which clock the instants are: that of `process`, by which they began at `clock_ms`."""
+        return {"process": self._lag.process, "clock_ms": round((self._opened - self._lag.begun) * 1000, 3)}
+
+    def standstills(self, at_ms: float) -> list[Standstill]:
+        """Return the loop's standstills up to an instant that were not returned before, the present one included."""
+        begun, found = self._lag.present(self._opened + at_ms / 1000), self._untold
+        self._untold = []
+        return found if begun is None else [*found, (max(self.ms(begun), self._begin_ms), at_ms)]
+
+    def close(self) -> None:
+        """Take no more note of standstills."""
+        self._lag.listeners.discard(self._stood_still)
+
+    def _stood_still(self, begin: float, end: float) -> None:
+        self._untold.append((max(self.ms(begin), self._begin_ms), self.ms(end)))
 
     def begin(self, seat: int, limit_ms: float, origin: str = "") -> None:
         """Expect a seat's answer from now on.
@@ -162,7 +182,7 @@ class Stopwatch:
         received = self._bytes_of(seat)
         sent_ms, at_ms = self.ms(request.sent), self.at_ms()
         lag_ms = round(min(self._sending_ms(request), at_ms - sent_ms), 3)
-        is_reading = received != request.bytes_seen and request.drains < MAX_DRAINS
+        is_reading = received != request.bytes_seen and request.drains < MAX_LOOKS
         if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
             request.bytes_seen = received
             request.drains += 1

@@ -11,9 +11,12 @@ from ...match import events as e
 from ...match.fouls import Cause
 from ..reader import Record, RecordError
 from ..schema import BadLine, CommandForm, RecordedStep, forms
+from .standstills import LOOKING_MS, PROMPT_MS, Excuses, presences
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _TIMED = (e.Answer, e.DeadlinePassed)
+_WHOLE_MS = 0.01
+"""An answer that is found in the socket after its deadline is charged its whole limit, but for less than this."""
 _MOST_EXTENSIONS = 2
 """Of one request; protocol/SPEC.md, "Time"."""
 
@@ -33,6 +36,7 @@ class _Book:
 
     def __init__(self, record: Record) -> None:
         self._path = record.path
+        self._excuses = Excuses(presences(record))
         self._setup = setup = record.header.setup
         self._bank_ms = [setup.time.bank_ms] * len(setup.names)
         self._asked: dict[int, _Asked] = {}
@@ -60,7 +64,7 @@ class _Book:
             extended = {command.seat for command in commands if command.command == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):
-            self._run_on(event)
+            self._run_on(number, event)
         elif isinstance(event, e.SeatEvent):
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
@@ -130,9 +134,25 @@ class _Book:
         if self._mover is not None and left_ms is not None:
             self._bank_ms[self._mover] = round(left_ms + self._setup.time.increment_ms, 3)
 
-    def _run_on(self, event: e.SeatReturned) -> None:
+    def _check_lags(self, number: int, event: Any, since_ms: float, granted_ms: float = 0.0) -> None:
+        """Check what is said of the referee's own time against the standstills that it tells of.
+
+        Args:
+            number: of the line.
+            event: an answer, a passed deadline or a return.
+            since_ms: when the request was sent.
+            granted_ms: what else may have been taken off.
+        """
+        lag_ms = self._excuses.all_ms(since_ms, event.at_ms) + granted_ms
+        stalled_ms = self._excuses.longest_ms(since_ms, event.at_ms)
+        if event.lag_ms > lag_ms or event.stalled_ms > stalled_ms:
+            what = f"standstills of {event.lag_ms} ms, the longest of {event.stalled_ms} ms"
+            raise RecordError(self._path, number, what, f"{lag_ms:.3f} ms, {stalled_ms:.3f} ms")
+
+    def _run_on(self, number: int, event: e.SeatReturned) -> None:
         """Charge what passed while a seat was away."""
         asked = self._asked.get(event.seat)
+        self._check_lags(number, event, event.at_ms if asked is None else asked.at_ms)
         if asked is not None and not self._is_unsure(event.stalled_ms, asked):
             passed_ms = asked.limit_ms - self._left_ms(event, asked)
             self.used_ms[event.seat] += passed_ms
@@ -158,10 +178,13 @@ class _Book:
         asked = self._asked.pop(event.seat, None)
         if asked is None:
             raise RecordError(self._path, number, "an answer to a request", f"seat {event.seat} was not asked")
-        if event.sent_ms < asked.at_ms:
-            what = f"a request sent after {asked.at_ms} ms, when it was made"
+        latest_ms = asked.at_ms + PROMPT_MS + self._excuses.all_ms(asked.at_ms, event.sent_ms)
+        if not asked.at_ms <= event.sent_ms <= latest_ms:
+            what = f"a request sent from {asked.at_ms} ms, when it was made, to {latest_ms:.3f} ms"
             raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")
         used_ms = event.at_ms - event.sent_ms - event.lag_ms
+        is_looked_for = isinstance(event, e.Answer) and used_ms >= asked.limit_ms - _WHOLE_MS
+        self._check_lags(number, event, event.sent_ms, LOOKING_MS if is_looked_for else 0.0)
         self.used_ms[event.seat] += max(used_ms, 0.0)
         if isinstance(event, e.MoveReceived):
             self._charge(event.seat, min(max(used_ms, 0.0), asked.limit_ms))

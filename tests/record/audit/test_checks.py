@@ -65,12 +65,17 @@ def test_every_true_record_passes(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "nth", "changes", "expected"),
     [
-        ("clean", e.MoveReceived, 0, {"sent_ms": 0.0}, "a request sent after"),
+        ("clean", e.MoveReceived, 0, {"sent_ms": 0.0}, "a request sent from"),
+        ("clean", e.MoveReceived, 0, {"sent_ms": 200.0, "at_ms": 200.5}, "a request sent from"),
         ("clean", e.MoveReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
-        ("late move", e.MoveReceived, 1, {"lag_ms": 5.0}, "no expulsion for time"),
+        ("late move", e.MoveReceived, 1, {"lag_ms": 5.0}, "standstills of 5.0 ms"),
+        ("late move", e.MoveReceived, 1, {"at_ms": 100.0}, "no expulsion for time"),
         ("clean", e.MoveReceived, 0, {"seat": 1}, "an answer to a request"),
-        ("deadline", e.DeadlinePassed, 0, {"lag_ms": 500.0}, "no expulsion for time"),
-        ("silent offer", e.DeadlinePassed, 0, {"sent_ms": 4000.0}, "no expulsion for time"),
+        ("deadline", e.DeadlinePassed, 0, {"lag_ms": 500.0}, "standstills of 500.0 ms"),
+        ("silent offer", e.DeadlinePassed, 0, {"sent_ms": 4000.0}, "a request sent from"),
+        ("silent offer", e.DeadlinePassed, 0, {"at_ms": 4000.0}, "no expulsion for time"),
+        ("late for a stall", e.DeadlinePassed, 0, {"stalled_ms": 301.0}, "the longest of 301.0 ms"),
+        ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 130.0}, "standstills of 130.0 ms"),
         ("late ready", e.ReadyReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
     ],
 )

@@ -88,7 +88,7 @@ def has_no_consequence(lines: list[Line], number: int, key: str, new: Any) -> bo
     if key == "first_byte_ms":
         return bool(event["sent_ms"] <= new <= event["at_ms"])
     if key == "stalled_ms":
-        return bool((new > MARGIN_MS) == (event[key] > MARGIN_MS) and 0.0 <= new <= event["at_ms"] - event["sent_ms"])
+        return bool((new > MARGIN_MS) == (event[key] > MARGIN_MS) and 0.0 <= new <= event[key] + 0.005)
     if key == "at_ms" and event["event"] == "match-opened":
         return bool(0.0 <= new <= lines[number + 1]["event"]["sent_ms"])
     if key == "at_ms" and event["event"] == "referee-failed":

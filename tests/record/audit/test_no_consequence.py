@@ -40,7 +40,6 @@ CHANGES: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("half a microsecond at the beginning of an answer", "clean", (event(5, "sent_ms", 1.2504),)),
     ("half a microsecond of lag", "clean", (event(5, "lag_ms", 0.0004),)),
     ("sent later, or listened later", "deadline", (event(6, "sent_ms", 2.75), event(6, "lag_ms", 0.0))),
-    ("one player's time, from answer to answer", "clean", (event(10, "lag_ms", 0.25), event(13, "at_ms", 12.75))),
     ("used time, while there is no result", "unfinished", (event(8, "at_ms", 7.0), event(9, "sent_ms", 7.0))),
     # what nobody looks at
     ("a nonce that does not enter the shuffle", "duplicate deal", (event(2, "nonce", "no nonce"),)),
@@ -122,6 +121,7 @@ BEYOND: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("a microsecond at the end of an answer", "clean", (event(4, "at_ms", 1.251), event(5, "sent_ms", 1.251))),
     ("a microsecond at the beginning of an answer", "clean", (event(5, "sent_ms", 1.251),)),
     ("a microsecond of lag", "clean", (event(5, "lag_ms", 0.001),)),
+    ("one player's time, from answer to answer", "clean", (event(10, "lag_ms", 0.25), event(13, "at_ms", 12.75))),
     ("more lag than time", "unfinished", (event(8, "lag_ms", 1.252),)),
     ("used time over the limit, without a result", "unfinished", (event(12, "at_ms", 9999.0),)),
     ("time of one player for another's", "clean", (event(5, "sent_ms", 1.5), event(6, "sent_ms", 2.25))),
@@ -144,11 +144,11 @@ def test_beyond_that_a_change_is_found(tmp_path: Path, what: str, name: str, cha
 
 
 def test_a_match_may_have_been_at_another_time(tmp_path: Path) -> None:
-    """Instants count from the opening, and nothing binds that to a clock: all of them may be moved together."""
+    """Instants count from the opening, and the offers follow at once: all may be moved together by that much."""
     lines = lines_of(record_of("clean"))
     for line in lines[2:-2]:
-        line["event"] |= {key: value + 500.0 for key, value in line["event"].items() if key in INSTANTS - {"lag_ms"}}
-    assert audited(tmp_path / "m", sealed(lines)).steps[1].event.at_ms == 501.25
+        line["event"] |= {key: value + 50.0 for key, value in line["event"].items() if key in INSTANTS - {"lag_ms"}}
+    assert audited(tmp_path / "m", sealed(lines)).steps[1].event.at_ms == 51.25
 
 
 def test_seats_that_are_ready_at_once_have_no_order(tmp_path: Path) -> None:

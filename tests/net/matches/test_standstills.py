@@ -1,0 +1,68 @@
+"""Standstills of the loop stand in the records of all its matches, at the same instants."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from twisted.internet.task import Clock
+
+from protocol.messages import Move
+from referee.net.matches.lag import BEAT_S, LoopLag
+from referee.record.audit.standstills import Presence, contradictions, presences
+from referee.record.reader import read_record
+
+from ..in_memory import LIMIT_S, PASS, InMemoryMatch
+
+
+def passed(clock: Clock, source: Random) -> None:
+    """Let some time pass, the loop beating or standing still."""
+    clock.advance(source.choice((0.0, BEAT_S, 0.03, 0.2)))
+    clock.pump([BEAT_S / 2] * source.randrange(6))
+
+
+def answer_one(match: InMemoryMatch) -> None:
+    """Let the seat move that is asked."""
+    seat, request = next(iter(match.match.open_requests.items()))
+    match.peers[seat].heard()
+    match.peers[seat].say(Move(match="m1", turn=request.number, move=PASS))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_matches_of_one_loop_tell_of_the_same_standstills(tmp_path: Path, seed: int) -> None:
+    """Whatever they do meanwhile, whenever one of them begins or ends; the audit of each finds nothing too much."""
+    source, clock = Random(seed), Clock()
+    lag = LoopLag(clock, clock.seconds)
+    lag.start()
+    matches: list[InMemoryMatch] = []
+    for number in range(3):
+        (tmp_path / str(number)).mkdir()
+        passed(clock, source)
+        matches.append(InMemoryMatch(tmp_path / str(number), clock=clock, lag=lag))
+        matches[-1].ready()
+    while going := [match for match in matches if not match.result]:
+        if source.random() < 0.1:
+            clock.pump([LIMIT_S, *[BEAT_S / 2] * 4])
+        else:
+            answer_one(source.choice(going))
+        passed(clock, source)
+    lag.stop()
+    found = [presence for match in matches for presence in presences(read_record(match.path))]
+    assert {presence.process for presence in found} == {lag.process}
+    assert any(presence.standstills for presence in found)
+    assert list(contradictions(found)) == []
+    for match in matches:
+        match.end()
+    assert lag.listeners == set()
+    check_found(found)
+
+
+def check_found(found: list[Presence]) -> None:
+    """Check that a match that leaves a standstill out is found, if another one ran then."""
+    one = max(found, key=lambda presence: presence.end_ms)
+    for other in found:
+        shift_ms = other.clock_ms - one.clock_ms
+        for standstill in other.standstills:
+            if one is not other and 1 < standstill[1] + shift_ms < one.end_ms - 1 and standstill[1] < other.end_ms - 1:
+                lying = Presence(one.match, one.process, one.clock_ms, one.begin_ms, one.end_ms, ())
+                assert list(contradictions([lying, other])) != []
+                return
