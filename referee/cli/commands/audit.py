@@ -127,6 +127,15 @@ def _show_folders(report: AuditReport) -> None:
             _show_broken(tournament, f"{what}: {tournament.record}" if is_elsewhere else what)
         else:
             _show_tournament(tournament, what)
+    _show_contradictions(report)
+    for unlisted in report.unlisted:
+        records = counted(unlisted.records, "record")
+        text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
+        out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")
+
+
+def _show_contradictions(report: AuditReport) -> None:
+    """Print where records contradict one another, or what was told of them."""
     for equivocation in report.equivocations:
         records = " and ".join(map(printable, equivocation.records))
         out.print(f"[red]BROKEN[/]  two different records of {escape(equivocation.match)}: {escape(records)}")
@@ -140,10 +149,6 @@ def _show_folders(report: AuditReport) -> None:
         out.say(f"{counted(report.published, 'published head')} of these records looked for")
     for missing in report.missing_published:
         _show_missing(missing)
-    for unlisted in report.unlisted:
-        records = counted(unlisted.records, "record")
-        text = f"no manifest for {records} in {unlisted.folder}: a missing one might not be noticed"
-        out.say(f"{text}; `referee manifest {unlisted.folder}` makes one")
 
 
 def _show_missing(heads: MissingHeads) -> None:
