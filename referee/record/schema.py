@@ -124,7 +124,8 @@ class SealLine(Line, frozen=True, kw_only=True, tag="seal"):
 
 OTHER_FORM = "keys in another order, a number in another form, or a key that is left out where it is null"
 _KEYS = ["n", "prev", "kind", "event", "commands"]
-"""Of a step."""
+_STALLED_KEYS = ["n", "prev", "kind", "event", "standstills", "commands"]
+"""Of a step, without standstills and with some."""
 _LEFT_OUT = ("folder", "context", "dialect")
 """What a header does not have if it is null."""
 _HEADERS = ("header", "tournament")
@@ -275,9 +276,11 @@ def has_form(fields: dict[str, Any], line: Line) -> bool:
         fields: of the line, plain.
         line: what they were taken for.
     """
-    event = getattr(line, "event", None)
+    event, standstills = getattr(line, "event", None), getattr(line, "standstills", ())
     if event is not None:  # commands are plain, and are compared with those of the fold
-        return [*fields] == _KEYS and _encoder.encode(event) == _encoder.encode(fields["event"])
+        is_ordered = [*fields] == (_STALLED_KEYS if standstills else _KEYS)
+        told = (event, standstills)
+        return is_ordered and _encoder.encode(told) == _encoder.encode((fields["event"], fields.get("standstills", ())))
     plain = {"n": line.n, "prev": line.prev, **msgspec.to_builtins(line)}
     expected = {key: value for key, value in plain.items() if value is not None or key not in _LEFT_OUT}
     return _encoder.encode(expected) == _encoder.encode(fields)

@@ -91,8 +91,8 @@ class RecordWriter(ChainWriter):
         """
         self.write(
             "step",
-            **({"standstills": standstills} if standstills else {}),
             event=msgspec.to_builtins(event),
+            **({"standstills": standstills} if standstills else {}),
             commands=[plain_command(command) for command in commands],
         )
 
