@@ -81,7 +81,7 @@ def tried(confinement: Confinement) -> list[Channel]:
         shutil.copy(str(leak_probe.__file__), folder / "probe.py")
         argv = (sys.executable, "-I", "-S", "probe.py", str(large or ""))
         launch = Launch(name="probe", argv=argv, folder=folder)
-        trial = _Trial(launch, confinement, above, large)
+        trial = _Trial(launch, confinement, large)
         try:
             return [*_judged(Together.AT_ONCE, trial.at_once()), *_judged(Together.AFTER, trial.after())]
         except (OSError, PlayerError, ValueError) as error:
@@ -113,8 +113,8 @@ class _Trial(Struct, frozen=True):
 
     launch: Launch
     confinement: Confinement
-    above: Path
     large: Path | None
+    """A file that nobody else is likely to read."""
 
     def at_once(self) -> list[_Round]:
         """Send all bits between two that run."""

@@ -78,7 +78,11 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             options += ["--ro-bind-data", str(descriptors[-1]), path]
         descriptors.append(in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
         boxed = ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
-        return boxed.within(_with_devices_locked()) if os.geteuid() == 0 and view.workspace is None else boxed
+        return (
+            boxed.within(_with_devices_locked())
+            if os.geteuid() == 0 and not (view.workspace and view.workspace.users)
+            else boxed
+        )
 
     def _options(self, view: FileView, limits: ProgramLimits) -> list[str]:
         return [

@@ -123,6 +123,25 @@ def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
         referee(*CHEAP, "--memory", wrong, cwd=tmp_path, status=2, is_stopped_early=True)
 
 
+def test_each_seat_in_each_match_has_a_copy_of_the_folder(tmp_path: Path) -> None:
+    """No two programs are shown the same file, and nothing is left of the copies."""
+    folder, temporary = tmp_path / "mine", tmp_path / "temporary"
+    folder.mkdir()
+    temporary.mkdir()
+    (folder / "player.toml").write_text(f'name = "mine"\nrun = "{sys.executable} player.py"\n')
+    (folder / "player.py").write_text("import os, sys\nsys.exit(str(os.stat(__file__).st_ctime_ns))\n")
+    told = {str((folder / "player.py").stat().st_ctime_ns)}
+    for _ in range(2):
+        argv = [sys.executable, "-m", "referee", "play", "q", "mine", "mine", "--json"]
+        environment = {**os.environ, "TMPDIR": str(temporary)}
+        done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        fouls = json.loads(done.stdout)["result"]["fouls"]
+        told |= {foul["detail"].split(": ")[1].split(";")[0] for foul in fouls}
+    assert len(told) == 1 + 2 * 2
+    assert all(name.isdecimal() for name in told)
+    assert list(temporary.iterdir()) == []
+
+
 def test_the_doctor_tells_what_is_missing(tmp_path: Path) -> None:
     """Each finding is fine or has a remedy, and the exit status says whether all are fine."""
     done = without_bubblewrap(tmp_path, "doctor", "--json")

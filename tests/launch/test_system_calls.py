@@ -30,7 +30,14 @@ def call(number, *arguments):
 print(json.dumps([call(*arguments) for arguments in json.loads(sys.argv[1])]))
 """
 """Makes the calls that it is told to, and prints the kernel's answers."""
-SIGSYS_STATUS = 128 + 31
+OLD_INTERRUPT = """
+import ctypes, mmap
+memory = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+memory.write(bytes.fromhex("b814000000 cd80 c3"))
+print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))())
+"""
+"""Asks for its process id as a program of 32 bits would."""
+SIGSYS_STATUS, SIGSEGV_STATUS = 128 + 31, 128 + 11
 X32 = 0x40000000
 MEANT: dict[str, Callable[[int], int]] = {"equal": int, "other": operator.invert, "above": lambda value: value + 24}
 """How values are meant -> a value that is."""
@@ -38,7 +45,12 @@ MEANT: dict[str, Callable[[int], int]] = {"equal": int, "other": operator.invert
 
 def called(sandbox: Sandbox, *calls: tuple[int, ...]) -> "subprocess.CompletedProcess[str]":
     """Make calls inside."""
-    argv = [sys.executable, "-I", "-S", "-c", CALLER, json.dumps(calls)]
+    return run_inside(sandbox, CALLER, json.dumps(calls))
+
+
+def run_inside(sandbox: Sandbox, *script: str) -> "subprocess.CompletedProcess[str]":
+    """Run a script inside, with what it is told."""
+    argv = [sys.executable, "-I", "-S", "-c", *script]
     view = FileView(where=Path("/tmp"), shown=own_runtime())
     with sandbox.around(argv, view, ProgramLimits()) as command:
         return subprocess.run(command.argv, pass_fds=command.pass_fds, capture_output=True, text=True, check=False)
@@ -80,6 +92,12 @@ def test_what_looks_alike_is_allowed() -> None:
 def test_other_architectures_are_killed() -> None:
     """A number of x32 ends the process, whatever it stands for."""
     assert called(find_sandbox(), (X32 | number_of("getpid"),)).returncode == SIGSYS_STATUS
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the other way in is one of x86-64")
+def test_the_way_in_of_32_bits_is_closed() -> None:
+    """A call by the old interrupt ends the process, where the kernel knows it at all."""
+    assert run_inside(find_sandbox(), OLD_INTERRUPT).returncode in {SIGSYS_STATUS, SIGSEGV_STATUS}
 
 
 def test_every_refusal_has_a_reason() -> None:
