@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import zip_longest
 
 from protocol.limits import NAME_PATTERN
 
@@ -77,13 +78,12 @@ class Summary:
     def runs(self) -> list[tuple[str, str | None]]:
         """When a referee began or went on, and when it stopped; None: it goes on, or it died."""
         begun = self.history.begun_at
-        nexts = (*begun[1:], None)
         return [
             (
                 start,
                 next((left for left in self.history.left_at if start <= left and (end is None or left <= end)), None),
             )
-            for start, end in zip(begun, nexts, strict=True)
+            for start, end in zip_longest(begun, begun[1:])
         ]
 
     @property

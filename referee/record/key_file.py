@@ -127,6 +127,19 @@ def parse_head(text: str) -> str:
     return text.lower()
 
 
+def parse_seed(text: str) -> str:
+    """Return the seed that an auditor named, in lower case.
+
+    Raises:
+        BadRequest: it is none.
+    """
+    if not re.fullmatch(r"[0-9A-Fa-f]{64}", text):
+        raise BadRequest(
+            f"--seed takes the 64 hex digits of a seed, not {text!r}; the whole record tells it at its end"
+        )
+    return text.lower()
+
+
 def parse_public(text: str) -> str:
     """Return the public key that an auditor named, in hex.
 

@@ -12,7 +12,7 @@ import msgspec
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
 from .audit.evidence import FindWire, no_dialects
-from .reader import Chain, RecordError, check_heads, check_key, check_seal, read_chain
+from .reader import Chain, Record, RecordError, check_heads, check_key, check_seal, read_chain
 from .redacted_checks import check_visible
 from .redacted_forms import record_as_shown
 from .redaction import OPEN, hidden_fields
@@ -27,6 +27,8 @@ class Redaction:
     seat: int
     """Whose fields it shows."""
     chain: Chain
+    record: Record
+    """With stand-ins for all that is hidden in its events and its result."""
 
 
 def redacted_lines(path: Path, find_game: FindGame, seat: int, *, find_wire: FindWire = no_dialects) -> list[bytes]:
@@ -91,7 +93,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
     check_visible(record)
-    return Redaction(header, seat, chain)
+    return Redaction(header, seat, chain, record)
 
 
 def _seat_of(chain: Chain, header: Header) -> int:

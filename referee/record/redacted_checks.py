@@ -3,13 +3,17 @@
 Limits, used time and ranking are checked as those of a whole record are. From what is hidden, nothing is concluded.
 """
 
+import dataclasses
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from ..games.base import Game
 from ..match import events as e
 from ..match.fouls import Cause, Foul, accused_of
-from .audit.checks import check_ranking
+from ..match.setup import restored
+from .audit.checks import check_ranking, check_shuffle
 from .audit.times import check_book
 from .reader import Record, RecordError
 from .schema import RecordedStep
@@ -35,6 +39,40 @@ def check_visible(record: Record) -> None:
     _check_fouls(record)
     check_book(record)
     check_ranking(record)
+
+
+def check_deal(record: Record, seed: str, game: Game[Any, Any, Any]) -> None:
+    """Deal a redacted record's match again, and compare with the first view that its seat was shown.
+
+    Nothing is compared if a seat was expelled between the first view of all and this one.
+
+    Args:
+        record: with stand-ins for what is hidden; see record_as_shown.
+        seed: in hex.
+        game: its rules.
+
+    Raises:
+        RecordError: the commitment is not to this seed, or nonces, seats or the view do not follow from it.
+        BadSetup: the options are none of the game's, or it is not played by so many.
+    """
+    assert record.result is not None, "a redacted record has one"
+    setup = record.header.setup
+    if setup.position is None:
+        restored(game, game.parse_options(setup.options), setup)  # as a match does when it begins
+    steps: list[RecordedStep] = []
+    is_begun = False
+    for step in record.steps:
+        kinds = {command["command"] for command in step.commands}
+        if is_begun and "expel-seat" in kinds:
+            break
+        is_begun = is_begun or "start-seat" in kinds
+        steps.append(replace(step, commands=[each for each in step.commands if not _is_anothers_start(each)]))
+    told = replace(record.result, seed=seed)
+    check_shuffle(dataclasses.replace(record, steps=tuple(steps), result=told), game)
+
+
+def _is_anothers_start(command: dict[str, Any]) -> bool:
+    return command["command"] == "start-seat" and isinstance(command["view"], dict)
 
 
 def _check_instants(record: Record) -> None:

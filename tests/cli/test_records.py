@@ -279,7 +279,7 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
     text = told("audit", str(path), "--key", public, cwd=logs)
     assert "events, redacted, hidden deal, as seat 1, player2, may see it" in text
     assert "1 record, 0 broken, 1 redacted" in text
-    assert "verified: chain, seal, shown fields; not: shuffle, views, moves" in text
+    assert "verified: chain, seal, shown fields, times; not: shuffle, views, moves" in text
     again = told("explain", str(path), "1", cwd=logs)
     before, printed, after = said.partition(" its program printed last ")
     assert printed  # by a program of this machine, which the redacted record was not handed out with
@@ -290,6 +290,17 @@ def test_a_redacted_record_holds_against_its_seal(logs: Path, tmp_path: Path) ->
         changed = tmp_path / "changed.rec"
         changed.write_bytes(path.read_bytes().replace(old, new, 1))
         assert "BROKEN" in told("audit", str(changed), cwd=logs, status=1)
+
+
+def test_with_the_seed_the_deal_of_a_redacted_record_is_verified(logs: Path, tmp_path: Path) -> None:
+    """The seed is at the end of the whole record; another one is not the one that was committed to."""
+    path, whole = tmp_path / "redacted.rec", record_of(logs, "first")
+    told("explain", str(whole), "--redact", str(path), cwd=logs)
+    seed = json.loads(whole.read_bytes().splitlines()[-2])["open"]["seed"][1]
+    for record, deal in ((path, "fixed"), (whole, "fixed")):
+        assert f"{deal} deal" in told("audit", str(record), "--seed", seed.upper(), cwd=logs)
+        assert "BROKEN" in told("audit", str(record), "--seed", "00" * 32, cwd=logs, status=1)
+    assert "64 hex digits of a seed, not '7'" in told("audit", str(path), "--seed", "7", cwd=logs, status=2)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--json",), ("--html", "page"), ("--svg", "page")])

@@ -35,6 +35,7 @@ from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Sto
 from referee.tournament.spec import Participant
 
 from ..app.tournament_files import WHOLE, furnished
+from ..match.folding import SEED
 from ..record.records import SEALER
 from ..record.tournaments import Organiser, cup, keep_ledger, play_cup
 from . import records
@@ -329,7 +330,11 @@ def _clients(folder: Path) -> None:
 
 KINDS: dict[str, Kind] = {
     "record": Kind(_with_a_sound_one, records.change_one_record, _OF_A_WHOLE_RECORD),
-    "redacted": Kind(_with_a_sound_one, records.change_one_redacted, _OF_A_RECORD),
+    "redacted": Kind(
+        _with_a_sound_one,
+        records.change_one_redacted,
+        {**_OF_A_RECORD, "audit --seed": command("audit", records.RECORD, "--seed", SEED.hex())},
+    ),
     "tournament": Kind(_play, records.change_tournament, _OF_A_TOURNAMENT),
     "manifest": Kind(
         _list,

@@ -122,6 +122,16 @@ def test_what_crashed_a_reader_of_records(
     assert not tried(KINDS[kind].readers["audit"], folder)[0]
 
 
+def test_a_tournament_that_only_has_its_first_line_is_read(tmp_path: Path, honest: dict[str, Path]) -> None:
+    """Its referee died before it said that it began; so it is reported, and gone on with."""
+    folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
+    for path in folder.glob("cup*"):
+        path.unlink()
+    (folder / "ledger.sqlite").unlink()
+    (folder / "cup.jsonl").write_bytes((honest["tournament"] / "cup.jsonl").read_bytes().splitlines(keepends=True)[0])
+    assert list(problems("tournament", folder)) == []
+
+
 TEXTS = (
     ("store", "store/.versions/ann/0001/report.json", b'"\xff"'),
     ("store", "store/.versions/ann/0001/report.json", b"[" * 5000),

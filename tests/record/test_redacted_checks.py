@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from referee.games.base import BadSetup
 from referee.record.reader import RecordError
 from referee.record.redacted import check_redacted
+from referee.record.redacted_checks import check_deal
 
+from ..match.folding import SEED
 from ..mutations.records import lines_of, redacted, rewritten
+from .forging import REGISTRY
 from .records import STORIES, record_of
 
 pytestmark = pytest.mark.forges
@@ -181,6 +185,76 @@ def test_what_is_shown_contradicts_nothing(tmp_path: Path, name: str, forge: For
     forge(lines)
     error = refused(tmp_path / "m", lines)
     assert expected in error.expected
+
+
+# --- with the seed
+
+DEALT = (
+    "dealt",
+    "dealt, acknowledged",
+    "whole deal",
+    "duplicate deal",
+    "seats by lot",
+    "quincy",
+    "quadominos",
+    "quincala",
+)
+GAME = REGISTRY.game
+OTHER = "00" * 32
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", DEALT)
+def test_the_seed_gives_the_hand_that_was_dealt(tmp_path: Path, name: str, seat: int) -> None:
+    """With it, the first view follows; another seed is not the one that was committed to."""
+    path = tmp_path / "m"
+    path.write_bytes(redacted(name, seat))
+    redaction = check_redacted(path)
+    assert redaction.seat == seat
+    game = GAME(redaction.header.setup.game)
+    check_deal(redaction.record, SEED.hex(), game)
+    with pytest.raises(RecordError, match="line 1: expected commitment"):
+        check_deal(redaction.record, OTHER, game)
+
+
+def another_hand(lines: Lines) -> None:
+    """Let the first view show what was not dealt."""
+    entry = next(entry for opened in entries(lines, 1) for entry in opened.values() if len(entry) > 2)
+    entry[2]["hand"].reverse()
+
+
+def another_nonce(lines: Lines) -> None:
+    """Let the result tell a nonce that nobody sent."""
+    lines[-2]["nonces"][1] = "ff" * 16
+
+
+@pytest.mark.parametrize(
+    ("name", "forge", "expected"),
+    [
+        ("dealt", another_hand, "first view"),
+        ("dealt", another_nonce, "nonces"),
+        ("seats by lot", lambda lines: lines[0]["setup"]["names"].reverse(), "seats by lot"),
+    ],
+)
+def test_what_does_not_follow_from_the_seed_is_found(tmp_path: Path, name: str, forge: Forge, expected: str) -> None:
+    """Without the seed it can't be: the record holds."""
+    lines = shown(name)
+    forge(lines)
+    path = tmp_path / "m"
+    path.write_bytes(rewritten(lines))
+    record = check_redacted(path).record
+    with pytest.raises(RecordError, match=f"expected {expected}"):
+        check_deal(record, SEED.hex(), GAME("q"))
+
+
+def test_a_match_of_too_many_is_none_of_the_game(tmp_path: Path) -> None:
+    """As when a match begins; nothing is dealt."""
+    lines = shown("dealt")
+    lines[0]["setup"]["options"] = {"q_bonus": -1}
+    path = tmp_path / "m"
+    path.write_bytes(rewritten(lines))
+    with pytest.raises(BadSetup):
+        check_deal(check_redacted(path).record, SEED.hex(), GAME("q"))
 
 
 @pytest.mark.parametrize("name", FINISHED)

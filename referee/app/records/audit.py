@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from ...errors import BadRequest
+from ...games.base import BadSetup
 from ...plugins import PluginError, find_game, installed
 from ...record.audit.audit import audit
 from ...record.audit.standstills import contradictions, presences
@@ -13,7 +14,9 @@ from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
 from ...record.published_heads import PublishedHead
 from ...record.reader import Record, RecordError, Redacted
-from ...record.redacted import check_redacted
+from ...record.redacted import Redaction, check_redacted
+from ...record.redacted_checks import check_deal
+from ...record.schema import Header
 from ...record.tournament_record import is_tournament
 from ..pool import each
 from .audit_reports import (
@@ -132,6 +135,8 @@ def examine(path: Path, demands: Demands) -> Examined:
         record = _audited(path, demands)
         if record is None:
             return _examined_redaction(path, demands)
+        if demands.seed is not None and record.seed is not None and record.seed.hex() != demands.seed:
+            raise RecordError(path, len(record.chain.lines) - 1, f"seed {demands.seed}", f"seed {record.seed.hex()}")
         context = record.header.context
         return Examined(
             path,
@@ -175,21 +180,40 @@ def _sound(record: Record) -> SoundRecord:
         match=setup.match,
         events=len(record.steps),
         state=record.state,
-        deal="position" if setup.position is not None else "fair" if setup.nonces else "fixed",
+        deal=_deal(record.header),
         key=None if record.seal is None else record.header.key,
         head=record.chain.head if record.seal is None else record.seal.prev,
     )
 
 
+def _deal(header: Header) -> str:
+    return "position" if header.setup.position is not None else "fair" if header.setup.nonces else "fixed"
+
+
+def _check_deal(redaction: Redaction, seed: str) -> None:
+    """Check the deal of a redacted record.
+
+    Raises:
+        RecordError: it does not follow from the seed.
+    """
+    record = redaction.record
+    try:
+        check_deal(record, seed, find_game(redaction.header.setup.game))
+    except BadSetup as error:
+        raise RecordError(record.path, 1, f"a setup of {redaction.header.setup.game}", str(error)) from None
+
+
 def _examined_redaction(path: Path, demands: Demands) -> Examined:
     redaction = check_redacted(path, demands.keys)
     header = redaction.header
+    if demands.seed is not None:
+        _check_deal(redaction, demands.seed)
     report = SoundRedaction(
         record=str(path),
         match=header.setup.match,
         events=len(redaction.chain.lines) - 3,
         state="redacted",
-        deal="hidden",
+        deal="hidden" if demands.seed is None else _deal(header),
         key=header.key,
         head=redaction.chain.lines[-1].fields["prev"],
         seat=redaction.seat,

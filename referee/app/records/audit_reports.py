@@ -8,9 +8,9 @@ from ...record.audit.standstills import Contradiction
 from ...record.published_heads import PublishedHead
 from ...record.reader import RecordError
 
-VERIFIED = ("chain", "seal", "shown fields")
+VERIFIED = ("chain", "seal", "shown fields", "times")
 """What can be verified of a redacted record."""
-NOT_VERIFIED = ("shuffle", "views", "moves", "times", "verdicts", "scores", "ranking")
+NOT_VERIFIED = ("shuffle", "views", "moves", "verdicts", "scores", "ranking")
 
 
 class Demands(Struct, frozen=True):
@@ -24,6 +24,8 @@ class Demands(Struct, frozen=True):
     """Match or tournament -> the heads of its record that were published while it was written, all of which it has."""
     unsealed: bool = False
     """Whether a record without a seal is taken."""
+    seed: str | None = None
+    """Of the match, in hex; None: the one that a whole record tells."""
 
 
 class MissingHeads(Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from ...record.published_heads import by_record
 from ...text import counted, printable
 from ..common import Count, harmless, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
-from ..options.proofs import heads_option, keys_option, published_option
+from ..options.proofs import heads_option, keys_option, published_option, seed_option
 from ..views.progress import progress
 
 _SHOWN = 20
@@ -38,6 +38,7 @@ _SHOWN = 20
 @keys_option
 @heads_option
 @published_option
+@seed_option
 @click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
@@ -55,7 +56,8 @@ def audit_command(
     Checked are the chain of hashes, the seal, the referee's commitment to the shuffle, the shuffle, every view, every
     verdict with its deadline, the scores and the ranking. The first line that does not hold is named, with what was
     expected there. A redacted record (`referee explain --redact`) is known as such: checked are its chain, its seal,
-    and that it shows what was sealed, all of what one seat may see and nothing else.
+    that it shows what was sealed, all of what one seat may see and nothing else, and that this agrees with itself; with
+    --seed, the deal as well.
 
     Of a folder with a MANIFEST.json is checked that no record is missing and none was added. Of a tournament's folder
     are checked its record, with every pairing, ruling and bye, each result against the match's own record, the

@@ -2,7 +2,7 @@
 
 import rich_click as click
 
-from ...record.key_file import parse_head, parse_public
+from ...record.key_file import parse_head, parse_public, parse_seed
 from ..common import EXISTING_FILE
 
 keys_option = click.option(
@@ -19,6 +19,12 @@ published_option = click.option(
     type=EXISTING_FILE,
     multiple=True,
     help="File of heads that `referee play --heads FILE` published: the records must have them all.",
+)
+seed_option = click.option(
+    "--seed",
+    type=parse_seed,
+    metavar="HEX",
+    help="The match's seed: of a redacted record, the hand that its player was dealt is verified, too.",
 )
 heads_option = click.option(
     "--head",
