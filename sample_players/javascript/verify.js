@@ -15,7 +15,8 @@ const HELP = `usage: node verify.js [--key KEY] [--head HASH]... [--heads FILE].
 Verifies records (.jsonl) and folders of them: form, numbers and chain of the lines; the seal; what a redacted record
 shows, and its lines against those of the whole record, if that is given, too; all arithmetic on time; the commitment, the
 nonces and the lot; and for the Q game every tile that was dealt and drawn, and every view. It does not know the rules of
-the games, who won, or how a tournament is paired: \`referee audit\` does.
+the games, who won, how a tournament is paired, what the bytes of a foul say, and what records of one process tell of one
+another: \`referee audit\` does.
 
   --key KEY     public key that must have sealed them: 64 hex digits, or a file that holds
                 them, or the key in PEM
@@ -101,7 +102,7 @@ function checkResult(lines, steps) { // the one that the match was closed with
 }
 
 function checkTime(lines, setup, steps) {
-  const book = new TimeBook(setup);
+  const book = new TimeBook(setup, steps);
   steps.forEach(({ event, commands }, i) => attempt(i + 2, () => book.take(i + 2, event, commands)));
   const result = lines.find(({ fields }) => fields.kind === "result")?.fields;
   if (result) book.close(result.n + 1, result.result);

@@ -4,7 +4,12 @@ const { Finding } = require("./verify_lines.js");
 
 const MOST_EXTENSIONS = 2;
 const ROUNDING_MS = 0.001;
+const ROUNDINGS_MS = 0.005;
+const UNNOTICED_MS = 7.5; // of a standstill, at either end
+const LOOKING_MS = 510; // into a socket, behind its deadline
+const PROMPT_MS = 100; // from a line to the request that it asks
 const LEAST_AFTER_A_DEATH_MS = 1000;
+const BEGINNINGS = ["match-opened", "match-resumed"];
 const ANSWERS = ["ready-received", "nonce-received", "move-received", "ack-received"];
 
 function rounded(ms) { // to three decimals; only odd sixteenths lie in the middle between two
@@ -14,8 +19,40 @@ function rounded(ms) { // to three decimals; only odd sixteenths lie in the midd
   return (below % 2 === 0 ? below : below + 1) / 1000;
 }
 
+class Standstills { // of the referee, as all steps of a record tell them
+  constructor(steps) {
+    this.all = []; // [begin, end], in their order
+    let [reached, lastAt, mayGoOn] = [0, 0, false];
+    steps.forEach(({ event, standstills = [] }, i) => {
+      if (BEGINNINGS.includes(event.event)) [reached, mayGoOn] = [event.at_ms, false];
+      for (const [begin, end] of standstills) {
+        const goesOn = mayGoOn && begin === this.all.at(-1)[0] && end >= reached;
+        const fits = (goesOn || (reached <= begin && begin <= end)) && lastAt <= end && end <= event.at_ms;
+        if (!fits) throw new Finding(i + 2, `a standstill from ${begin} to ${end} ms, which does not fit there`);
+        if (goesOn) this.all.pop();
+        this.all.push([begin, end]);
+        [reached, mayGoOn] = [end, true];
+      }
+      lastAt = event.at_ms;
+    });
+  }
+  allowance(from, to) { // how much of a time may have been the referee's own
+    let [sum, reached] = [ROUNDINGS_MS, from];
+    for (const [begin, end] of this.all) {
+      const until = Math.min(end + UNNOTICED_MS, to);
+      sum += Math.max(until - Math.max(begin - UNNOTICED_MS, reached), 0);
+      reached = Math.max(reached, until);
+    }
+    return sum;
+  }
+  longest(from, to) {
+    return Math.max(...this.all.map(([begin, end]) => Math.min(end, to) - Math.max(begin, from)), 0) + ROUNDINGS_MS;
+  }
+}
+
 class TimeBook {
-  constructor({ time, lag_margin_ms: margin, names }) {
+  constructor({ time, lag_margin_ms: margin, names }, steps) {
+    this.standstills = new Standstills(steps);
     this.time = time;
     this.margin = margin;
     this.banks = names.map(() => time.bank_ms);
@@ -37,6 +74,7 @@ class TimeBook {
     const expelled = new Map(commands.filter((each) => each.foul).map(({ seat, foul }) => [seat, foul.cause]));
     if (ANSWERS.includes(event.event)) this.answer(event, expelled, commands);
     else if (event.event === "deadline-passed") this.answer(event, expelled, commands);
+    else if (event.event === "seat-returned") this.checkReturn(event);
     else this.demand(![...expelled.values()].includes("timeout"), "an expulsion for time without an answer or a deadline");
     for (const seat of expelled.keys()) {
       this.requests.delete(seat);
@@ -55,11 +93,13 @@ class TimeBook {
     const request = this.requests.get(seat);
     const isDeadline = event.event === "deadline-passed";
     this.demand(request !== undefined, `seat ${seat} was not asked`);
-    this.demand(sent >= request.openedAt, `its request was sent at ${sent} ms, but made at ${request.openedAt} ms`);
+    const latest = request.openedAt + PROMPT_MS + this.standstills.allowance(request.openedAt, sent);
+    const isPrompt = sent >= request.openedAt && sent <= latest;
+    this.demand(isPrompt, `its request was sent at ${sent} ms, but made at ${request.openedAt} ms`);
     const first = isDeadline ? at : event.first_byte_ms;
     this.demand(isDeadline || (sent <= first && first <= at), "sending, first byte and last byte are not in order");
-    this.checkLags(lag, stalled, Math.max(at - sent, 0));
     const used = at - sent - lag;
+    this.checkLags(lag, stalled, sent, at, !isDeadline && used >= request.limit - 0.01 ? LOOKING_MS : 0);
     const isLate = used > request.limit;
     const isUnsure = isLate && this.isUnsure(stalled, request);
     this.used[seat] += Math.max(used, 0);
@@ -77,9 +117,11 @@ class TimeBook {
   isUnsure(stalled, request) {
     return stalled > this.margin && request.extensions < MOST_EXTENSIONS;
   }
-  checkLags(lag, stalled, span) {
-    const fits = [lag, stalled].every((ms) => ms >= 0 && ms <= span + ROUNDING_MS);
-    this.demand(fits, `a lag of ${lag} ms or a standstill of ${stalled} ms in ${span} ms`);
+  checkLags(lag, stalled, from, to, granted = 0) {
+    const span = Math.max(to - from, 0) + ROUNDING_MS;
+    this.demand([lag, stalled].every((ms) => ms >= 0 && ms <= span), `a lag of ${lag} or a standstill of ${stalled} in ${span} ms`);
+    const isTold = lag <= this.standstills.allowance(from, to) + granted && stalled <= this.standstills.longest(from, to);
+    this.demand(isTold, `a lag of ${lag} ms and a standstill of ${stalled} ms, for which no standstills account`);
   }
   charge(seat, used) {
     this.turnUsed += used;
@@ -123,8 +165,10 @@ class TimeBook {
     const left = rounded(Math.max(this.time.per_move_ms - this.turnUsed, 0));
     return this.banks[seat] === null ? left : Math.min(left, this.banks[seat]);
   }
+  checkReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }) {
+    this.checkLags(lag, stalled, this.requests.get(seat)?.openedAt ?? at, at);
+  }
   afterReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }, old) { // -> limit and extensions
-    this.checkLags(lag, stalled, at - old.openedAt);
     if (this.isUnsure(stalled, old)) return [old.limit, old.extensions + 1];
     const left = rounded(Math.min(Math.max(old.limit - (at - old.openedAt - lag), 0), old.limit));
     this.used[seat] += old.limit - left;

@@ -51,15 +51,15 @@ def of_results(key: str, value: Any) -> Lie:
     return both(at(-2, "result", key, value=value), at(-3, "commands", -1, "result", key, value=value))
 
 
-def postponed(place: Place, by_ms: float) -> Lie:
-    """Return the lie that a line, and all behind it, happened later, on the same requests."""
+def postponed(place: Place, by_ms: float, *, is_sent_later: bool = False) -> Lie:
+    """Return the lie that a line, and all behind it, happened later; the line itself on the same request."""
 
     def tell(lines: list[Line]) -> list[Line]:
         number = number_of(lines, place)
         for index in range(number, len(lines) - 2):
             event = lines[index]["event"]
             moved = {key: event[key] + by_ms for key in ("at_ms", "first_byte_ms", "sent_ms") if key in event}
-            if index == number:
+            if index == number and not is_sent_later:
                 moved["sent_ms"] = event["sent_ms"]
             lines = at(index, "event", value={**event, **moved})(lines)
         return lines
@@ -80,6 +80,11 @@ def swapped(place: Place, *keys: str | int) -> Lie:
     return tell
 
 
+def without_standstills(lines: list[Line]) -> list[Line]:
+    """Tell of no standstill, though one is taken off."""
+    return [{key: value for key, value in line.items() if key != "standstills"} for line in lines]
+
+
 FIRST, SECOND, THIRD, FOURTH = (("move-received", count) for count in range(4))
 OPENING, START, OVERDUE, EXPULSION = ("match-opened", 0), ("start-seat", 0), ("deadline-passed", 0), ("expel-seat", 0)
 RETURN, DEATH = ("seat-returned", 0), ("match-resumed", 0)
@@ -89,6 +94,9 @@ LIES: dict[str, tuple[str, Lie, str]] = {
     "sent early": ("clean", at(SECOND, "event", "sent_ms", value=0.0), "but made at"),
     "first byte last": ("clean", at(SECOND, "event", "first_byte_ms", value=99.0), "not in order"),
     "lag": ("clean", at(SECOND, "event", "lag_ms", value=2.0), "a lag of"),
+    "late request": ("clean", postponed(SECOND, 200.0, is_sent_later=True), "but made at"),
+    "no standstill told": ("late for a stall", without_standstills, "for which no standstills account"),
+    "standstill to come": ("late for a stall", at(OVERDUE, "standstills", 0, 1, value=9999.0), "does not fit there"),
     "limit": ("clean", at(SECOND, "commands", -1, "limit_ms", value=999.0), "has a limit of 999 ms, not of 1000 ms"),
     "limit of an offer": ("clean", at(OPENING, "commands", 0, "limit_ms", value=1.0), "not of 5000 ms"),
     "limit of an ack": ("acknowledged", at(START, "commands", 0, "limit_ms", value=1.0), "not of 1000 ms"),
@@ -102,7 +110,7 @@ LIES: dict[str, tuple[str, Lie, str]] = {
     "no deadline": ("deadline", at(OVERDUE, "event", "lag_ms", value=1.75), "had not passed"),
     "no standstill": ("late for a stall", at(OVERDUE, "event", "stalled_ms", value=250.0), "was not expelled"),
     "new limit": ("late for a stall", at(OVERDUE, "commands", 0, "limit_ms", value=2000.0), "not of 1000 ms"),
-    "lag of a return": ("returned", at(RETURN, "event", "lag_ms", value=10.0), "not of"),
+    "lag of a return": ("returned", at(RETURN, "event", "lag_ms", value=10.0), "no standstills account"),
     "limit after a return": ("returned", at(RETURN, "commands", 1, "limit_ms", value=601.0), "not of 600 ms"),
     "limit after a death": ("resumed", at(DEATH, "commands", -1, "limit_ms", value=1001.0), "not of 1000 ms"),
     "bank": ("banked", at(FOURTH, "commands", -1, "bank_ms", value=1800.0), "a bank of"),
