@@ -29,9 +29,7 @@ from .starting import start
 BITS = (False, True, True, False, True, False)
 """What is sent by each channel: who always hears the same does not hear this."""
 COUNTS, OWN_FOLDER, TIMED = "counts of the machine", "own folder", "file in memory, timed"
-UNHIDDEN = (
-    "how busy the machine is and was, how many pipes were made on it and, in one match, which files of /usr are used"
-)
+UNHIDDEN = "how busy the machine is and was, how much was started on it and, in one match, which files of /usr are used"
 """What no filter closes."""
 _ANSWER_S = 10.0
 _LARGE_BYTES = 8 << 20
