@@ -44,7 +44,8 @@ function checkSeal({ fields }, number, key) {
   if (!isSignature(fields.signature, key, fields.prev)) throw new Finding(number, `the seal is not the signature of key ${key}`);
 }
 
-function checkHeader({ fields: { format, key } }, keys) {
+function checkHeader({ fields: { kind, format, key } }, keys) {
+  if (!["header", "tournament"].includes(kind)) throw new Finding(1, "the first line is no header");
   if (format !== 1) throw new Finding(1, `format ${format}: this program reads format 1`);
   if (!isHash(key)) throw new Finding(1, "the key is not 64 hex digits");
   if (keys.length && !keys.includes(key)) throw new Finding(1, `it was sealed by another key, ${key}`);

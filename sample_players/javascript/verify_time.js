@@ -57,7 +57,7 @@ class TimeBook {
     this.margin = margin;
     this.banks = names.map(() => time.bank_ms);
     this.used = names.map(() => 0);
-    this.requests = new Map(); // seat -> { openedAt, limit, isMove, isOffer, extensions }
+    this.requests = new Map(); // seat -> { openedAt, limit, isMove, isOffer, number, extensions }
     this.turnUsed = 0; // charged to the turn that goes on
     this.mover = null; // whose turn it is, unless it was expelled
     this.lastAt = 0;
@@ -76,6 +76,8 @@ class TimeBook {
     else if (event.event === "deadline-passed") this.answer(event, expelled, commands);
     else if (event.event === "seat-returned") this.checkReturn(event);
     else this.demand(![...expelled.values()].includes("timeout"), "an expulsion for time without an answer or a deadline");
+    const isThen = commands.every(({ foul }) => !foul || foul.at_ms === event.at_ms);
+    this.demand(isThen, "a foul of another instant than that of its line");
     for (const seat of expelled.keys()) {
       this.requests.delete(seat);
       if (this.mover === seat) this.mover = null;
@@ -111,6 +113,8 @@ class TimeBook {
     const cause = expelled.get(seat);
     if (isLate && !isUnsure) this.demand(cause === late, `${told}, and was not expelled for it as ${late}`);
     else this.demand(cause !== "timeout" && cause !== "refused-to-start", `${told}, and was expelled for time`);
+    const number = event.turn ?? event.ack ?? request.number;
+    this.demand(number === request.number || cause !== undefined, `${number} was answered, ${request.number} was asked`);
     const isExtended = commands.some((each) => each.command === "extend-limit" && each.seat === seat);
     this.demand(isExtended === (isDeadline && isUnsure), `${told}: ${isExtended ? "a" : "no"} new limit, wrongly`);
   }
@@ -152,8 +156,9 @@ class TimeBook {
     this.demand(limit === due, `seat ${seat} has a limit of ${limit} ms, not of ${due} ms`);
     const bank = isMove ? this.banks[seat] : null;
     this.demand((command.bank_ms ?? null) === bank, `a bank of ${command.bank_ms} ms, not of ${bank} ms`);
-    const kept = command.command === "extend-limit" ? old : { isMove, isOffer: command.command === "offer-match" };
-    this.requests.set(seat, { openedAt: event.at_ms, limit, isMove: kept.isMove, isOffer: kept.isOffer, extensions });
+    const asked = { isMove, isOffer: command.command === "offer-match", number: command.ack ?? command.turn };
+    const kept = command.command === "extend-limit" ? old : asked;
+    this.requests.set(seat, { ...kept, openedAt: event.at_ms, limit, extensions });
   }
   limitOfMove({ seat, goes_on: goesOn }) {
     if (!goesOn) {
