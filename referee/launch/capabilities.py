@@ -120,8 +120,11 @@ def _channels() -> Capability:
     leaks = [f"{channel.name} ({channel.together})" for channel in found if channel.leaks and not channel.is_known]
     if leaks:
         return _finding(name, False, f"words go from program to program by: {', '.join(leaks)}", remedy)
-    detail = f"{len({channel.name for channel in found})} were tried between two programs in one match, and from match "
-    detail += f"to match: nothing came; no sandbox hides {UNHIDDEN}"
+    closed = sum(not channel.leaks for channel in found)
+    detail = (
+        f"{closed} of {len(found)} between two programs, in one match or from match to match, are seen to be closed"
+    )
+    detail += f"; no sandbox hides {UNHIDDEN}"
     return _finding(name, True, detail, "")
 
 
