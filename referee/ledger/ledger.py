@@ -160,8 +160,9 @@ class Ledger:
         if line <= next(reversed(hashes), 0):
             if hashes.get(line) != step.hash:
                 raise LedgerError(
-                    f"the ledger {shown(self._engine)} has another course of {tournament} from line {line} on; "
-                    "make it again from the record: referee rebuild FOLDER"
+                    f"the ledger {shown(self._engine)} has another course of {tournament} from line {line} on, "
+                    "and is left as it is; when this referee has ended, make it again from the record: "
+                    "referee rebuild FOLDER"
                 )
             return
         with self._writing() as connection:

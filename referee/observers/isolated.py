@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Concatenate, ParamSpec, Self
 
+from ..errors import RefereeError
 from .base import Observer
 from .threads import InThread
 
@@ -96,6 +97,6 @@ class Observers:
         self.note(
             "observer-failed",
             observer=label,
-            error=f"{type(error).__name__}: {error}",
+            error=str(error) if isinstance(error, RefereeError) else f"{type(error).__name__}: {error}",
             traceback="".join(traceback.format_exception(error)),
         )

@@ -23,8 +23,9 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from ..games.base import Shuffle
+from ..text import counted
 from .balanced_tables import seat_one
-from .base import EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, without
+from .base import BadRuling, EntrantField, Extent, Pairing, PairingFormat, PlayedPairing, without
 from .seeding import seeded
 
 _MEAN, _DEVIATION = 25.0, 25.0 / 3
@@ -162,7 +163,14 @@ class Ladder(PairingFormat[State]):
         return _with_waiting(state, replace(last, leaving=last.leaving | {entrant}))
 
     def join(self, state: State, field: EntrantField) -> State:
-        """Return the state with another entrant, of whom nothing is known yet."""
+        """Return the state with another entrant, of whom nothing is known yet.
+
+        Raises:
+            BadRuling: no match is left for it.
+        """
+        matches = state.options.matches
+        if matches != "endless" and state.done + len(state.due) + len(state.early) >= matches:
+            raise BadRuling(f"all {counted(matches, 'match', 'matches')} of the ladder are played, or begun already")
         return _filled(
             replace(
                 state,

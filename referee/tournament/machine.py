@@ -23,7 +23,7 @@ from .legs import combined
 from .match_context import Fixture, MatchEntry
 from .placing import placed
 from .ratings.multi_seat import SkillBook
-from .spec import TournamentSpec
+from .spec import Participant, TournamentSpec
 
 
 class ImpossibleEvent(RefereeError):
@@ -140,6 +140,17 @@ class Tournament:
             self._settle()
         return tuple(self._commands)
 
+    def joined(self, participant: Participant) -> Any:
+        """Return the format's state with somebody who joins; the tournament stays as it is.
+
+        Raises:
+            BadRuling: nobody can join now, or nobody of that name.
+        """
+        if any(other.name == participant.name for other in self.spec.entrants):
+            raise BadRuling(f"{participant.name} takes part already")
+        spec = replace(self.spec, entrants=(*self.spec.entrants, participant))
+        return self._format.join(self._state, spec.field())
+
     # --- events
 
     def _take(self, event: e.TournamentEvent) -> None:
@@ -195,13 +206,9 @@ class Tournament:
             raise ImpossibleEvent(f"round {event.round}: {error}") from None
 
     def _joined(self, event: e.EntrantJoined) -> None:
-        name, entrants = event.participant.name, self.spec.entrants
-        if any(participant.name == name for participant in entrants):
-            raise ImpossibleEvent(f"{name} takes part already")
-        spec = replace(self.spec, entrants=(*entrants, event.participant))
-        self._state = self._format.join(self._state, spec.field())
-        self.spec = spec
-        self._decided.join(spec.field())
+        self._state = self.joined(event.participant)
+        self.spec = replace(self.spec, entrants=(*self.spec.entrants, event.participant))
+        self._decided.join(self.spec.field())
 
     def _changed(self, event: e.ProgramChanged) -> None:
         if not 0 <= event.entrant < len(self.spec.entrants):

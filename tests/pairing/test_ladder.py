@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from referee.pairing.base import BadFormat, Pairing, PlayedPairing
+from referee.pairing.base import BadFormat, BadRuling, Pairing, PlayedPairing
 from referee.pairing.ladder import Ladder, State, Strength
 
 from .tournaments import drawn, field, first_wins, played_out, started, won_by
@@ -197,6 +197,17 @@ def test_an_endless_ladder_is_never_over_and_does_not_grow() -> None:
     for entrant in range(11):
         state = FORM.withdraw(state, entrant)
     assert FORM.is_over(state)
+
+
+def test_nobody_joins_a_ladder_that_has_no_match_left() -> None:
+    """Who comes when the last one is drawn would play nothing, and is told so; before that, it plays."""
+    state = started(FORM, field(4), at_once=1, matches=2)
+    assert FORM.due(FORM.join(state, field(5))) == FORM.due(state)
+    state = FORM.record(state, first_wins(FORM.due(state)[0]))
+    with pytest.raises(BadRuling, match="all 2 matches of the ladder are played, or begun already"):
+        FORM.join(state, field(5))
+    endless = started(FORM, field(4), at_once=1, matches="endless")
+    assert len(FORM.join(endless, field(5)).ratings) == 5
 
 
 def test_a_number_of_matches_is_one_or_endless() -> None:

@@ -90,15 +90,23 @@ def conduct(
     ):
         taken = take_up(folder, spec, format_, at_hand.match.sealer, everybody)
         with closing(taken.writer):
-            if taken.over_at is not None and not _is_asked(taken, spec, folder):
+            if taken.over_at is not None and not _is_asked(taken, spec, folder, everybody):
                 return Conducted(tournament=taken.tournament, is_over=True, over_before=taken.over_at)
             is_over = _conducted(taken, spec, format_, run_settings, at_hand)
             return Conducted(tournament=taken.tournament, is_over=is_over, over_before=None)
 
 
-def _is_asked(taken: TakenUp, spec: TournamentSpec, folder: Path) -> bool:
-    """Tell whether there is something to do for a tournament that is over."""
-    return bool(pending(folder)) or len(spec.entrants) > len(taken.tournament.spec.entrants)
+def _is_asked(taken: TakenUp, spec: TournamentSpec, folder: Path, observers: Observers) -> bool:
+    """Tell whether there is something to do for a tournament that is over; nothing, if late entrants can't join it."""
+    joining = False
+    for entrant in spec.entrants[len(taken.tournament.spec.entrants) :]:
+        try:
+            taken.tournament.joined(entrant)
+        except BadRuling as error:
+            observers.tell(Observer.noted, f"{entrant.name} does not join: {error}")
+        else:
+            joining = True
+    return joining or bool(pending(folder))
 
 
 @contextmanager
