@@ -17,9 +17,25 @@ from msgspec import Struct, field
 from .address import Address, AddressError, AddressKind, parse_address
 from .connection import Connection, Need, Role
 from .errors import ProtocolError
-from .fairness import DealFinding, DealVerdict, Witness
+from .fairness import DealFinding, DealVerdict, Witness, nonce_commitment
 from .limits import PROTOCOL_VERSION
-from .messages import Ack, End, Expelled, Hello, Message, Move, Offer, Ready, Refused, Resumed, Terms, Told, Turn
+from .messages import (
+    Ack,
+    End,
+    Expelled,
+    Hello,
+    Message,
+    Move,
+    Nonce,
+    Offer,
+    Ready,
+    Refused,
+    Resumed,
+    Reveal,
+    Terms,
+    Told,
+    Turn,
+)
 
 Choose = Callable[[Any], Any]
 """view -> move, both plain: dicts, lists, strings, numbers."""
@@ -259,6 +275,8 @@ class _Session(Struct):
     """Whether the last connection came as far as a match."""
     resume: str | None = None
     """Token to come back with into the match that is open; None if none is."""
+    nonce: str | None = None
+    """What the last `ready` committed to."""
     ends: dict[str, Ended] = {}
     """By match: one can be void after its end was told."""
 
@@ -285,13 +303,11 @@ class _Session(Struct):
             case Refused():
                 raise ClientError(f"the referee refuses this player: {message.reason} ({message.code})")
             case Offer() | Resumed():
-                if self.broken_off is not None and self.broken_off.match != message.match:
-                    self._conclude(self.broken_off)
-                self.open_match, self.resume, self.is_taken_in = message.match, message.resume, True
-                if self.make is not None:
-                    self.choose = self.make(message)
+                self._take_seat(message)
                 if isinstance(message, Offer):
-                    _send(client, Ready(match=message.match, nonce=os.urandom(16).hex()))
+                    self._commit(client, message)
+            case Reveal():
+                self._open_commitment(client, message.match)
             case Turn():
                 assert self.choose is not None, "the connection lets no turn come before an offer"
                 move = self.choose(message.view)
@@ -312,11 +328,29 @@ class _Session(Struct):
         else:
             self.open_match, self.resume, self.broken_off = None, None, ended
 
+    def _take_seat(self, terms: Offer | Resumed) -> None:
+        if self.broken_off is not None and self.broken_off.match != terms.match:
+            self._conclude(self.broken_off)
+        self.open_match, self.resume, self.is_taken_in = terms.match, terms.resume, True
+        if self.make is not None:
+            self.choose = self.make(terms)
+
+    def _commit(self, client: Client, offer: Offer) -> None:
+        """Accept an offer, with a nonce that nobody can foresee and nobody sees before all have committed."""
+        self.nonce = os.urandom(16).hex()
+        commitment = nonce_commitment(offer.match, offer.seat, self.nonce)
+        _send(client, Ready(match=offer.match, commitment=commitment))
+
+    def _open_commitment(self, client: Client, match: str) -> None:
+        if self.nonce is None:
+            raise ClientError(f"the referee asks for the nonce of match {match}, which another program committed to")
+        _send(client, Nonce(match=match, nonce=self.nonce))
+
     def _ended(self, match: str, last: End | Expelled | None) -> Ended:
         return Ended(match=match, message=last, verdict=self.witness.verdict, heads=tuple(self.witness.heads))
 
     def _conclude(self, ended: Ended) -> None:
-        self.open_match = self.broken_off = self.resume = None
+        self.open_match = self.broken_off = self.resume = self.nonce = None
         self.ends[ended.match] = ended
         if self.say is not None:
             self.say(ended.line)

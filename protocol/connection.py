@@ -32,6 +32,8 @@ class ConnectionState(StrEnum):
     """Between matches."""
     OFFERED = "offered"
     """The player says ready."""
+    TO_REVEAL = "to-reveal"
+    """The player opens its commitment."""
     SEATED = "seated"
     """In a match; the referee speaks next."""
     ASKED = "asked"
@@ -69,7 +71,9 @@ _TABLE: dict[ConnectionState, dict[str, ConnectionState]] = {
         "expelled": _State.CLOSED,
     },
     _State.OFFERED: {"ready": _State.SEATED, "end": _State.IDLE, **_PARTINGS},
+    _State.TO_REVEAL: {"nonce": _State.SEATED, "end": _State.IDLE, **_PARTINGS},
     _State.SEATED: {
+        "reveal": _State.TO_REVEAL,
         "start": _State.SEATED,
         "start+": _State.TO_CONFIRM,
         "turn": _State.ASKED,

@@ -14,7 +14,7 @@ from .limits import MAX_STRING_BYTES, MAX_TOKEN_CHARS, NAME_FORM, NAME_PATTERN, 
 Name = Annotated[str, Meta(pattern=NAME_PATTERN, description=NAME_FORM)]
 MatchId = Annotated[str, Meta(min_length=1, max_length=80, description="letters, digits, dots, dashes")]
 Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)", description="32 bytes in hex")]
-Nonce = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
+NonceHex = Annotated[str, Meta(pattern=NONCE_PATTERN, description="16 bytes in hex")]
 Token = Annotated[str, Meta(max_length=MAX_TOKEN_CHARS)]
 Text = Annotated[str, Meta(max_length=MAX_STRING_BYTES)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
@@ -39,10 +39,17 @@ class Hello(Message, frozen=True, kw_only=True, tag="hello"):
 
 
 class Ready(Message, frozen=True, kw_only=True, tag="ready"):
-    """Player accepts an offer and adds its own chance to the shuffle."""
+    """Player accepts an offer and commits to its own chance, which it opens when all have committed."""
 
     match: MatchId
-    nonce: Nonce
+    commitment: Hex32
+
+
+class Nonce(Message, frozen=True, kw_only=True, tag="nonce"):
+    """Player opens its commitment: its own chance, which enters the shuffle."""
+
+    match: MatchId
+    nonce: NonceHex
 
 
 class Move(Message, frozen=True, kw_only=True, tag="move"):
@@ -78,7 +85,7 @@ class TimeControl(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """How long a player may take, in milliseconds."""
 
     per_move_ms: Limit
-    """For each answer to `turn`, and for each `ack`."""
+    """For each answer to `turn` and `reveal`, and for each `ack`."""
     start_ms: Limit
     """For the answer to `offer`."""
     bank_ms: Limit | None
@@ -113,6 +120,13 @@ class Resumed(Terms, frozen=True, kw_only=True, tag="resumed"):
 
     turn: Count
     view: Any
+
+
+class Reveal(Message, frozen=True, kw_only=True, tag="reveal"):
+    """Referee asks a player to open its commitment, now that none can be changed any more."""
+
+    match: MatchId
+    commitments: list[Hex32 | None]
 
 
 class Start(Message, frozen=True, kw_only=True, tag="start"):
@@ -173,7 +187,7 @@ class End(Message, frozen=True, kw_only=True, tag="end"):
     scores: list[int]
     void: Text | None
     seed: Hex32
-    nonces: list[Nonce | None]
+    nonces: list[NonceHex | None]
     head: Hex32
     ack: Count | None = None
 
@@ -183,9 +197,9 @@ def type_of(message: Message | type[Message]) -> str:
     return str(message.__struct_config__.tag)
 
 
-FROM_PLAYER: dict[str, type[Message]] = {type_of(kind): kind for kind in (Hello, Ready, Move, Ack)}
+FROM_PLAYER: dict[str, type[Message]] = {type_of(kind): kind for kind in (Hello, Ready, Nonce, Move, Ack)}
 FROM_REFEREE: dict[str, type[Message]] = {
-    type_of(kind): kind for kind in (Welcome, Refused, Offer, Resumed, Start, Turn, Told, Paused, Expelled, End)
+    type_of(kind): kind for kind in (Welcome, Refused, Offer, Resumed, Reveal, Start, Turn, Told, Paused, Expelled, End)
 }
 
 _encoder = msgspec.msgpack.Encoder()

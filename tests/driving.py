@@ -29,6 +29,8 @@ def drive(match: Match, seats: Sequence[ScriptedSeat]) -> Iterator[tuple[e.Event
     """
     coming: list[tuple[float, int, e.Event]] = [(0.0, 0, e.MatchOpened(at_ms=0.0))]
     count = 0
+    for seat in seats:
+        seat.match = match.setup.match
     while match.result is None:
         if not coming:
             raise RuntimeError(f"nobody says anything, the match waits for {sorted(match.open_requests)}")

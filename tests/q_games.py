@@ -100,7 +100,7 @@ def _react(actors: list[Actor], command: c.Command, now_ms: float) -> e.Event | 
         match command:
             case c.OfferMatch():
                 return e.ReadyReceived(
-                    seat=seat, at_ms=now_ms, sent_ms=now_ms, first_byte_ms=now_ms, lag_ms=0.0, nonce="00" * 16
+                    seat=seat, at_ms=now_ms, sent_ms=now_ms, first_byte_ms=now_ms, lag_ms=0.0, commitment=""
                 )
             case c.AskMove():
                 move = actor.move(msgspec.msgpack.decode(command.view))

@@ -169,6 +169,8 @@ CHANGES: tuple[tuple[str, Change], ...] = (
     ("the order of nonces", in_deal(0, "nonces")),
     ("null for a nonce", null_for_a_nonce),
     ("a commitment", in_deal(1, "commitment")),
+    ("a player's commitment", in_deal(0, "commitment", section="commitments")),
+    ("what a player commits to", in_deal(4, "nonce", section="commitments")),
     ("a key", in_deal(2, "key")),
     ("the first word", in_deal(3, "words", 0)),
     ("the last word", in_deal(3, "words", 7)),
@@ -208,9 +210,8 @@ def test_a_changed_vector_fails(tmp_path: Path, change: Change) -> None:
 def test_no_vectors_are_no_success(tmp_path: Path) -> None:
     """A file from which all vectors are gone does not pass."""
     path = tmp_path / "vectors.json"
-    path.write_text(
-        json.dumps({"chance": {"seeds": [], "derived": [], "seatings": [], "decks": [], "deals": [], "dealt": []}})
-    )
+    sections = ("seeds", "derived", "seatings", "commitments", "decks", "deals", "dealt")
+    path.write_text(json.dumps({"chance": {section: [] for section in sections}}))
     assert check(path, status=1).stdout == "0 passed, 0 failed\n"
 
 
@@ -268,7 +269,7 @@ def test_other_games_are_dealt_again(tmp_path: Path, game: str, seats: int) -> N
         shown = [command for command in commands if isinstance(command, StartSeat)]
         views |= {item.seat: msgspec.msgpack.decode(item.view) for item in shown}
     assert match.result is not None
-    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
+    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
     kept, *hands = check(tmp_path / "m.jsonl").stdout.splitlines()
     assert f"the commitment was kept: {setup.commitment}" == kept
     assert len(hands) == seats
@@ -311,18 +312,25 @@ def other_seed(result: Plain) -> None:
     result["seed"]["veiled"] = sha256(f'{salt}"{flipped(seed)}"'.encode()).hexdigest()
 
 
+def other_nonce(result: Plain) -> None:
+    """Put another nonce in the place of a seat's."""
+    result["nonces"][1] = flipped(result["nonces"][1])
+
+
 def nonce_too_few(result: Plain) -> None:
     """Drop a seat's nonce."""
     result["nonces"].pop()
 
 
 HIDDEN, BROKEN = "the seed IS NOT THE ONE", "the commitment WAS BROKEN"
+NOT_OPENED = "the nonce of seat 1 IS NOT THE ONE"
 FORGERIES: tuple[tuple[Forgery, set[str]], ...] = (
     (other_seed_openly, {HIDDEN, BROKEN}),
     (other_salt, {HIDDEN}),
     (other_hash, {HIDDEN}),
     (other_seed, {BROKEN}),
     (nonce_too_few, {BROKEN}),
+    (other_nonce, {NOT_OPENED}),
 )
 """(what is done to the line of the result, what is found)."""
 
@@ -334,15 +342,14 @@ def test_a_broken_commitment_is_found(record: Path, tmp_path: Path, forge: Forge
     lines = lines_of(record)
     forge(result_of(lines))
     told = check(write_lines(tmp_path / "match.jsonl", lines), status=1).stdout
-    assert found == {text for text in (HIDDEN, BROKEN) if text in told}
+    assert found == {text for text in (HIDDEN, BROKEN, NOT_OPENED) if text in told}
 
 
 @pytest.mark.forges
-@pytest.mark.parametrize("nonce", [None, "0" * 32])
-def test_a_changed_nonce_gives_another_deal(record: Path, tmp_path: Path, nonce: str | None) -> None:
-    """The commitment says nothing about nonces; the deal that follows from others is another one."""
+def test_a_nonce_left_out_gives_another_deal(record: Path, tmp_path: Path) -> None:
+    """No commitment says that a nonce was opened; the deal that follows without it is another one."""
     lines = lines_of(record)
-    result_of(lines)["nonces"][1] = nonce
+    result_of(lines)["nonces"][1] = None
     path = write_lines(tmp_path / "match.jsonl", lines)
     assert check(record).stdout.splitlines()[1:] != check(path).stdout.splitlines()[1:]
 

@@ -1,4 +1,4 @@
-"""Looks at the program that several steps judge: its first words, its answer to an offer, its first turn.
+"""Looks at the program that several steps judge: its first words, its ready, its nonce, its first turn.
 
 What came, or did not, is handed to the steps as it is.
 """
@@ -11,7 +11,7 @@ from msgspec import Struct
 from protocol import RemoteProtocolError
 from protocol.decoding import unpack
 from protocol.limits import PREFIX_BYTES
-from protocol.messages import Ready
+from protocol.messages import Nonce, Ready
 
 from ..testing.seats import AnyGame
 from .context import CheckContext
@@ -59,6 +59,14 @@ class FirstWords(Seen, frozen=True, kw_only=True):
 
     token: str
     """What was in its environment."""
+
+
+class Opening(Seen, frozen=True, kw_only=True):
+    """What a program says when it is asked to open its commitment."""
+
+    seat: int
+    commitment: str
+    """What its `ready` had."""
 
 
 class FirstTurn(Seen, frozen=True, kw_only=True):
@@ -114,6 +122,19 @@ def offered(context: CheckContext) -> Seen:
         return Seen(match=match.name, asked=session.asked, frame=frame)
 
 
+def revealed(context: CheckContext) -> Opening:
+    """Have the program commit to a nonce, and ask it to open that."""
+    with context.session() as session:
+        session.greet()
+        match = ScriptedMatch(session, context.terms(nonces=True))
+        match.open()
+        ready = session.hear(context.times.start_s, "a ready")
+        assert isinstance(ready, Ready), "the connection lets nothing else come"
+        match.take(ready)
+        frame = session.frame(context.times.move_s, "the nonce")
+        return Opening(match=match.name, asked=session.asked, frame=frame, seat=match.seat, commitment=ready.commitment)
+
+
 def first_turn(context: CheckContext) -> FirstTurn:
     """Play up to the program's first turn and wait for its answer."""
     with context.session() as session:
@@ -123,6 +144,9 @@ def first_turn(context: CheckContext) -> FirstTurn:
         ready = session.hear(context.times.start_s, "a ready")
         assert isinstance(ready, Ready), "the connection lets nothing else come"
         match.take(ready)
+        nonce = session.hear(context.times.move_s, "the nonce")
+        assert isinstance(nonce, Nonce), "the connection lets nothing else come"
+        match.take(nonce)
         session.flush(but_last=True)
         chatter = _chatter(session, "after `start`, before its turn")
         began_s = session.loop.seconds()
@@ -138,7 +162,7 @@ def first_turn(context: CheckContext) -> FirstTurn:
             seconds=seconds,
             match=match.name,
             game=context.game,
-            nonce=ready.nonce,
+            nonce=nonce.nonce,
             turn=match.fold.turn,
             state=match.fold.state,
             behind=bytes(session.wire.received),

@@ -21,14 +21,17 @@ OF_CODE: dict[str, str] = {
     Code.NOT_FINITE: "Send no NaN and no infinity.",
     Code.TOO_DEEP: "Nest arrays and maps less deeply.",
     Code.TOO_LONG: "Send shorter strings, arrays and maps.",
-    Code.UNKNOWN_TYPE: f"A player sends hello, ready, move and ack, spelt like this ({SPEC}, Messages of the player).",
+    Code.UNKNOWN_TYPE: f"A player sends hello, ready, nonce, move and ack, spelt so ({SPEC}, Messages of the player).",
     Code.MISSING_KEY: f"Add the key; {SPEC} lists the keys of every message.",
     Code.EXTRA_KEY: f"Leave the key out; {SPEC} lists the keys of every message.",
     Code.WRONG_TYPE: f"Give the key a value of the type and range that {SPEC} says.",
     Code.WRONG_MATCH: "Copy `match` from the message that is answered.",
     Code.FLOOD: "Send only what was asked for.",
     Code.NOT_READING: "Read from the connection all the time, also while it is not your turn.",
-    Code.OUT_OF_TURN: "Speak when asked, and then once: one ready per offer, one move per turn, one ack per number.",
+    Code.OUT_OF_TURN: "Speak when asked, and then once: one ready per offer, one nonce per reveal, one move per turn, "
+    "one ack per number.",
+    "nonce": "Keep the nonce that `commitment` of the ready was made from, and send that one; the commitment is the "
+    f"SHA-256 of `nonce:MATCH:SEAT:NONCE` in ASCII, in hex ({SPEC}, Chance).",
     "move": "`referee list GAME --schema` prints the form of a move; compare it with what was sent.",
 }
 """By code of the wire."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from protocol.messages import Ack, Message, Move, Paused, Ready, TimeControl, type_of
+from protocol.messages import Ack, Message, Move, Nonce, Paused, Ready, TimeControl, type_of
 
 from .. import chance
 from ..match import commands as c
@@ -53,8 +53,8 @@ class ScriptedTerms(Struct, frozen=True, kw_only=True):
 class _Stopping(ScriptedSeat):
     """A seat that makes so many moves, and then says nothing more, or leaves."""
 
-    def __init__(self, choose: Choose, moves: int, *, leaves: bool) -> None:
-        super().__init__(choose, takes_ms=0.0)
+    def __init__(self, choose: Choose, moves: int, *, leaves: bool, match: str) -> None:
+        super().__init__(choose, takes_ms=0.0, match=match)
         self._moves = moves
         self._leaves = leaves
 
@@ -87,7 +87,8 @@ class ScriptedMatch:
         """Of its moves."""
         self.session = session
         self._terms = terms
-        self._seat = terms.seat
+        self.seat = terms.seat
+        """The program's."""
         seats = terms.seats or terms.game.seats[0]
         names = [name for name in _OTHERS if name != session.name][: seats - 1]
         names.insert(terms.seat, session.name)
@@ -115,10 +116,12 @@ class ScriptedMatch:
         self._events: list[e.Event] = []
         self._demanded = ""
         self._others: dict[int, ScriptedSeat] = {
-            seat: ScriptedSeat(self._chosen, takes_ms=0.0) for seat in range(seats) if seat != terms.seat
+            seat: ScriptedSeat(self._chosen, takes_ms=0.0, match=self.name)
+            for seat in range(seats)
+            if seat != terms.seat
         }
         if terms.leaver is not None:
-            self._others[terms.leaver] = _Stopping(self._chosen, 0, leaves=True)
+            self._others[terms.leaver] = _Stopping(self._chosen, 0, leaves=True, match=self.name)
         self._played = self._others
         """The seats that are played here: while the program does not see the match, its own may be one of them."""
 
@@ -136,6 +139,7 @@ class ScriptedMatch:
             Failed: the program is expelled for it.
         """
         self._feed(self._event_of(message))
+        self._sent_ms = self._now_ms()
 
     def play(self, moves: int | None = None) -> None:
         """Play until the program has made so many moves, or to the end of the game.
@@ -178,7 +182,8 @@ class ScriptedMatch:
         Args:
             moves: how many it makes before its next one is asked for; None: it says ready, others do not yet.
         """
-        own: dict[int, ScriptedSeat] = {self._seat: _Stopping(self._chosen, moves or 0, leaves=False)}
+        stopping = _Stopping(self._chosen, moves or 0, leaves=False, match=self.name)
+        own: dict[int, ScriptedSeat] = {self.seat: stopping}
         self._played = own if moves is None else self._others | own
         self.open()
 
@@ -192,8 +197,8 @@ class ScriptedMatch:
     def expel(self) -> None:
         """Expel the program, though it is not to blame."""
         detail = "the check of the player wants to see what it does when it is expelled"
-        foul = Foul(seat=self._seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.fold.turn, detail=detail)
-        self._say(c.ExpelSeat(seat=self._seat, foul=foul))
+        foul = Foul(seat=self.seat, cause=Cause.TIMEOUT, at_ms=0.0, turn=self.fold.turn, detail=detail)
+        self._say(c.ExpelSeat(seat=self.seat, foul=foul))
         self.session.flush()
 
     def pause(self) -> None:
@@ -206,11 +211,17 @@ class ScriptedMatch:
         self._played = self._others
         self._feed(e.MatchResumed(at_ms=self._last_ms))
 
+    def take_seat_back(self) -> None:
+        """Take the program back, whose own connection broke, and ask again what was open."""
+        at_ms = max(self._now_ms(), self._last_ms)
+        self._feed(e.SeatReturned(seat=self.seat, at_ms=at_ms, gone_ms=0.0))
+        self._sent_ms = at_ms
+
     # --- the fold
 
     @property
     def _awaited(self) -> type[e.Answer] | None:
-        request = self.fold.open_requests.get(self._seat)
+        request = self.fold.open_requests.get(self.seat)
         return None if request is None else request.answer
 
     def _now_ms(self) -> float:
@@ -231,7 +242,7 @@ class ScriptedMatch:
         if (other := self._played.get(command.seat)) is not None:
             answer = other.answer(command, max(self._now_ms(), self._last_ms))
             self._events += [answer] if answer is not None else []
-        elif command.seat != self._seat:
+        elif command.seat != self.seat:
             return
         elif isinstance(command, c.ExpelSeat):
             self.session.flush()
@@ -249,7 +260,7 @@ class ScriptedMatch:
 
     def _wait_for_answer(self) -> None:
         """Wait for what the program was asked."""
-        request = self.fold.open_requests.get(self._seat)
+        request = self.fold.open_requests.get(self.seat)
         assert request is not None, "the other seats answer at once"
         session = self.session
         session.flush()
@@ -259,7 +270,7 @@ class ScriptedMatch:
     def _event_of(self, message: Message) -> e.Event:
         at_ms = self._now_ms()
         sent_ms = self._sent_ms
-        instants: Any = {"seat": self._seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
+        instants: Any = {"seat": self.seat, "at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         if isinstance(message, Move):
             self.moves += 1
             self.slowest_s = max(self.slowest_s, (at_ms - sent_ms) / 1000)
@@ -267,8 +278,10 @@ class ScriptedMatch:
         if isinstance(message, Ack):
             self.acks.append(self._demanded)
             return e.AckReceived(ack=message.ack, **instants)
+        if isinstance(message, Nonce):
+            return e.NonceReceived(nonce=message.nonce, **instants)
         assert isinstance(message, Ready), "the connection lets nothing else come"
-        return e.ReadyReceived(nonce=message.nonce, **instants)
+        return e.ReadyReceived(commitment=message.commitment, **instants)
 
     def _chosen(self, _view: Any) -> Any:
         """Choose for a seat that is played here."""
@@ -297,6 +310,7 @@ def fouled(foul: Foul, game: str, received: bytes, where: str = "") -> Failed:
 
 _NAMES: dict[type[e.Answer], str] = {
     e.ReadyReceived: "a ready",
+    e.NonceReceived: "the nonce",
     e.MoveReceived: "a move",
     e.AckReceived: "an ack",
 }

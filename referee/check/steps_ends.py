@@ -16,10 +16,10 @@ _BACK_S = 3.0
 _ENDED = "after the referee closed the connection"
 
 
-def _match(context: CheckContext, session: Session) -> ScriptedMatch:
+def _match(context: CheckContext, session: Session, *, nonces: bool = False) -> ScriptedMatch:
     """Take the program in, for a match."""
     session.greet()
-    return ScriptedMatch(session, context.terms())
+    return ScriptedMatch(session, context.terms(nonces=nonces))
 
 
 def _turn(context: CheckContext, session: Session) -> ScriptedMatch:
@@ -81,7 +81,7 @@ def _started_again(unseen: int | None, moves: int, context: CheckContext) -> Non
         context: what is checked.
     """
     with context.session() as session:
-        match = _match(context, session)
+        match = _match(context, session, nonces=True)
         match.play_unseen(unseen)
         match.take_back()
         match.play(moves)
@@ -91,20 +91,42 @@ def _comes_back(context: CheckContext) -> None:
     """Break the connection of a program that nobody has launched: if it comes back, it must do that right."""
     with context.session(is_launched=False) as session:
         match = _turn(context, session)
-        session.drop()
-        try:
-            session.accept(_BACK_S)
-        except Failed:
-            raise Skipped("it does not come back by itself, and need not") from None
-        hello = session.greet(is_connected=True)
-        if hello.token != session.resume:
-            raise Failed(
-                f"it came back with the token {hello.token!r}",
-                "`resume` of the offer in `token` of the hello",
-                "Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
-            )
+        _fall_out(session)
         match.take_back()
         match.play(2)
+
+
+def _comes_back_early(context: CheckContext) -> None:
+    """Break its connection when it has committed to its nonce: back again, it must open that one."""
+    with context.session(is_launched=False) as session:
+        match = _match(context, session, nonces=True)
+        match.open()
+        match.take(session.hear(context.times.start_s, "a ready"))
+        session.keep(0)
+        _fall_out(session)
+        match.take_seat_back()
+        match.play(1)
+
+
+def _fall_out(session: Session) -> None:
+    """Break the connection, and wait until the program is back.
+
+    Raises:
+        Failed: it comes back with another token than the one that it was given for that.
+        Skipped: it does not come.
+    """
+    session.drop()
+    try:
+        session.accept(_BACK_S)
+    except Failed:
+        raise Skipped("it does not come back by itself, and need not") from None
+    hello = session.greet(is_connected=True)
+    if hello.token != session.resume:
+        raise Failed(
+            f"it came back with the token {hello.token!r}",
+            "`resume` of the offer in `token` of the hello",
+            "Keep `resume` of the last offer or resumed while its match is open, and greet with it.",
+        )
 
 
 OF_MATCHES = (
@@ -152,4 +174,5 @@ OF_CONNECTIONS = (
     CheckStep("resumed", "started again, it plays on in the middle of a match", partial(_started_again, 2, 2)),
     CheckStep("resumed-early", "started again before the deal, it plays", partial(_started_again, None, 1)),
     CheckStep("comes-back", "if it comes back by itself, it does so with its token", _comes_back),
+    CheckStep("comes-back-early", "if it comes back after its ready, it opens what it committed to", _comes_back_early),
 )

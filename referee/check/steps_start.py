@@ -1,4 +1,4 @@
-"""The first steps: a program's folder, its first words, its answer to an offer, its first turn.
+"""The first steps: a program's folder, its first words, its answers to an offer and to reveal, its first turn.
 
 Each of them judges one thing, so that a program fails at the step that names its fault.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 from protocol import Code, RemoteProtocolError
 from protocol.decoding import decode
+from protocol.fairness import nonce_commitment
 from protocol.limits import (
     MAX_FRAME_FROM_PLAYER_BYTES,
     NAME_FORM,
@@ -18,14 +19,14 @@ from protocol.limits import (
     PREFIX_BYTES,
     PROTOCOL_VERSION,
 )
-from protocol.messages import FROM_PLAYER, Hello, Move, Ready, type_of
+from protocol.messages import FROM_PLAYER, Hello, Message, Move, Nonce, Ready, type_of
 
 from ..games.base import IllegalMove, MalformedMove
 from ..launch.player_spec import refuse_escapes, resolved
 from ..text import counted
 from .context import CheckContext, demanding
 from .findings import Failed
-from .probes import FirstTurn, FirstWords, S, Seen, first_turn, first_words, judged, offered
+from .probes import FirstTurn, FirstWords, Opening, S, Seen, first_turn, first_words, judged, offered, revealed
 from .remedies import OF_CODE, SPEC, prefix_remedy, remedy
 from .step import CheckStep, Run
 
@@ -146,21 +147,54 @@ def _is_quiet(seen: Seen) -> None:
 
 
 def _ready(seen: Seen) -> None:
-    """Judge all but the nonce."""
-    value = seen.value
+    """Judge all but the commitment."""
+    _demand_keys(seen, Ready, "offer")
+
+
+def _demand_keys(seen: Seen, expected: type[Message], asked: str) -> None:
+    """Judge type, keys and match of a message."""
+    value, name = seen.value, type_of(expected)
     kind = value.get("type") if isinstance(value, dict) else None
-    if kind != "ready":
-        decode(seen.body, {"ready": Ready})
-    keys = {"type", *Ready.__struct_fields__}
+    if kind != name:
+        decode(seen.body, {name: expected})
+    keys = {"type", *expected.__struct_fields__}
     if value.keys() != keys or value["match"] != seen.match:
         raise Failed(
-            f"its ready has the keys {', '.join(value)}, and match {value.get('match')!r}",
-            f"the keys {', '.join(sorted(keys))}, and match {seen.match!r}, as in the offer",
+            f"its {name} has the keys {', '.join(value)}, and match {value.get('match')!r}",
+            f"the keys {', '.join(sorted(keys))}, and match {seen.match!r}, as in the {asked}",
             OF_CODE["wrong-match"],
         )
 
 
-def _nonce(seen: Seen) -> None:
+def _commitment(seen: Seen) -> None:
+    commitment = seen.value.get("commitment")
+    if not (isinstance(commitment, str) and re.match(r"[0-9a-f]{64}$(?!\n)", commitment)):
+        raise Failed(
+            f"commitment is {commitment!r}",
+            "64 hex digits in lower case: the SHA-256 of `nonce:MATCH:SEAT:NONCE`",
+            OF_CODE["nonce"],
+        )
+
+
+# --- nonce
+
+
+def _reveals(seen: Opening) -> None:
+    """Judge all but the nonce."""
+    _demand_keys(seen, Nonce, "reveal")
+
+
+def _opens(seen: Opening) -> None:
+    commitment = nonce_commitment(seen.match, seen.seat, seen.value["nonce"])
+    if commitment != seen.commitment:
+        raise Failed(
+            f"its ready had the commitment {seen.commitment}",
+            f"{commitment}: the SHA-256 of `nonce:{seen.match}:{seen.seat}:{seen.value['nonce']}`",
+            OF_CODE["nonce"],
+        )
+
+
+def _nonce(seen: Opening) -> None:
     nonce = seen.value.get("nonce")
     if not (isinstance(nonce, str) and re.match(NONCE_PATTERN, nonce)):
         raise Failed(
@@ -171,7 +205,7 @@ def _nonce(seen: Seen) -> None:
 
 
 def _new_nonce(context: CheckContext) -> None:
-    first = context.seen(offered)
+    first = context.seen(revealed)
     nonce = first.value["nonce"]
     if nonce == context.seen(first_turn).nonce:
         raise Failed(
@@ -269,7 +303,13 @@ STEPS = (
     *_of(
         offered,
         ("ready", "it answers an offer with ready", _ready),
-        ("nonce", "the ready has a nonce", _nonce),
+        ("commitment", "the ready has a commitment to a nonce", _commitment),
+    ),
+    *_of(
+        revealed,
+        ("reveal", "it answers reveal with its nonce", _reveals),
+        ("nonce", "the nonce is one", _nonce),
+        ("opens", "the nonce is the one that it committed to", _opens),
     ),
     CheckStep("new-nonce", "the nonce is another one in each match", _new_nonce),
     *_of(

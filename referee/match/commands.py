@@ -26,6 +26,12 @@ class OfferMatch(SeatCommand, frozen=True, kw_only=True, omit_defaults=True, tag
     """The seats that win and lose together; empty if everyone plays for itself."""
 
 
+class AskNonce(SeatCommand, frozen=True, kw_only=True, tag="ask-nonce"):
+    """Ask the seat to open its commitment within limit_ms, and tell it everybody's."""
+
+    limit_ms: float
+
+
 class StartSeat(SeatCommand, frozen=True, kw_only=True, tag="start-seat"):
     """Show the first view; with an ack number, its `ack` is due within limit_ms."""
 

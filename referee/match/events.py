@@ -49,7 +49,13 @@ class Answer(SeatEvent, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ReadyReceived(Answer, frozen=True, kw_only=True, tag="ready-received"):
-    """The seat accepted the offer."""
+    """The seat accepted the offer, and committed to its nonce."""
+
+    commitment: str
+
+
+class NonceReceived(Answer, frozen=True, kw_only=True, tag="nonce-received"):
+    """The seat opened its commitment."""
 
     nonce: str
 
@@ -148,6 +154,7 @@ class RefereeFailed(Event, frozen=True, kw_only=True, tag="referee-failed"):
 AnyEvent = (
     MatchOpened
     | ReadyReceived
+    | NonceReceived
     | MoveReceived
     | AckReceived
     | DeadlinePassed

@@ -10,9 +10,6 @@ answered: nobody's answer is judged on another state than the one it was asked o
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-from msgspec import Raw
-
 from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
@@ -20,13 +17,14 @@ from . import events as e
 from .fouls import SHOWN_HEX, UNREADY, Cause, Fault, Foul, accused_of
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
-from .telling import default_outcome, result_of, told_of_end, told_of_foul, told_of_play, winners_first
-from .timekeeper import Lateness, Timekeeper
+from .state import MatchState
+from .telling import default_outcome, told_of_end, told_of_foul, told_of_play, winners_first
+from .timekeeper import Lateness
 
 __all__ = ["TABLE", "ImpossibleEvent", "Match", "Phase", "Request"]
 
 
-class Match:
+class Match(MatchState):
     """One match.
 
     Args:
@@ -42,28 +40,15 @@ class Match:
 
     def __init__(self, game: Game[Any, Any, Any], setup: MatchSetup, seed: bytes, *, start: Any = None) -> None:
         check_seed(setup, seed)
-        self.game = game
-        self.setup = setup
+        super().__init__(game, setup)
         self.seed = seed
-        self.options = game.parse_options(setup.options)
-        self.phase = Phase.NEW
-        self.state: Any = None
-        self.turn = 0
-        self.nonces: list[str | None] = [None] * len(setup.names)
-        self.fouls: list[Foul] = []
-        self.result: c.Result | None = None
-        self.teams = game.teams(self.options, len(setup.names))
         self.fault: Exception | None = None
         """What this program itself failed with, for which the match is void."""
         self._restored = restored(game, self.options, setup) if start is None else start
-        self._out: set[int] = set()
         self._done: set[int] = set()
         self._to_drop: list[Foul] = []
-        self._time = Timekeeper(setup)
         self._queue: list[int] = []
-        self._acks = 0
-        self._outcome: Outcome | None = None
-        self._last_ms, self._now_ms = 0.0, 0.0
+        self._last_ms = 0.0
         self._commands: list[c.Command] = []
 
     def handle(self, event: e.Event) -> tuple[c.Command, ...]:
@@ -88,28 +73,43 @@ class Match:
         self._last_ms = event.at_ms
         return tuple(self._commands)
 
-    def is_out(self, seat: int) -> bool:
-        """Tell whether a seat has fouled."""
-        return seat in self._out
-
-    @property
-    def open_requests(self) -> dict[int, Request]:
-        """The open requests by seat."""
-        return dict(self._time.requests)
-
     # --- offers
 
-    def _open(self, event: e.MatchOpened) -> None:
+    def _open(self, _event: e.MatchOpened) -> None:
+        self._offer()
+
+    def _offer(self) -> None:
+        """Offer the match to all who are in it; what they committed to before does not count."""
         self.phase = Phase.OFFERING
-        for seat in range(len(self.setup.names)):
-            self._time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, event.at_ms)
-            self._commands.append(c.OfferMatch(seat=seat, limit_ms=self.setup.time.start_ms, teams=self.teams))
+        self.nonces.forget()
+        for seat in self._present():
+            request = self._time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, self._now_ms)
+            self._commands.append(self._asked(seat, request))
 
     def _ready(self, event: e.ReadyReceived) -> None:
         if self._is_accepted(event):
-            if self.setup.nonces:
-                self.nonces[event.seat] = event.nonce
+            self.nonces.commitments[event.seat] = event.commitment
             self._advance()
+
+    # --- nonces
+
+    def _reveal(self) -> None:
+        """Have all commitments opened, now that none can be added; of a fixed deal, none is."""
+        self.phase = Phase.REVEALING
+        self.nonces.close(self._present())
+        for seat in self._present() if self.setup.nonces else ():
+            request = self._time.ask(seat, e.NonceReceived, 0, self.setup.time.per_move_ms, self._now_ms)
+            self._commands.append(self._asked(seat, request))
+        self._advance()
+
+    def _nonce(self, event: e.NonceReceived) -> None:
+        if not self._is_accepted(event):
+            return
+        if self.nonces.is_opened(event.seat, event.nonce):
+            self._advance()
+        else:
+            detail = "the nonce is not the one that the seat committed to"
+            self._foul(event, Cause.MALFORMED_MESSAGE, code="nonce", detail=detail, evidence=event.frame)
 
     # --- the start
 
@@ -117,7 +117,7 @@ class Match:
         seats = len(self.setup.names)
         self.state = self._restored
         if self.state is None:
-            key = chance.shuffle_key(self.seed, self.nonces)
+            key = chance.shuffle_key(self.seed, self.nonces.opened)
             self.state = self.game.new(self.options, seats, chance.Dealer(key))
         self.phase = Phase.STARTING
         self._queue = list(range(seats))
@@ -138,9 +138,6 @@ class Match:
             return
         self._commands.append(self._started(seat, *self._demand_ack(seat)))
 
-    def _started(self, seat: int, ack: int | None, limit_ms: float | None) -> c.StartSeat:
-        return c.StartSeat(seat=seat, view=self._view(seat), ack=ack, limit_ms=limit_ms)
-
     # --- turns
 
     def _next_turn(self) -> None:
@@ -153,21 +150,8 @@ class Match:
         self.turn += 1
         seat = self.game.to_move(self.state)
         goes_on = self.game.is_same_turn(self.state)
-        self._time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
-        self._commands.append(self._asked(seat))
-
-    def _asked(self, seat: int) -> c.AskMove:
-        return c.AskMove(
-            seat=seat,
-            turn=self.turn,
-            view=self._view(seat),
-            limit_ms=self._time.requests[seat].limit_ms,
-            bank_ms=self._time.bank_ms(seat),
-            goes_on=self.game.is_same_turn(self.state),
-        )
-
-    def _view(self, seat: int) -> Raw:
-        return Raw(msgspec.msgpack.encode(self.game.view(self.state, seat)))
+        request = self._time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
+        self._commands.append(self._asked(seat, request))
 
     def _move(self, event: e.MoveReceived) -> None:
         limit_ms = self._time.requests[event.seat].limit_ms
@@ -199,11 +183,6 @@ class Match:
         self._next_turn()
 
     # --- confirmations
-
-    def _demand_ack(self, seat: int) -> tuple[int, float]:
-        self._acks += 1
-        request = self._time.ask(seat, e.AckReceived, self._acks, self.setup.time.per_move_ms, self._now_ms)
-        return request.number, request.limit_ms
 
     def _ack(self, event: e.AckReceived) -> None:
         if not self._is_accepted(event):
@@ -242,9 +221,6 @@ class Match:
         self._tell_of_fouls()
         self._conclude()
         return True
-
-    def _final(self, void: str | None) -> c.Result:
-        return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
 
     # --- fouls
 
@@ -300,9 +276,9 @@ class Match:
 
     def _advance(self) -> None:
         """Go on after an answer or a foul of a seat that was waited for."""
-        if self.phase is Phase.OFFERING:
+        if self.phase in _GATHERING:
             if not self._time.requests:
-                self._deal()
+                self._reveal() if self.phase is Phase.OFFERING else self._deal()
         elif self.phase is Phase.STARTING:
             self._start_next()
         elif self.phase is Phase.ENDING:
@@ -321,9 +297,6 @@ class Match:
         self._commands += (told_of_foul(foul, seat, self.turn) for foul in self._to_drop for seat in present)
         self._to_drop.clear()
 
-    def _present(self) -> list[int]:
-        return [seat for seat in range(len(self.setup.names)) if seat not in self._out]
-
     def _conclude(self, void: str | None = None) -> None:
         """Close the match, whatever is open; void: the referee's own fault.
 
@@ -340,7 +313,13 @@ class Match:
     # --- a referee or a player that is back
 
     def _resume(self, event: e.MatchResumed) -> None:
-        """Take every seat back, and ask again what was open, with the time that was left."""
+        """Take every seat back, and ask again what was open, with the time that was left.
+
+        Before the deal all is offered anew: a program that was started again knows no nonce to open.
+        """
+        if self.phase in _GATHERING:
+            self._offer()
+            return
         for seat in self._present():
             self._time.restart(seat, self._last_ms, event.at_ms)
             self._take_back(seat)
@@ -357,27 +336,16 @@ class Match:
             view = None if self.state is None else self._view(seat)
             self._commands.append(c.ResumeSeat(seat=seat, turn=self.turn, view=view))
         if request is not None:
-            self._commands.append(self._again(seat, request))
-
-    def _again(self, seat: int, request: Request) -> c.Command:
-        """Return the command of an open request once more."""
-        number, limit_ms = request.number, request.limit_ms
-        if self.phase is Phase.OFFERING:
-            return c.OfferMatch(seat=seat, limit_ms=limit_ms, teams=self.teams)
-        if self.phase is Phase.PLAYING:
-            return self._asked(seat)
-        if self.phase is Phase.STARTING:
-            return self._started(seat, number, limit_ms)
-        if self.phase is Phase.TELLING:
-            return told_of_play(self.game.news(self.state), [seat], self.turn, seat, (number, limit_ms))[0]
-        return told_of_end(self._final(None), seat, number, limit_ms)
+            self._commands.append(self._asked(seat, request))
 
 
+_GATHERING = (Phase.OFFERING, Phase.REVEALING)
 _IN_PLAY = (Phase.STARTING, Phase.PLAYING, Phase.TELLING)
-_RUNNING = (Phase.OFFERING, Phase.STARTING, Phase.PLAYING, Phase.TELLING, Phase.ENDING)
+_RUNNING = (*_GATHERING, *_IN_PLAY, Phase.ENDING)
 _ROWS: tuple[tuple[tuple[Phase, ...], type[e.Event], Callable[[Match, Any], None]], ...] = (
     ((Phase.NEW,), e.MatchOpened, Match._open),
     ((Phase.OFFERING,), e.ReadyReceived, Match._ready),
+    ((Phase.REVEALING,), e.NonceReceived, Match._nonce),
     ((Phase.PLAYING,), e.MoveReceived, Match._move),
     ((Phase.STARTING, Phase.TELLING, Phase.ENDING), e.AckReceived, Match._ack),
     (_RUNNING, e.DeadlinePassed, Match._deadline),

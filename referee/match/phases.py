@@ -25,6 +25,8 @@ class Phase(StrEnum):
     NEW = "new"
     OFFERING = "offering"
     """Every seat's `ready`."""
+    REVEALING = "revealing"
+    """The nonces of all who committed to one."""
     STARTING = "starting"
     """One seat's `ack` of its start."""
     PLAYING = "playing"
@@ -44,7 +46,7 @@ class Request(Struct, frozen=True):
 
     answer: type[e.Answer]
     number: int
-    """Number of the turn or of the ack; 0 for an offer."""
+    """Number of the turn or of the ack; 0 for an offer and for a nonce."""
     limit_ms: float
     asked_ms: float
     """Instant of the event that led to it; it was sent then or later."""

@@ -112,4 +112,4 @@ def _facts(folded: FoldedRecord) -> Iterator[tuple[str, str]]:
     yield "Verdicts", "hold: every command and the result follow from the events, folded again for this page"
     yield "Commitment", setup.commitment
     yield "Seed", f"{match.seed.hex()} ({fixed}; it fits the commitment)"
-    yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces) if setup.nonces else "not used"
+    yield "Nonces", ", ".join(nonce or "none" for nonce in match.nonces.opened) if setup.nonces else "not used"

@@ -17,17 +17,17 @@ from .schema import PlainLine
 
 PREFIX_BYTES = 4
 _SAID = (
-    *("offer-match", "start-seat", "resume-seat", "ask-move"),
+    *("offer-match", "ask-nonce", "start-seat", "resume-seat", "ask-move"),
     *("extend-limit", "tell-seat", "expel-seat", "end-seat"),
 )
-_ANSWER_OF = {"offer-match": "a ready", "ask-move": "a move"}
+_ANSWER_OF = {"offer-match": "a ready", "ask-nonce": "the nonce", "ask-move": "a move"}
 """By the command that asks; every other one that has a limit asks for an ack."""
 UNGREETED = "in place of its hello"
 """How the detail of a foul begins that was committed before the player was welcomed."""
 _OVERSIZE = "oversize"
 _NO_JSON = (_OVERSIZE, "not-msgpack")
 """Codes of fouls whose bytes may be JSON, and must not."""
-_ANSWERS = ("ready-received", "move-received", "ack-received")
+_ANSWERS = ("ready-received", "nonce-received", "move-received", "ack-received")
 
 
 class Said(Struct, kw_only=True):

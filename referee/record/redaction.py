@@ -27,6 +27,7 @@ HEADER_HIDES = ("seed", "programs", "folder")
 
 _OF_EVENTS = {
     "ready-received": ("frame",),
+    "nonce-received": ("frame",),
     "move-received": ("frame", "move"),
     "ack-received": ("frame",),
     "deadline-passed": ("pending",),

@@ -55,7 +55,7 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
     writer = RecordWriter(path, sealer, after=record.chain)
     if match.phase is Phase.OVER and match.result is not None:
         if record.result is None:
-            writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces)
+            writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
         else:
             writer.write_seal()
     header = record.header

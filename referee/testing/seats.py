@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from protocol.fairness import nonce_commitment
+
 from ..games.base import Game
 from ..match import commands as c
 from ..match import events as e
@@ -18,7 +20,7 @@ Choose = Callable[[Any], Any]
 
 
 class ScriptedSeat:
-    """A player without a network: says ready, confirms, and answers every turn.
+    """A player without a network: says ready, opens its nonce, confirms, and answers every turn.
 
     Subclasses misbehave by returning another event from `answer`, or None to stay silent.
 
@@ -26,12 +28,14 @@ class ScriptedSeat:
         choose: from a plain view to a plain move.
         takes_ms: how long each answer takes.
         nonce: 16 bytes in hex.
+        match: the match's name, on which the commitment to the nonce depends; whoever drives the seat may set it later.
     """
 
-    def __init__(self, choose: Choose, *, takes_ms: float = 1.0, nonce: str = "00" * 16) -> None:
+    def __init__(self, choose: Choose, *, takes_ms: float = 1.0, nonce: str = "00" * 16, match: str = "") -> None:
         self.choose = choose
         self.takes_ms = takes_ms
         self.nonce = nonce
+        self.match = match
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
         """Answer a command.
@@ -48,7 +52,10 @@ class ScriptedSeat:
         instants: Any = {"at_ms": at_ms, "sent_ms": sent_ms, "first_byte_ms": at_ms, "lag_ms": 0.0}
         match command:
             case c.OfferMatch():
-                return e.ReadyReceived(seat=seat, nonce=self.nonce, **instants)
+                commitment = nonce_commitment(self.match, seat, self.nonce)
+                return e.ReadyReceived(seat=seat, commitment=commitment, **instants)
+            case c.AskNonce():
+                return e.NonceReceived(seat=seat, nonce=self.nonce, **instants)
             case c.AskMove():
                 move = self.choose(msgspec.msgpack.decode(command.view))
                 return e.MoveReceived(seat=seat, turn=command.turn, move=move, **instants)

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* getrandom */
 #include "wire.h"
+#include "sha256.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -125,15 +126,30 @@ static void say_hello(int connection) {
     free(out.bytes);
 }
 
-static void say_ready(int connection, const struct value *offer) {
-    unsigned char random[16]; /* it enters the shuffle: nobody, the referee included, may foresee it */
-    char nonce[33];
+static const char *said(const struct value *message, const char *key) {
+    const struct value *found = get(message, key);
+    return found->kind == TEXT ? found->text : "";
+}
+
+static void say_ready(int connection, const struct value *offer, char nonce[33]) {
+    unsigned char random[16]; /* the nonce enters the shuffle: nobody, the referee included, may foresee it */
+    char text[200], commitment[65];
     struct buffer out = {0};
     if (getrandom(random, sizeof random, 0) != sizeof random)
         fail("getrandom", strerror(errno));
     for (size_t i = 0; i < sizeof random; i++)
         sprintf(nonce + 2 * i, "%02x", random[i]);
+    snprintf(text, sizeof text, "nonce:%s:%lld:%s", said(offer, "match"), (long long)get(offer, "seat")->number, nonce);
+    sha256_hex(text, commitment);
     begin(&out, 3, "ready", offer);
+    put_pair(&out, "commitment", commitment);
+    send_message(connection, &out);
+    free(out.bytes);
+}
+
+static void say_nonce(int connection, const struct value *reveal, const char *nonce) {
+    struct buffer out = {0};
+    begin(&out, 3, "nonce", reveal);
     put_pair(&out, "nonce", nonce);
     send_message(connection, &out);
     free(out.bytes);
@@ -150,20 +166,18 @@ static void say_move(int connection, const struct value *turn, const char *game,
     free(out.bytes);
 }
 
-static const char *said(const struct value *message, const char *key) {
-    const struct value *found = get(message, key);
-    return found->kind == TEXT ? found->text : "";
-}
-
 /* Answers a message. "told", "end" and "paused" may be read, and need no answer of their own. */
-static void answer(int connection, const struct value *message, char game[32], chooser *choose) {
+static void answer(int connection, const struct value *message, char game[32], char nonce[33],
+                   chooser *choose) {
     const char *type = said(message, "type");
     if (strcmp(type, "refused") == 0)
         fail("the referee refuses this player", said(message, "reason"));
     if (get(message, "game")->kind == TEXT) /* of an offer, and of resumed */
         snprintf(game, 32, "%s", said(message, "game"));
     if (strcmp(type, "offer") == 0)
-        say_ready(connection, message);
+        say_ready(connection, message, nonce);
+    if (strcmp(type, "reveal") == 0) /* all have committed to theirs */
+        say_nonce(connection, message, nonce);
     if (strcmp(type, "turn") == 0)
         say_move(connection, message, game, choose);
     if (strcmp(type, "expelled") == 0)
@@ -181,7 +195,7 @@ static void answer(int connection, const struct value *message, char game[32], c
 void play(chooser *choose) {
     int connection = connect_to(getenv("REFEREE_ADDRESS"));
     unsigned char prefix[4];
-    char game[32] = "";
+    char game[32] = "", nonce[33] = "";
     signal(SIGPIPE, SIG_IGN); /* to write to a referee that has closed is no reason to die */
     say_hello(connection);
     while (receive(connection, prefix, sizeof prefix)) {
@@ -195,7 +209,7 @@ void play(chooser *choose) {
         const char *wrong = read_body(body, size, &message);
         if (wrong != NULL)
             fail("a frame", wrong);
-        answer(connection, &message, game, choose);
+        answer(connection, &message, game, nonce, choose);
         release(&message);
         free(body);
     }

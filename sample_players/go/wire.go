@@ -6,6 +6,7 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -231,7 +232,7 @@ func play(choose func(game string, view Map) Map) error {
 	}
 	// What can't be sent is not missed: the referee has closed, and its last words are still to be read.
 	connection.Write(frame(hello))
-	for game := ""; ; {
+	for game, nonce := "", ""; ; {
 		message, err := readFrame(connection)
 		var gone *net.OpError
 		if err == io.EOF || errors.As(err, &gone) {
@@ -246,22 +247,33 @@ func play(choose func(game string, view Map) Map) error {
 		if name, isText := message["game"].(string); isText { // of an offer, and of resumed
 			game = name
 		}
-		for _, answer := range answers(message, game, choose) {
+		if message["type"] == "offer" {
+			nonce = newNonce()
+		}
+		for _, answer := range answers(message, game, nonce, choose) {
 			connection.Write(frame(answer))
 		}
 	}
 }
 
+// newNonce returns what enters the shuffle: nobody, the referee included, may foresee it.
+func newNonce() string {
+	nonce := make([]byte, 16)
+	if _, err := rand.Read(nonce); err != nil {
+		panic(err)
+	}
+	return hex.EncodeToString(nonce)
+}
+
 // answers returns what is to be sent in answer to a message.
-func answers(message Map, game string, choose func(game string, view Map) Map) (found []Map) {
+func answers(message Map, game, nonce string, choose func(game string, view Map) Map) (found []Map) {
 	match := message["match"]
 	switch message["type"] {
 	case "offer":
-		nonce := make([]byte, 16) // it enters the shuffle: nobody, the referee included, may foresee it
-		if _, err := rand.Read(nonce); err != nil {
-			panic(err)
-		}
-		found = append(found, Map{"type": "ready", "match": match, "nonce": hex.EncodeToString(nonce)})
+		hash := sha256.Sum256([]byte(fmt.Sprintf("nonce:%v:%v:%s", match, message["seat"], nonce)))
+		found = append(found, Map{"type": "ready", "match": match, "commitment": hex.EncodeToString(hash[:])})
+	case "reveal": // all have committed to theirs
+		found = append(found, Map{"type": "nonce", "match": match, "nonce": nonce})
 	case "turn":
 		move := choose(game, message["view"].(Map))
 		found = append(found, Map{"type": "move", "match": match, "turn": message["turn"], "move": move})

@@ -9,6 +9,9 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -79,12 +82,16 @@ final class Wire {
             String name = System.getenv().getOrDefault("REFEREE_NAME", "player");
             send(channel, message("type", "hello", "version", 1, "name", name, "token", System.getenv("REFEREE_TOKEN")));
             String game = "";
+            String nonce = "";
             while (true) {
                 Map<String, Object> message = readFrame(in);
                 if (message.get("game") instanceof String offered) { // of an offer, and of resumed
                     game = offered;
                 }
-                for (Map<String, Object> answer : answers(message, game, chooser)) {
+                if ("offer".equals(message.get("type"))) {
+                    nonce = newNonce();
+                }
+                for (Map<String, Object> answer : answers(message, game, nonce, chooser)) {
                     send(channel, answer);
                 }
             }
@@ -112,18 +119,36 @@ final class Wire {
         }
     }
 
+    /** Returns what enters the shuffle: nobody, the referee included, may foresee it. */
+    private static String newNonce() {
+        byte[] nonce = new byte[16];
+        new SecureRandom().nextBytes(nonce);
+        return HexFormat.of().formatHex(nonce);
+    }
+
+    private static String sha256(String text) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.US_ASCII));
+            return HexFormat.of().formatHex(hash);
+        } catch (NoSuchAlgorithmException impossible) { // every Java has it
+            throw new IllegalStateException(impossible);
+        }
+    }
+
     /** Returns what is to be sent in answer to a message. */
-    private static List<Map<String, Object>> answers(Map<String, Object> message, String game, Chooser chooser)
-            throws RefusedException {
+    private static List<Map<String, Object>> answers(
+            Map<String, Object> message, String game, String nonce, Chooser chooser) throws RefusedException {
         List<Map<String, Object>> found = new ArrayList<>();
         Object match = message.get("match");
         switch (String.valueOf(message.get("type"))) {
             case "refused":
                 throw new RefusedException("the referee refuses this player: " + message.get("reason"));
             case "offer":
-                byte[] nonce = new byte[16]; // it enters the shuffle: nobody, the referee included, may foresee it
-                new SecureRandom().nextBytes(nonce);
-                found.add(message("type", "ready", "match", match, "nonce", HexFormat.of().formatHex(nonce)));
+                String commitment = sha256("nonce:" + match + ":" + message.get("seat") + ":" + nonce);
+                found.add(message("type", "ready", "match", match, "commitment", commitment));
+                break;
+            case "reveal": // all have committed to theirs
+                found.add(message("type", "nonce", "match", match, "nonce", nonce));
                 break;
             case "turn":
                 Map<String, Object> move = chooser.choose(game, View.map(message.get("view")));

@@ -1,13 +1,13 @@
 // Checks the referee's chance without any code of the referee's; shuffle.js, next to this file, does the work.
 //   node check_shuffle.js vectors.json     redoes every vector of chance in protocol/vectors.json
-//   node check_shuffle.js RECORD.jsonl     checks the commitment of a finished match, and prints its deal,
-//                                          of Quad-Ominos that of the first round
+//   node check_shuffle.js RECORD.jsonl     checks the commitments of a finished match, the referee's and the players',
+//                                          and prints its deal, of Quad-Ominos that of the first round
 // Exit status: 0 all holds, 1 something does not, 2 used wrongly or not readable.
 "use strict";
 const { readFileSync } = require("node:fs");
 const { isDeepStrictEqual } = require("node:util");
 const {
-  sha256, commitment, derive, shuffleKey, laterKey, wordsOf, below, shuffled, DECKS, deal, dealHands,
+  sha256, commitment, nonceCommitment, derive, shuffleKey, laterKey, wordsOf, below, shuffled, DECKS, deal, dealHands,
 } = require("./shuffle.js");
 
 const digest = (tiles) => sha256(tiles.join(" ")).toString("hex");
@@ -17,6 +17,9 @@ const REDO = { // section of the vectors -> a vector made again from its inputs
   seeds: ({ number }) => ({ number, seed: sha256(String(number)).toString("hex") }),
   derived: ({ seed, purpose }) => ({ seed, purpose, derived: derive(seed, purpose) }),
   seatings: ({ seed, names }) => ({ seed, names, seats: shuffled(Buffer.from(derive(seed, "seating"), "hex"), names) }),
+  commitments({ match, seat, nonce }) {
+    return { match, seat, nonce, commitment: nonceCommitment(match, seat, nonce) };
+  },
   decks: ({ game }) => ({ game, tiles: DECKS[game].length, sha256: digest(DECKS[game]) }),
   deals({ name, seed, nonces, below: draws, shuffled: lists }) {
     const key = shuffleKey(seed, nonces);
@@ -56,6 +59,17 @@ function openSeed({ seed, open }) { // the line has a hash of it, and behind it 
   return { seed: value, isTrue: sha256(salt, JSON.stringify(value)).toString("hex") === seed.veiled };
 }
 
+// Tells whether every nonce that counts is the one that its seat committed to last.
+function areOpened({ match }, { nonces }, lines) {
+  const committed = {};
+  lines.filter(({ event }) => event?.event === "ready-received")
+    .forEach(({ event }) => { committed[event.seat] = event.commitment; });
+  const wrong = nonces.flatMap((nonce, seat) =>
+    (nonce === null || nonceCommitment(match, seat, nonce) === committed[seat] ? [] : [seat]));
+  wrong.forEach((seat) => console.log(`the nonce of seat ${seat} IS NOT THE ONE that it committed to`));
+  return wrong.length === 0;
+}
+
 function checkRecord(lines) {
   const setup = lines.find((line) => line.kind === "header")?.setup;
   const result = lines.find((line) => line.kind === "result"); // the line before the seal
@@ -66,6 +80,7 @@ function checkRecord(lines) {
   const isKept = commitment(seed) === setup.commitment && result.nonces.length === seats;
   if (!isTrue) console.log(`the seed IS NOT THE ONE that the line's hash stands for: ${result.seed.veiled}`);
   console.log(`the commitment ${isKept ? "was kept" : "WAS BROKEN"}: ${setup.commitment}`);
+  const isOpened = areOpened(setup, result, lines);
   if (!DECKS[game] || position) {
     console.log("nothing to deal: a game without chance, one that is not known here, or a given position");
   } else {
@@ -74,7 +89,7 @@ function checkRecord(lines) {
     hands.forEach((hand, seat) => console.log(`seat ${seat} ${names[seat]}: ${hand.join(" ")}`));
     if (table) console.log(`table: ${table}`);
   }
-  return isTrue && isKept;
+  return isTrue && isKept && isOpened;
 }
 
 try {

@@ -11,6 +11,7 @@ function bytes(hex) {
   return Buffer.from(hex, "hex");
 }
 const commitment = (seed) => sha256(bytes(seed)).toString("hex");
+const nonceCommitment = (match, seat, nonce) => sha256(`nonce:${match}:${seat}:${nonce}`).toString("hex");
 const derive = (seed, purpose) => sha256(bytes(seed), purpose).toString("hex");
 const shuffleKey = (seed, nonces) => sha256(bytes(seed), nonces.map((nonce) => ":" + (nonce ?? "")).join(""));
 
@@ -67,5 +68,5 @@ function dealHands(game, key, seats) { // of another game than Q: hand after han
 }
 
 module.exports = {
-  sha256, commitment, derive, shuffleKey, laterKey, wordsOf, below, shuffled, DECKS, deal, dealHands,
+  sha256, commitment, nonceCommitment, derive, shuffleKey, laterKey, wordsOf, below, shuffled, DECKS, deal, dealHands,
 };

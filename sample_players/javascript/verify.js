@@ -5,7 +5,7 @@ const { createPublicKey, verify } = require("node:crypto");
 const { readFileSync, readdirSync, statSync } = require("node:fs");
 const { join } = require("node:path");
 const { parseArgs } = require("node:util");
-const { commitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
+const { commitment, nonceCommitment, derive, shuffleKey, shuffled } = require("./shuffle.js");
 const { Finding, attempt, hiddenPlaces, readChain } = require("./verify_lines.js");
 const { Tiles } = require("./verify_q.js");
 const { TimeBook } = require("./verify_time.js");
@@ -109,16 +109,25 @@ function checkTime(lines, setup, steps) {
   if (result) book.close(result.n + 1, result.result);
 }
 
-function noncesOf(setup, steps) { // those that were given in time, since the match was last offered
+function noncesOf(setup, steps) { // those that were opened since the match was last offered
   let nonces = setup.names.map(() => null);
-  let [isDealt, isCommitted] = [false, false];
-  for (const { event, commands } of steps) {
-    const counts = setup.nonces && event.nonce !== undefined && !commands.some(({ foul }) => foul);
-    if (event.event === "match-resumed" && isCommitted && !isDealt) nonces = nonces.map(() => null);
-    if (counts) nonces[event.seat] = event.nonce;
-    isCommitted ||= event.commitment !== undefined;
-    isDealt ||= commands.some(({ command }) => command === "start-seat");
-  }
+  let committed = {};
+  steps.forEach(({ event, commands }, i) => {
+    const { seat } = event;
+    const foul = commands.find((each) => each.foul)?.foul;
+    if (event.event === "match-resumed" && commands.some(({ command }) => command === "offer-match")) {
+      nonces = nonces.map(() => null);
+      committed = {};
+    }
+    if (event.event === "ready-received") committed[seat] = event.commitment;
+    if (event.event !== "nonce-received") return;
+    const isOpened = nonceCommitment(setup.match, seat, event.nonce) === committed[seat];
+    if (isOpened !== !foul && (!foul || foul.code === "nonce")) {
+      const verdict = foul ? "expelled though its nonce is the one" : "believed though its nonce is not the one";
+      throw new Finding(i + 2, `seat ${seat} was ${verdict} that it committed to`);
+    }
+    nonces[seat] = foul ? null : event.nonce;
+  });
   return nonces;
 }
 

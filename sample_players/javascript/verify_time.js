@@ -145,7 +145,7 @@ class TimeBook {
     } else if (event.event === "seat-returned") {
       this.demand(old !== undefined, `seat ${seat} is asked at its return, but no request was open`);
       [due, extensions] = this.afterReturn(event, old);
-    } else if (event.event === "match-resumed" && !(command.command === "offer-match" && limit === due)) {
+    } else if (event.event === "match-resumed" && command.command !== "offer-match") {
       this.demand(old !== undefined, `seat ${seat} is asked when the match is resumed, but no request was open`);
       due = Math.max(old.limit - (this.lastAt - old.openedAt), Math.min(old.limit, LEAST_AFTER_A_DEATH_MS));
       extensions = old.extensions;

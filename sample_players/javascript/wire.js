@@ -1,7 +1,7 @@
 // The wire: how bytes become messages and messages become bytes, and what is answered to which message.
 // Knows protocol/SPEC.md; knows no game. You need not change anything here.
 "use strict";
-const { randomBytes } = require("node:crypto");
+const { createHash, randomBytes } = require("node:crypto");
 const { connect } = require("node:net");
 
 const MAX_FRAME_BYTES = 4 * 1024 * 1024; // SPEC.md, "Limits": the longest body from the referee
@@ -134,8 +134,12 @@ function answers(message, state, choose) {
   const found = [];
   if (type === "refused") throw new Error(`the referee refuses this player: ${message.reason} (${message.code})`);
   if (type === "offer" || type === "resumed") state.game = message.game;
-  // The nonce enters the shuffle: it must be one that nobody, the referee included, can foresee.
-  if (type === "offer") found.push({ type: "ready", match, nonce: randomBytes(16).toString("hex") });
+  if (type === "offer") {
+    state.nonce = randomBytes(16).toString("hex"); // nobody, the referee included, may foresee it
+    const commitment = createHash("sha256").update(`nonce:${match}:${message.seat}:${state.nonce}`).digest("hex");
+    found.push({ type: "ready", match, commitment });
+  }
+  if (type === "reveal") found.push({ type: "nonce", match, nonce: state.nonce }); // all have committed to theirs
   if (type === "turn") found.push({ type: "move", match, turn: message.turn, move: choose(state.game, message.view) });
   if (type === "expelled") console.error(`expelled: ${message.foul} ${message.rule ?? ""} ${message.detail}`);
   if (Number.isInteger(message.ack)) found.push({ type: "ack", match, ack: message.ack });
@@ -152,7 +156,7 @@ function whereTo(address) {
 // Connects, plays every match that is offered, and ends when the referee closes the connection.
 function play(choose) {
   const { REFEREE_ADDRESS: address = "", REFEREE_NAME: name, REFEREE_TOKEN: token } = process.env;
-  const state = { game: "" };
+  const state = { game: "", nonce: "" };
   let unread = Buffer.alloc(0);
   let isConnected = false;
   const socket = connect(whereTo(address));

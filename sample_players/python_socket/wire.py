@@ -10,6 +10,7 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from typing import Any
 
 Choose = Callable[[str, Any], Any]
@@ -177,10 +178,12 @@ def play(choose: Choose) -> None:
     token = os.environ.get("REFEREE_TOKEN") or None
     with connection, connection.makefile("rb") as incoming, suppress(ConnectionResetError):  # the match's end, too
         send(connection, {"type": "hello", "version": 1, "name": name, "token": token})
-        game = ""
+        game = nonce = ""
         while (message := read_frame(incoming.read)) is not None:
             game = message.get("game", game)
-            for answer in answers(message, game, choose):
+            if message["type"] == "offer":  # it enters the shuffle: nobody, the referee included, may foresee it
+                nonce = secrets.token_hex(16)
+            for answer in answers(message, game, nonce, choose):
                 send(connection, answer)
 
 
@@ -190,7 +193,7 @@ def send(connection: socket.socket, message: dict[str, Any]) -> None:
         connection.sendall(frame(message))
 
 
-def answers(message: dict[str, Any], game: str, choose: Choose) -> list[dict[str, Any]]:
+def answers(message: dict[str, Any], game: str, nonce: str, choose: Choose) -> list[dict[str, Any]]:
     """Return what is to be sent in answer to a message.
 
     Raises:
@@ -201,8 +204,11 @@ def answers(message: dict[str, Any], game: str, choose: Choose) -> list[dict[str
     match message["type"]:
         case "refused":
             raise WireError(f"the referee refuses this player: {message['reason']} ({message['code']})")
-        case "offer":  # the nonce enters the shuffle: nobody, the referee included, may foresee it
-            found.append({"type": "ready", **match, "nonce": secrets.token_hex(16)})
+        case "offer":  # the nonce itself is told when all have committed to theirs
+            text = f"nonce:{message['match']}:{message['seat']}:{nonce}"
+            found.append({"type": "ready", **match, "commitment": sha256(text.encode()).hexdigest()})
+        case "reveal":
+            found.append({"type": "nonce", **match, "nonce": nonce})
         case "turn":
             found.append({"type": "move", **match, "turn": message["turn"], "move": choose(game, message["view"])})
         case "expelled":

@@ -53,7 +53,7 @@ def write_record(path: Path, number: int, sealer: Sealer) -> int:
     for event, commands in drive(match, [ScriptedSeat(make_dag(), takes_ms=ANSWER_MS) for _ in names]):
         writer.write_step(event, commands)
     assert match.result is not None
-    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces)
+    writer.write_result(match.result, seed=seed.hex(), nonces=match.nonces.opened)
     return match.turn
 
 

@@ -86,7 +86,7 @@ class Player:
             said: dict[str, Any] = msgspec.msgpack.decode(body)
             if said["type"] == "offer":
                 self.is_known = True
-                due_s = self._think(Ready(match=said["match"], nonce="00" * 16), looked_s, self.is_late_to_start)
+                due_s = self._think(Ready(match=said["match"], commitment="0" * 64), looked_s, self.is_late_to_start)
             elif said["type"] == "turn":
                 move = {"count": said["view"]["said"] + 1}
                 answer = Move(match=said["match"], turn=said["turn"], move=move)

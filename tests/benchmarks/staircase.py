@@ -67,6 +67,6 @@ def referee_frames(match: str) -> list[bytes]:
 def events() -> list[e.Event]:
     """Return the events of a whole match."""
     instants: Any = {"sent_ms": 0.0, "first_byte_ms": 0.0, "lag_ms": 0.0, "at_ms": 0.0}
-    happened: list[e.Event] = [e.MatchOpened(at_ms=0.0), e.ReadyReceived(seat=0, nonce="00" * 16, **instants)]
+    happened: list[e.Event] = [e.MatchOpened(at_ms=0.0), e.ReadyReceived(seat=0, commitment="", **instants)]
     happened += [e.MoveReceived(seat=0, turn=turn, move=move(turn), **instants) for turn in range(1, TURNS + 1)]
     return happened

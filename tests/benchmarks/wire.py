@@ -35,7 +35,7 @@ from referee.record.writer import RecordWriter
 from . import staircase
 
 _HELLO = staircase.frame(Hello(version=PROTOCOL_VERSION, name=staircase.NAME))
-_READY = staircase.frame(Ready(match="bench", nonce="00" * 16))
+_READY = staircase.frame(Ready(match="bench", commitment="0" * 64))
 _MOVES = staircase.move_frames("bench")
 
 

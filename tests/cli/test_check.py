@@ -52,6 +52,10 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("eager", "waits", "it spoke before it was welcomed", ()),
     ("no-ready", "ready", "nothing came within 2 s", IMPATIENT),
     ("ready-match", "ready", "match 'another'", ()),
+    ("raw-nonce", "commitment", "commitment is '", ()),
+    ("no-nonce", "reveal", "nothing came within 0.4 s", SHORT),
+    ("no-seat", "opens", "its ready had the commitment", ()),
+    ("other-nonce", "opens", "its ready had the commitment", ()),
     ("short-nonce", "nonce", "nonce is '00ff'", ()),
     ("fixed-nonce", "new-nonce", "two matches got the same nonce", ()),
     ("talks", "quiet", "it spoke after `start`, before its turn", ()),
@@ -145,11 +149,11 @@ def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytes
     steps = (word for step in ("ack-start", "ack-told", "ack-end") for word in ("--only", step))
     done = CliRunner().invoke(main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, *steps])
     told = " ".join(done.stdout.split())
-    assert (told.count("what happened"), told.count("failed "), told.count("(for the cause of step 50)")) == (1, 3, 2)
+    assert (told.count("what happened"), told.count("failed "), told.count("(for the cause of step 53)")) == (1, 3, 2)
     assert "The failures have 1 cause." in told
     assert "the referee sent" not in told
     sent = CliRunner().invoke(
-        main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "50", "--sent"]
+        main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "53", "--sent"]
     )
     assert "the referee sent" in " ".join(sent.stdout.split())
 
@@ -159,8 +163,8 @@ def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     given = ("--game", "q", "--time", "0.4", "--logs", "my logs", "--sandbox", "off")
     done = CliRunner().invoke(main, ["check", command("no-ack"), *given, "--only", "ack-start", "--only", "ack-end"])
-    _, _, again = done.stdout.partition("To try step 50 again:  ")
-    assert shlex.split(again) == ["referee", "check", command("no-ack"), *given, "--only", "50"]
+    _, _, again = done.stdout.partition("To try step 53 again:  ")
+    assert shlex.split(again) == ["referee", "check", command("no-ack"), *given, "--only", "53"]
 
 
 def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

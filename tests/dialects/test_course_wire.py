@@ -9,8 +9,9 @@ import pytest
 from twisted.internet.task import Clock
 
 from protocol import Code, LocalProtocolError, RemoteProtocolError
+from protocol.fairness import nonce_commitment
 from protocol.limits import MAX_EVIDENCE_BYTES, MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
-from protocol.messages import Hello, Ready, Start, Welcome
+from protocol.messages import Hello, Nonce, Ready, Reveal, Start, Welcome
 from referee.dialects.cs4500 import forms
 from referee.dialects.cs4500.conversation import NO_NONCE, CourseConversation
 from referee.dialects.cs4500.json_stream import JsonCode
@@ -111,7 +112,9 @@ def test_a_match_without_confirmations_is_not_played(open_match: OpenMatch) -> N
     assert conversation.next_event() == Hello(version=PROTOCOL_VERSION, name="p0")
     said = [conversation.send(message) for message in (Welcome(version=PROTOCOL_VERSION, referee="x"), offer)]
     assert said == [b"", b""]
-    assert conversation.next_event() == Ready(match="m1", nonce=NO_NONCE)
+    assert conversation.next_event() == Ready(match="m1", commitment=nonce_commitment("m1", 0, NO_NONCE))
+    assert conversation.send(Reveal(match="m1", commitments=[None, None])) == b""
+    assert conversation.next_event() == Nonce(match="m1", nonce=NO_NONCE)
     with pytest.raises(LocalProtocolError, match="confirms every call"):
         conversation.send(Start(match="m1", view=VIEW))
     setup = ["setup", [forms.jpub(VIEW, 0, "p0"), []]]

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from protocol.fairness import nonce_commitment
 from referee import chance
 from referee.games.base import Game
 from referee.games.q.forms import View
@@ -20,6 +21,7 @@ SEED = chance.seed_from_number(7)
 LIMIT = 1000.0
 START = 5000.0
 NONCE = "0f" * 16
+COMMITMENTS = [nonce_commitment("m", seat, NONCE) for seat in range(4)]
 R, G, B, Y = "red-star", "green-star", "blue-star", "yellow-star"
 RC = "red-clover"
 ALIEN = "purple-diamond"
@@ -45,6 +47,7 @@ def setup_of(seats: int, **fields: Any) -> MatchSetup:
         "match": "m",
         "game": "q",
         "names": tuple("abcd"[:seats]),
+        "nonces": False,
         "commitment": chance.commitment(SEED),
     }
     return MatchSetup(**{**given, **grouped(fields, per_move_ms=LIMIT, start_ms=START)})
@@ -63,10 +66,20 @@ def opened(at: float = 0.0) -> e.MatchOpened:
 
 
 def ready(
-    seat: int, at: float = 1.0, *, sent: float = 0.0, lag: float = 0.0, nonce: str = NONCE, **more: Any
+    seat: int, at: float = 1.0, *, sent: float = 0.0, lag: float = 0.0, commitment: str = "", **more: Any
 ) -> e.ReadyReceived:
-    """Return the answer to an offer."""
-    return e.ReadyReceived(seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, nonce=nonce, **more)
+    """Return the answer to an offer, with a commitment to NONCE if no other is given."""
+    committed = commitment or COMMITMENTS[seat]
+    return e.ReadyReceived(
+        seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, commitment=committed, **more
+    )
+
+
+def revealed(
+    seat: int, at: float = 2.0, *, sent: float = 1.0, lag: float = 0.0, nonce: str = NONCE, **more: Any
+) -> e.NonceReceived:
+    """Return the answer to the request to open a commitment."""
+    return e.NonceReceived(seat=seat, at_ms=at, sent_ms=sent, first_byte_ms=at, lag_ms=lag, nonce=nonce, **more)
 
 
 def moved(

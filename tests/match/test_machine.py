@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocol.fairness import nonce_commitment
 from referee import chance
 from referee.games.base import BadSetup, News, Outcome
 from referee.games.q.forms import Move, State, View
@@ -45,6 +46,7 @@ from .folding import (
     position,
     ready,
     result_of,
+    revealed,
     setup_of,
     shown,
     snapshot,
@@ -165,11 +167,14 @@ def test_the_end_goes_to_winners_first() -> None:
 
 def test_nonces_enter_the_deal() -> None:
     """A new deal follows from the seed and the nonces by seat; without nonces from the seed alone."""
-    for nonces, kept in ((True, ["aa" * 16, "bb" * 16]), (False, [None, None])):
+    own = ["aa" * 16, "bb" * 16]
+    rows: tuple[tuple[bool, list[str | None]], ...] = ((True, [*own]), (False, [None, None]))
+    for nonces, kept in rows:
         match = Match(QGame(), setup_of(2, nonces=nonces), SEED)
-        fold(match, opened(), ready(1, nonce="bb" * 16), ready(0, nonce="aa" * 16))
+        fold(match, opened(), *(ready(seat, commitment=nonce_commitment("m", seat, own[seat])) for seat in (1, 0)))
+        fold(match, *(revealed(seat, nonce=own[seat]) for seat in (1, 0) if nonces))
         key = chance.shuffle_key(SEED, kept)
-        assert match.nonces == kept
+        assert match.nonces.opened == kept
         assert match.state == match.game.new(match.options, 2, chance.Dealer(key))
 
 
@@ -177,7 +182,7 @@ def test_nonces_enter_the_deal() -> None:
 @given(seed=st.integers(0, 2**32), acknowledge=st.booleans(), seats=st.integers(2, 4))
 def test_the_same_events_give_the_same_commands(seed: int, acknowledge: bool, seats: int) -> None:  # noqa: FBT001
     """A match driven at random and folded again from its events is the same, command by command."""
-    setup = setup_of(seats, acknowledge=acknowledge)
+    setup = setup_of(seats, acknowledge=acknowledge, nonces=True)
     match, source = Match(QGame(), setup, SEED), Random(seed)
     players = [ScriptedSeat(random_chooser(match.game, source, match), takes_ms=seat + 0.5) for seat in range(seats)]
     steps = list(islice(drive(match, players), 80))

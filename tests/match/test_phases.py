@@ -28,6 +28,7 @@ from .folding import (
     playing,
     ready,
     resumed,
+    revealed,
     snapshot,
 )
 
@@ -42,16 +43,17 @@ def matches_in_every_phase() -> dict[Phase, Match]:
     found = {Phase.NEW: new_match(*HANDS)}
     events: tuple[tuple[Phase, tuple[e.Event, ...]], ...] = (
         (Phase.OFFERING, (opened(),)),
-        (Phase.STARTING, (ready(0), ready(1))),
-        (Phase.PLAYING, (acked(0, 1, 2.0), acked(1, 2, 3.0))),
-        (Phase.TELLING, (moved(0, 1, FIRST, 4.0),)),
-        (Phase.ENDING, (acked(0, 3, 5.0), moved(1, 2, SECOND, 6.0), acked(1, 4, 7.0))),
-        (Phase.OVER, (acked(0, 5, 8.0),)),
+        (Phase.REVEALING, (ready(0), ready(1))),
+        (Phase.STARTING, (revealed(0), revealed(1))),
+        (Phase.PLAYING, (acked(0, 1, 3.0), acked(1, 2, 4.0))),
+        (Phase.TELLING, (moved(0, 1, FIRST, 5.0),)),
+        (Phase.ENDING, (acked(0, 3, 6.0), moved(1, 2, SECOND, 7.0), acked(1, 4, 8.0))),
+        (Phase.OVER, (acked(0, 5, 9.0),)),
     )
     so_far: tuple[e.Event, ...] = ()
     for phase, further in events:
         so_far = so_far + further
-        found[phase] = new_match(*HANDS, acknowledge=True)
+        found[phase] = new_match(*HANDS, acknowledge=True, nonces=True)
         fold(found[phase], *so_far)
     return found
 
@@ -64,6 +66,7 @@ def samples(phase: Phase) -> tuple[e.Event, ...]:
     return (
         opened(10.0),
         ready(0, 10.0),
+        revealed(0, 10.0),
         moved(0, 1, FIRST, 10.0),
         acked(0, ACK_OF.get(phase, 1), 10.0),
         overdue(0, 9000.0, sent=9.0),

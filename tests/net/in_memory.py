@@ -7,7 +7,8 @@ from typing import Any
 
 from twisted.internet.task import Clock
 
-from protocol.messages import Move, Ready, Turn
+from protocol.fairness import nonce_commitment
+from protocol.messages import Move, Nonce, Ready, Turn
 from referee import chance
 from referee.games.q.game import QGame
 from referee.match.commands import Result
@@ -35,6 +36,11 @@ PASS = {"action": "pass"}
 def token(seat: int) -> str:
     """Return what a seat's player comes back with."""
     return f"{seat + 1:064x}"
+
+
+def ready(seat: int) -> Ready:
+    """Return the answer to an offer, with a commitment to NONCE."""
+    return Ready(match="m1", commitment=nonce_commitment("m1", seat, NONCE))
 
 
 class InMemoryMatch:
@@ -91,10 +97,17 @@ class InMemoryMatch:
         self.result = fired(self.runner.start())
 
     def ready(self) -> None:
-        """Let everybody accept."""
-        for peer in self.peers:
+        """Let everybody accept, and open its nonce."""
+        for seat, peer in enumerate(self.peers):
             assert kinds(peer.heard()) == ["Offer"]
-            peer.say(Ready(match="m1", nonce=NONCE))
+            peer.say(ready(seat))
+        self.open_nonces()
+
+    def open_nonces(self) -> None:
+        """Let everybody open its nonce who is asked to."""
+        for seat in [*self.match.open_requests]:
+            assert kinds(self.peers[seat].heard()) == ["Reveal"]
+            self.peers[seat].say(Nonce(match="m1", nonce=NONCE))
 
     def answer(self, seat: int, move: Any = PASS) -> None:
         """Let the seat answer the turn it was asked."""

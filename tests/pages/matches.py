@@ -76,7 +76,8 @@ def played(
         game: whose rules hold.
         fields: more of the setup.
     """
-    match = Match(game, setup_of(len(names), **{"game": game.name, "names": tuple(names), **fields}), SEED)
+    settings = {"game": game.name, "names": tuple(names), "nonces": True, **fields}
+    match = Match(game, setup_of(len(names), **settings), SEED)
     player = choose(match)
     given = [*deeds, *([None] * len(names))]
     seats = [Actor(player, seat, given[seat]) for seat in range(len(names))]

@@ -250,4 +250,4 @@ def _write(
     for event, commands in steps:
         writer.write_step(event, commands)
     assert match.result is not None
-    writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces)
+    writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)

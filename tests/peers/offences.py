@@ -13,10 +13,10 @@ from typing import Any
 
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PROTOCOL_VERSION
-from protocol.messages import Ack, Hello, Move, Ready
+from protocol.messages import Ack, Hello, Move, Nonce, Offer, Ready
 from referee.match.fouls import BY_CODE, Cause
 
-from .rogues import NONCE, Rogue, frame
+from .rogues import NONCE, Rogue, frame, ready
 
 LIMIT_MS = 1000.0
 """Of an answer, where the offence is to be late."""
@@ -29,6 +29,8 @@ class Stage(StrEnum):
 
     OFFERED = "offered"
     """In place of its ready."""
+    TO_REVEAL = "to reveal"
+    """In place of its nonce."""
     ASKED = "asked"
     """In place of its move."""
     WAITING = "waiting"
@@ -125,7 +127,11 @@ _MALFORMED = Cause.MALFORMED_MESSAGE
 
 
 def _ready(rogue: Rogue) -> bytes:
-    return frame(Ready(match=rogue.match, nonce=NONCE))
+    return frame(ready(rogue.last(Offer)))
+
+
+def _nonce(rogue: Rogue) -> bytes:
+    return frame(Nonce(match=rogue.match, nonce=NONCE))
 
 
 def _ack(number: int) -> Callable[[Rogue], bytes]:
@@ -156,6 +162,8 @@ def _broken(name: str, stage: Stage, do: Callable[[Rogue], None], code: Code) ->
 LATE = (
     _late("says nothing to an offer", Stage.OFFERED, say_nothing, Cause.REFUSED_TO_START),
     _late("drips its ready", Stage.OFFERED, drip(_BEGUN + b"x" * 999, 0.01), Cause.REFUSED_TO_START),
+    _late("opens nothing", Stage.TO_REVEAL, say_nothing),
+    _late("drips its nonce", Stage.TO_REVEAL, drip(_BEGUN + b"x" * 999, 0.01)),
     _late("says nothing", Stage.ASKED, say_nothing),
     _late("confirms nothing", Stage.TO_CONFIRM, say_nothing),
     _late("drips a byte a second", Stage.ASKED, drip(_BEGUN + b"x" * 99, 1.0)),
@@ -169,6 +177,10 @@ UNASKED = (
     _unasked("says hello to an offer", Stage.OFFERED, lambda _: _HELLO),
     _unasked("moves before the start", Stage.OFFERED, _move(1)),
     _unasked("confirms an offer", Stage.OFFERED, _ack(1)),
+    _unasked("opens its nonce at once", Stage.OFFERED, lambda rogue: _ready(rogue) + _nonce(rogue) * 2),
+    _unasked("opens its nonce twice", Stage.TO_REVEAL, lambda rogue: _nonce(rogue) * 2),
+    _unasked("says ready to a reveal", Stage.TO_REVEAL, _ready),
+    _unasked("opens its nonce again", Stage.ASKED, _nonce),
     _unasked("says hello again", Stage.ASKED, lambda _: _HELLO),
     _unasked("says ready again", Stage.ASKED, _ready),
     _unasked("confirms a turn", Stage.ASKED, _ack(1)),
@@ -190,6 +202,7 @@ UNASKED = (
 )
 GONE = (
     _gone("leaves an offer", Stage.OFFERED, lambda rogue: rogue.sock.close()),
+    _gone("leaves rather than open its nonce", Stage.TO_REVEAL, half_closed),
     _gone("leaves when it is asked", Stage.ASKED, half_closed),
     _gone("leaves while another one thinks", Stage.WAITING, half_closed),
     _gone("answers and leaves", Stage.ASKED, after(lambda rogue: rogue.move(PASS), half_closed)),
@@ -209,11 +222,23 @@ BROKEN = (
     _broken("announces a long frame while another one thinks", Stage.WAITING, pour(_BEGUN, 1), Code.FLOOD),
     _broken("announces too much while another one thinks", Stage.WAITING, pour(_TOO_LONG, 1), Code.OVERSIZE),
     _broken("pours out prefixes", Stage.ASKED, pour(b"\xff" * 65_536, 99), Code.OVERSIZE),
-    _broken("accepts another match", Stage.OFFERED, pour(frame(Ready(match=OTHER, nonce=NONCE)), 1), Code.WRONG_MATCH),
+    _broken(
+        "accepts another match",
+        Stage.OFFERED,
+        pour(frame(Ready(match=OTHER, commitment="0" * 64)), 1),
+        Code.WRONG_MATCH,
+    ),
     _broken(
         "moves in another match", Stage.ASKED, pour(frame(Move(match=OTHER, turn=1, move=PASS)), 1), Code.WRONG_MATCH
     ),
     _broken("confirms another match", Stage.TO_CONFIRM, pour(frame(Ack(match=OTHER, ack=1)), 1), Code.WRONG_MATCH),
     _broken("goes on after its expulsion", Stage.ASKED, go_on, Code.NOT_MSGPACK),
 )
-OFFENCES = (*LATE, *UNASKED, *GONE, *BROKEN)
+OTHER_NONCE = Offence(
+    "opens another nonce",
+    Stage.TO_REVEAL,
+    bytes_of(lambda rogue: frame(Nonce(match=rogue.match, nonce="f" * 32))),
+    _MALFORMED,
+    "nonce",
+)
+OFFENCES = (*LATE, *UNASKED, *GONE, *BROKEN, OTHER_NONCE)

@@ -54,14 +54,21 @@ BACK = tuple(
 # --- fields
 
 _WRONG: tuple[Any, ...] = (None, True, -1, 1.5, "x" * 200, [])
-_STAGES = {"hello": Stage.ASKED, "ready": Stage.OFFERED, "move": Stage.ASKED, "ack": Stage.TO_CONFIRM}
+_STAGES = {
+    "hello": Stage.ASKED,
+    "ready": Stage.OFFERED,
+    "nonce": Stage.TO_REVEAL,
+    "move": Stage.ASKED,
+    "ack": Stage.TO_CONFIRM,
+}
 
 
 def _plain(kind: str, match: str) -> dict[str, Any]:
     """Return a message as it should be."""
     fields: dict[str, dict[str, Any]] = {
         "hello": {"version": 1, "name": "rogue", "token": None},
-        "ready": {"match": match, "nonce": NONCE},
+        "ready": {"match": match, "commitment": "0" * 64},
+        "nonce": {"match": match, "nonce": NONCE},
         "move": {"match": match, "turn": 1, "move": {"action": "pass"}},
         "ack": {"match": match, "ack": 1},
     }

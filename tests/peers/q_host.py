@@ -11,8 +11,9 @@ from typing import Any
 
 from protocol.client import Client, connect
 from protocol.errors import ProtocolError
+from protocol.fairness import nonce_commitment
 from protocol.limits import PROTOCOL_VERSION
-from protocol.messages import Ack, End, Hello, Message, Move, Offer, Ready, Start, Told, Turn, Welcome
+from protocol.messages import Ack, End, Hello, Message, Move, Nonce, Offer, Ready, Reveal, Start, Told, Turn, Welcome
 
 from .q_actors import Actor, Kind, Misbehaviour
 
@@ -70,7 +71,10 @@ def _answer(client: Client, actor: Actor, message: Message) -> None:
         case Welcome():
             return
         case Offer():
-            client.send(Ready(match=message.match, nonce=_NONCE))
+            commitment = nonce_commitment(message.match, message.seat, _NONCE)
+            client.send(Ready(match=message.match, commitment=commitment))
+        case Reveal():
+            client.send(Nonce(match=message.match, nonce=_NONCE))
         case Turn():
             client.send(Move(match=message.match, turn=message.turn, move=actor.move(message.view)))
         case Start():

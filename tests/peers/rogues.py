@@ -14,6 +14,7 @@ import msgpack
 
 from protocol.client import Client, connect
 from protocol.decoding import decode
+from protocol.fairness import nonce_commitment
 from protocol.frames import FrameReader, encode_frame
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
 from protocol.messages import (
@@ -23,9 +24,11 @@ from protocol.messages import (
     Hello,
     Message,
     Move,
+    Nonce,
     Offer,
     Ready,
     Refused,
+    Reveal,
     Turn,
     Welcome,
     encode,
@@ -53,6 +56,11 @@ def framed(body: bytes) -> bytes:
 def packed(value: Any) -> bytes:
     """Return a frame of any value."""
     return framed(msgpack.packb(value))
+
+
+def ready(offer: Offer) -> Ready:
+    """Return the answer to an offer, with a commitment to NONCE."""
+    return Ready(match=offer.match, commitment=nonce_commitment(offer.match, offer.seat, NONCE))
 
 
 class Honest(threading.Thread):
@@ -91,7 +99,9 @@ class Honest(threading.Thread):
             self.last = message
             if isinstance(message, Offer):
                 self.offer = message
-                self.client.send(Ready(match=message.match, nonce=NONCE))
+                self.client.send(ready(message))
+            elif isinstance(message, Reveal):
+                self.client.send(Nonce(match=message.match, nonce=NONCE))
             elif isinstance(message, Turn):
                 if self._gate is not None:
                     self._gate.wait(WAIT_S)
@@ -160,7 +170,12 @@ class Rogue:
 
     def accept(self) -> None:
         """Take the seat."""
-        self.say(Ready(match=self.match, nonce=NONCE))
+        self.say(ready(self.last(Offer)))
+
+    def open_nonce(self) -> None:
+        """Open what it committed to, when it is asked to."""
+        self.until(Reveal)
+        self.say(Nonce(match=self.match, nonce=NONCE))
 
     def move(self, move: Any, turn: int | None = None) -> bytes:
         """Return the frame of a move, in answer to the turn that was asked or to another one."""
@@ -171,6 +186,7 @@ class Rogue:
         """Be honest up to the first turn."""
         self.until(Offer)
         self.accept()
+        self.open_nonce()
         self.until(Turn)
 
     def play_on(self) -> None:

@@ -18,7 +18,7 @@ from referee.net.links.lobby import HELLO_S
 from ..protocol.tables import BAD_FRAMES
 from .halls import Halls
 from .offences_made import POSITION
-from .rogues import NONCE, Honest, Rogue, frame
+from .rogues import Honest, Rogue, frame
 from .test_offences import MAX_GROWTH_KIB
 
 SEATS = 3
@@ -79,10 +79,10 @@ def test_bytes_that_are_no_hello_are_refused_with_their_code(halls: Halls) -> No
         ("speaks another version", frame(Hello(version=2, name="rogue")), "version"),
         ("takes a name that is taken", frame(Hello(version=PROTOCOL_VERSION, name="ada")), "name-taken"),
         ("says hello twice", _HELLO * 2, "out-of-turn"),
-        ("says ready before an offer", _HELLO + frame(Ready(match="m", nonce=NONCE)), "out-of-turn"),
+        ("says ready before an offer", _HELLO + frame(Ready(match="m", commitment="0" * 64)), "out-of-turn"),
         ("moves before an offer", _HELLO + frame(Move(match="m", turn=1, move=None)), "out-of-turn"),
         ("confirms before an offer", _HELLO + frame(Ack(match="m", ack=1)), "out-of-turn"),
-        ("says ready first", frame(Ready(match="m", nonce=NONCE)), "out-of-turn"),
+        ("says ready first", frame(Ready(match="m", commitment="0" * 64)), "out-of-turn"),
         ("pours out garbage", b"\xff" * 999_999, "oversize"),
         ("pours out hellos", _HELLO * 9999, "out-of-turn"),
     ],

@@ -5,7 +5,7 @@ import threading
 import pytest
 from click.testing import CliRunner
 
-from protocol.messages import Offer, Start, Turn
+from protocol.messages import Offer, Reveal, Start, Turn
 from referee.cli.main import main
 from referee.match import events as e
 
@@ -48,8 +48,13 @@ def played(halls: Halls, offence: Offence) -> tuple[Outcome, Rogue]:
 def bring(rogue: Rogue, stage: Stage) -> None:
     """Bring a rogue to where its offence is due."""
     rogue.until(Offer)
-    if stage is not Stage.OFFERED:
-        rogue.accept()
+    if stage is Stage.OFFERED:
+        return
+    rogue.accept()
+    if stage is Stage.TO_REVEAL:
+        rogue.until(Reveal)
+    else:
+        rogue.open_nonce()
         rogue.until(Turn if stage is Stage.ASKED else Start)
 
 
@@ -95,6 +100,7 @@ def test_who_reads_nothing_is_expelled_before_the_referee_is_full(halls: Halls) 
     player.start()
     rogue.until(Offer)
     rogue.accept()
+    rogue.open_nonce()
     end = player.finish()
     outcome = halls.outcome()
     assert outcome.fouls == [(1, "not-reading", "not-reading")]

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from protocol.connection import Connection, Need, Role
+from protocol.fairness import nonce_commitment
 from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import (
     Ack,
@@ -23,9 +24,11 @@ from protocol.messages import (
     Hello,
     Message,
     Move,
+    Nonce,
     Offer,
     Paused,
     Ready,
+    Reveal,
     Start,
     TimeControl,
     Told,
@@ -199,7 +202,13 @@ class AuthorApi:
         )
         ready = self._take()
         assert isinstance(ready, Ready)
-        self.nonces.append(ready.nonce)
+        self._send(
+            Reveal(match=match, commitments=[ready.commitment if seat == own else None for seat in range(seats)])
+        )
+        opened = self._take()
+        assert isinstance(opened, Nonce)
+        assert ready.commitment == nonce_commitment(match, own, opened.nonce)
+        self.nonces.append(opened.nonce)
         return match
 
     def _next_ack(self, is_due: bool) -> int | None:  # noqa: FBT001  # what it is, is its name

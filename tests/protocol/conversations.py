@@ -7,7 +7,24 @@ from typing import NamedTuple
 
 from protocol import Code, Role
 
-from .tables import END, EXPELLED, LAST_HEAD, MATCH, NONCES, OFFER, PAUSED, PLAYED, RESUMED, START, TOLD, TURN, Plain
+from .tables import (
+    COMMITMENTS,
+    END,
+    EXPELLED,
+    LAST_HEAD,
+    MATCH,
+    NONCE,
+    OFFER,
+    PAUSED,
+    PLAYED,
+    READY,
+    RESUMED,
+    REVEAL,
+    START,
+    TOLD,
+    TURN,
+    Plain,
+)
 
 Line = tuple[Role, Plain]
 
@@ -37,9 +54,10 @@ def _ack(number: int) -> Line:
 
 _HELLO = _player("hello", version=1, name="ada", token=None)
 _GREETED = (_HELLO, _referee({"type": "welcome", "version": 1, "referee": "referee"}))
-_READY = _player("ready", match=MATCH, nonce=NONCES[0])
+_READY = (Role.PLAYER, READY)
+_OPENED = (_referee(REVEAL), (Role.PLAYER, NONCE))
 _OFFERED = (*_GREETED, _referee(OFFER))
-_SEATED = (*_OFFERED, _READY, _referee(START))
+_SEATED = (*_OFFERED, _READY, *_OPENED, _referee(START))
 _MOVE = _player("move", match=MATCH, turn=1, move={"action": "exchange"})
 _EXCHANGED = {"kind": "played", "action": "exchange", "count": 6, "seat": 0, "score": 0}
 _DRAWN = ["red-star", "red-star", "blue-clover", "green-8star", "orange-circle", "yellow-square"]
@@ -54,6 +72,7 @@ CONVERSATIONS = (
             *_GREETED,
             _referee(OFFER, acknowledge=True),
             _READY,
+            *_OPENED,
             _referee(START, ack=1),
             _ack(1),
             _referee(TURN),
@@ -84,7 +103,7 @@ CONVERSATIONS = (
             *_SEATED,
             _referee(END, winners=[], ranking=[], scores=[0, 0], void="the referee failed"),
             _referee(OFFER, match=_OTHER_MATCH),
-            _player("ready", match=_OTHER_MATCH, nonce=NONCES[1]),
+            _player("ready", match=_OTHER_MATCH, commitment=COMMITMENTS[1]),
             _referee(START, match=_OTHER_MATCH),
             _referee(TURN, match=_OTHER_MATCH),
             _player("move", match=_OTHER_MATCH, turn=1, move={"action": "pass"}),
@@ -99,13 +118,24 @@ CONVERSATIONS = (
         "the player is taken back before the deal",
         (*_GREETED, _referee(RESUMED, turn=0, view=None), _referee(START), _referee(TURN), _MOVE),
     ),
+    Conversation(
+        "a fixed deal: no nonce is opened",
+        (*_GREETED, _referee(OFFER, nonces=False), _READY, _referee(START), _referee(TURN), _MOVE),
+    ),
+    Conversation(
+        "a match that is void before a nonce is opened",
+        (*_OFFERED, _READY, _referee(REVEAL), _referee(END, void="the referee failed", nonces=[None, None])),
+    ),
+    Conversation("a nonce before it is asked for", (*_OFFERED, _READY, (Role.PLAYER, NONCE)), Code.OUT_OF_TURN),
+    Conversation("two nonces", (*_SEATED, (Role.PLAYER, NONCE)), Code.OUT_OF_TURN),
+    Conversation("a start before the nonce", (*_OFFERED, _READY, _referee(REVEAL), _referee(START)), Code.OUT_OF_TURN),
     Conversation("a move before a turn", (*_SEATED, _MOVE), Code.OUT_OF_TURN),
     Conversation("two moves for a turn", (*_SEATED, _referee(TURN), _MOVE, _MOVE), Code.OUT_OF_TURN),
     Conversation("an ack that nobody asked for", (*_SEATED, _ack(1)), Code.OUT_OF_TURN),
     Conversation("two hellos", (_HELLO, _HELLO), Code.OUT_OF_TURN),
     Conversation(
         "a ready for another match",
-        (*_OFFERED, _player("ready", match=_OTHER_MATCH, nonce=NONCES[0])),
+        (*_OFFERED, _player("ready", match=_OTHER_MATCH, commitment=COMMITMENTS[0])),
         Code.WRONG_MATCH,
     ),
     Conversation("a turn before the ready", (*_OFFERED, _referee(TURN)), Code.OUT_OF_TURN),

@@ -15,6 +15,7 @@ import msgspec
 import protocol
 from protocol import ConnectionState, limits
 from protocol.connection import TRANSITIONS
+from protocol.fairness import nonce_commitment
 from referee import chance
 from referee.games.base import IllegalMove
 from referee.launch import ProgramLimits
@@ -24,7 +25,7 @@ from referee.plugins import load
 
 from .first_turns import first_turn
 from .situations import sender_of
-from .tables import EXAMPLES, NONCES, SALT, SEED, VIEW, framed, packed
+from .tables import EXAMPLES, MATCH, NONCES, SALT, SEED, VIEW, framed, packed
 
 PATH = Path(protocol.__file__).parent / "SPEC.md"
 _PART = re.compile(r"(<!-- part: (.+?) -->\n).*?(<!-- end of part -->)", re.DOTALL)
@@ -223,6 +224,7 @@ def _chance(nonces: Sequence[str | None], items: list[Any]) -> str:
         "seed": SEED.hex(),
         "commitment": chance.commitment(SEED),
         "nonces": json.dumps(nonces),
+        **_committed(nonces),
         "key": key.hex(),
         "block 0": hashlib.sha256(key + bytes(8)).hexdigest(),
         "drawn": ", ".join(
@@ -232,6 +234,13 @@ def _chance(nonces: Sequence[str | None], items: list[Any]) -> str:
         "after": " ".join(map(str, chance.Stream(key).shuffled(items))),
     }
     return _block("\n".join(f"{name:<11} {value}" for name, value in rows.items()))
+
+
+def _committed(nonces: Sequence[str | None]) -> dict[str, str]:
+    """Return what the players of a match committed to."""
+    return {
+        f"seat {seat}": nonce_commitment(MATCH, seat, nonce) for seat, nonce in enumerate(nonces) if nonce is not None
+    }
 
 
 def _example(name: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import protocol
+from protocol.fairness import nonce_commitment
 from referee import chance
 from referee.games.q import tiles as q_tiles
 from referee.games.q.forms import Options
@@ -22,7 +23,20 @@ from referee.games.quincy import game as quincy
 from .conversations import CONVERSATIONS, Conversation
 from .further_examples import FURTHER_EXAMPLES
 from .other_forms import OTHER_FORMS
-from .tables import ALSO, BAD_FRAMES, BOUNDS, DEALS, DEALT, EXAMPLES, LISTS, NUMBERS, PURPOSES, framed, packed
+from .tables import (
+    ALSO,
+    BAD_FRAMES,
+    BOUNDS,
+    COMMITTED,
+    DEALS,
+    DEALT,
+    EXAMPLES,
+    LISTS,
+    NUMBERS,
+    PURPOSES,
+    framed,
+    packed,
+)
 
 PATH = Path(protocol.__file__).parent / "vectors.json"
 _LONGEST_BYTES = 2000
@@ -122,6 +136,14 @@ def decks() -> list[dict[str, Any]]:
     return [{"game": game, "tiles": len(names), "sha256": _digest(names)} for game, names in DECKS.items()]
 
 
+def commitments() -> list[dict[str, Any]]:
+    """Return every vector of a player's commitment to its nonce."""
+    return [
+        {"match": match, "seat": seat, "nonce": nonce, "commitment": nonce_commitment(match, seat, nonce)}
+        for match, seat, nonce in COMMITTED
+    ]
+
+
 def deals() -> list[dict[str, Any]]:
     """Return every vector of a shuffle, from the seed to the hands of Q."""
     return [_deal(name, seed, nonces) for name, seed, nonces in DEALS]
@@ -193,6 +215,7 @@ def text() -> str:
         "seeds": seeds(),
         "derived": derived(),
         "seatings": seatings(),
+        "commitments": commitments(),
         "decks": decks(),
         "deals": deals(),
         "dealt": dealt(),

@@ -8,11 +8,14 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from protocol import Connection, Need, Role
-from protocol.messages import Message, Offer, Ready, Turn
+from protocol.fairness import nonce_commitment
+from protocol.messages import Message, Nonce, Offer, Ready, Reveal, Turn
 
 from .situations import message_for, typed
-from .tables import END, EXPELLED, NONCES, OFFER, RESUMED, Plain
+from .tables import END, EXPELLED, NONCES, OFFER, RESUMED, REVEAL, Plain
 
 THEIRS = NONCES[1]
 
@@ -39,6 +42,8 @@ def expelled(**changes: Any) -> Line:
 
 
 OFFERED = say(OFFER)
+REVEALED = say(REVEAL, commitments=[])
+"""Tells what the player committed to, and what THEIRS is committed to with."""
 TAKEN_BACK = say(RESUMED)
 
 
@@ -49,6 +54,7 @@ class ScriptedReferee(threading.Thread):
         scripts: what it says on each connection.
         listener: a listening socket; None: one of TCP of its own.
         is_patient: whether it waits for a `move` or an `ack` before it goes on.
+        reveals: whether it has the nonce opened after each offer that uses nonces.
         torn: bytes that it sends behind each script but the last one, before it closes.
     """
 
@@ -57,6 +63,7 @@ class ScriptedReferee(threading.Thread):
         *scripts: Script,
         listener: socket.socket | None = None,
         is_patient: bool = True,
+        reveals: bool = True,
         torn: bytes = b"",
     ) -> None:
         super().__init__(daemon=True)
@@ -64,6 +71,7 @@ class ScriptedReferee(threading.Thread):
         """By connection."""
         self._scripts = scripts
         self._is_patient = is_patient
+        self._reveals = reveals
         self._torn = torn
         self._listener = listener or socket.create_server(("127.0.0.1", 0))
         name = self._listener.getsockname()
@@ -87,12 +95,27 @@ class ScriptedReferee(threading.Thread):
         self._wait(sock, connection)
         sock.sendall(connection.send(message_for("welcome")))
         for line in script:
-            nonces = [message.nonce for heard in self.heard for message in heard if isinstance(message, Ready)]
+            nonces = [message.nonce for heard in self.heard for message in heard if isinstance(message, Nonce)]
             message = line(nonces[-1] if nonces else "")
-            sock.sendall(connection.send(message))
-            demands = isinstance(message, Turn) or getattr(message, "ack", None) is not None
-            if isinstance(message, Offer) or (demands and self._is_patient):
-                self._wait(sock, connection)
+            self._say(sock, connection, message)
+            if isinstance(message, Offer):
+                self._offered = message
+                if self._reveals and message.nonces:
+                    self._say(sock, connection, Reveal(match=message.match, commitments=[]))
+
+    def _say(self, sock: socket.socket, connection: Connection, message: Message) -> None:
+        if isinstance(message, Reveal) and not message.commitments:
+            message = replace(message, commitments=self._commitments(message.match))
+        sock.sendall(connection.send(message))
+        demands = isinstance(message, Turn) or getattr(message, "ack", None) is not None
+        if isinstance(message, Offer | Reveal) or (demands and self._is_patient):
+            self._wait(sock, connection)
+
+    def _commitments(self, match: str) -> list[str | None]:
+        """Return what the player committed to last, and what THEIRS is committed to with, by seat."""
+        own = [message.commitment for heard in self.heard for message in heard if isinstance(message, Ready)][-1]
+        seat = self._offered.seat
+        return [own if each == seat else nonce_commitment(match, each, THEIRS) for each in range(2)]
 
     def _wait(self, sock: socket.socket, connection: Connection) -> None:
         while (event := connection.next_event()) is Need.DATA:

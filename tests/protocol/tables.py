@@ -9,6 +9,7 @@ from typing import Any
 import msgpack
 
 from protocol import Code, Role
+from protocol.fairness import nonce_commitment
 from protocol.limits import (
     MAX_DEPTH,
     MAX_FRAME_FROM_PLAYER_BYTES,
@@ -52,6 +53,10 @@ OFFER: Plain = {
     "nonces": True,
     "resume": hashlib.sha256(b"a token of seat 0").hexdigest(),
 }
+COMMITMENTS: list[str | None] = [nonce_commitment(MATCH, seat, nonce) for seat, nonce in enumerate(NONCES)]
+READY: Plain = {"type": "ready", "match": MATCH, "commitment": COMMITMENTS[0]}
+REVEAL: Plain = {"type": "reveal", "match": MATCH, "commitments": COMMITMENTS}
+NONCE: Plain = {"type": "nonce", "match": MATCH, "nonce": NONCES[0]}
 RESUMED: Plain = {**OFFER, "type": "resumed", "turn": 1, "view": VIEW}
 TURN: Plain = {
     "type": "turn",
@@ -133,7 +138,10 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
     ("offer of a fixed deal", Role.REFEREE, {**OFFER, "nonces": False}),
     ("resumed", Role.REFEREE, RESUMED),
     ("resumed before the deal", Role.REFEREE, {**RESUMED, "turn": 0, "view": None}),
-    ("ready", Role.PLAYER, {"type": "ready", "match": MATCH, "nonce": NONCES[0]}),
+    ("ready", Role.PLAYER, READY),
+    ("reveal", Role.REFEREE, REVEAL),
+    ("reveal, a seat is out", Role.REFEREE, {**REVEAL, "commitments": [COMMITMENTS[0], None]}),
+    ("nonce", Role.PLAYER, NONCE),
     ("start", Role.REFEREE, START),
     ("start that demands an ack", Role.REFEREE, {**START, "ack": 1}),
     ("start without the key ack", Role.REFEREE, _without(START, "ack")),
@@ -167,7 +175,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
     ("end", Role.REFEREE, END),
     ("end that demands an ack", Role.REFEREE, {**END, "ack": 3}),
     (
-        "end without the key ack, a seat gave no nonce",
+        "end without the key ack, a seat opened no nonce",
         Role.REFEREE,
         {**_without(END, "ack"), "nonces": [NONCES[0], None]},
     ),
@@ -350,3 +358,11 @@ DEALT: tuple[tuple[str, int, int], ...] = (
 )
 """(game, index in DEALS, which deal of the match)."""
 LISTS: tuple[tuple[Any, ...], ...] = ((), ("A",), ("A", "B"), tuple("ABCDE"), tuple(range(10)), ("A", "A", "B"))
+COMMITTED = (
+    (MATCH, 0, NONCES[0]),
+    (MATCH, 1, NONCES[0]),
+    (MATCH, 0, NONCES[1]),
+    ("q-10", 0, NONCES[0]),
+    ("m." + "-_Z9" * 19, 11, "f" * 32),
+)
+"""(match, seat, nonce): whatever differs, the commitment does."""

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from protocol.client import ClientError, Ended, run
-from protocol.fairness import DealFinding
-from protocol.messages import End, Expelled, Hello, Message, Move, Ready
+from protocol.fairness import DealFinding, nonce_commitment
+from protocol.messages import End, Expelled, Hello, Message, Move, Nonce, Ready
 
 from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Serve, end, expelled, say
 from .situations import message_for
-from .tables import EXPELLED, FOUL_HEAD, HEAD, LAST_HEAD, MATCH, OFFER, TURN, Plain
+from .tables import COMMITMENTS, EXPELLED, FOUL_HEAD, HEAD, LAST_HEAD, MATCH, OFFER, TURN, Plain
 
 FIRST, SECOND = "1" * 64, "2" * 64
 WRONG_SEED = "11" * 32
@@ -27,6 +27,10 @@ VOID: Plain = {"void": "the disk is full", "winners": [], "ranking": []}
 MOVE = {"action": "pass"}
 
 OTHER_NONCE = end(nonces=lambda _own: ["f" * 32, THEIRS])
+OPENINGS = (
+    f"a player committed to {COMMITMENTS[1]}, and the SHA-256 of its revealed nonce is "
+    f"{nonce_commitment(MATCH, 1, 'f' * 32)}"
+)
 NO_NONCES = end(nonces=lambda _own: [None, None])
 
 
@@ -64,7 +68,7 @@ ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
     ),
     (
         "a nonce in a fixed deal",
-        (say(OFFER, nonces=False), end()),
+        (say(OFFER, nonces=False), end(nonces=lambda _own: [None, THEIRS])),
         DealFinding.NONCE_USED,
         f"{BROKEN}: it offered a fixed deal without nonces, and revealed a nonce; last head {HEAD}",
     ),
@@ -104,6 +108,12 @@ ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
         (OFFERED, end(nonces=lambda _own: [None, THEIRS])),
         DealFinding.NONCE_LEFT_OUT,
         f"{BROKEN}: your nonce NONCE was left out; last head {HEAD}",
+    ),
+    (
+        "another nonce of somebody else",
+        (OFFERED, end(nonces=lambda own: [own, "f" * 32])),
+        DealFinding.WRONG_OPENING,
+        f"{BROKEN}: {OPENINGS}; last head {HEAD}",
     ),
     (
         "too few nonces",
@@ -164,7 +174,7 @@ def test_the_referee_is_held_to_what_it_promised(
     """The finding is returned, and it and the last head stand in the match's last line on stderr."""
     referee = serve(script)
     (ended,) = run(lambda _view: MOVE, address=referee.address, name="ada", come_back_s=0)
-    nonce = next((message.nonce for message in referee.heard[0] if isinstance(message, Ready)), "")
+    nonce = next((message.nonce for message in referee.heard[0] if isinstance(message, Nonce)), "")
     assert finding == (ended.verdict and ended.verdict.finding)
     out, err = capsys.readouterr()
     assert out == ""
@@ -188,7 +198,7 @@ def test_a_match_is_played(serve: Serve) -> None:
         return MOVE
 
     run(choose, address=referee.address, name="ada", on_told=told.append, say=None)
-    hello, ready, move, ack, second = referee.heard[0]
+    hello, ready, nonce, move, ack, second, _ = referee.heard[0]
     assert isinstance(hello, Hello)
     assert isinstance(ready, Ready)
     assert isinstance(second, Ready)
@@ -196,7 +206,9 @@ def test_a_match_is_played(serve: Serve) -> None:
     assert Move(match=MATCH, turn=1, move=MOVE) == move
     assert getattr(ack, "ack", None) == 7
     assert (ready.match, second.match) == (MATCH, "q-2")
-    assert ready.nonce != second.nonce
+    assert isinstance(nonce, Nonce)
+    assert ready.commitment == nonce_commitment(MATCH, 0, nonce.nonce)
+    assert ready.commitment != second.commitment
     assert [message_for("told")] == told
     assert [TURN["view"]] == views
 

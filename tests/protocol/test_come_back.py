@@ -14,11 +14,11 @@ import pytest
 from protocol import client
 from protocol.client import ClientError, run
 from protocol.fairness import DealFinding
-from protocol.messages import End, Expelled, Hello, Message, Ready, Terms, type_of
+from protocol.messages import End, Expelled, Hello, Message, Nonce, Terms, type_of
 
-from .scripted import OFFERED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say
+from .scripted import OFFERED, REVEALED, TAKEN_BACK, THEIRS, Line, Script, Serve, end, expelled, say
 from .situations import message_for
-from .tables import FOUL_HEAD, HEAD, MATCH, OFFER, RESUMED, START, TOLD, TURN, VIEW, Plain
+from .tables import FOUL_HEAD, HEAD, MATCH, OFFER, RESUMED, REVEAL, START, TOLD, TURN, VIEW, Plain
 
 FIRST = "1" * 64
 OTHER_SEED = "11" * 32
@@ -76,56 +76,56 @@ ROWS: tuple[tuple[str, tuple[Script, ...], str, str, DealFinding | None], ...] =
     (
         "in a turn",
         ([OFFERED, ASKED], [TAKEN_BACK, ASKED, end()]),
-        "hello ready move, hello move",
+        "hello ready nonce move, hello move",
         "offer resumed",
         DealFinding.KEPT,
     ),
     (
         "before the ready was written down",
         ([OFFERED], [OFFERED, ASKED, end()]),
-        "hello ready, hello ready move",
+        "hello ready nonce, hello ready nonce move",
         "offer offer",
         DealFinding.KEPT,
     ),
     (
         "before the deal",
         ([OFFERED], [say(RESUMED, turn=0, view=None), say(START), ASKED, end()]),
-        "hello ready, hello move",
+        "hello ready nonce, hello move",
         "offer resumed",
         DealFinding.KEPT,
     ),
     (
         "before a start was confirmed",
         ([OFFERED, say(START, ack=1)], [TAKEN_BACK, say(START, ack=1), end()]),
-        "hello ready ack, hello ack",
+        "hello ready nonce ack, hello ack",
         "offer resumed",
         DealFinding.KEPT,
     ),
     (
         "before a told was confirmed",
         ([OFFERED, ASKED, TOLD_TO_CONFIRM], [TAKEN_BACK, TOLD_TO_CONFIRM, ASKED, end()]),
-        "hello ready move ack, hello ack move",
+        "hello ready nonce move ack, hello ack move",
         "offer resumed",
         DealFinding.KEPT,
     ),
     (
         "before an end that is to be confirmed",
         ([OFFERED, ASKED], [TAKEN_BACK, end(ack=3)]),
-        "hello ready move, hello ack",
+        "hello ready nonce move, hello ack",
         "offer resumed",
         DealFinding.KEPT,
     ),
     (
         "twice",
         ([OFFERED, ASKED], [TAKEN_BACK, ASKED], [TAKEN_BACK, ASKED, end()]),
-        "hello ready move, hello move, hello move",
+        "hello ready nonce move, hello move, hello move",
         "offer resumed resumed",
         DealFinding.KEPT,
     ),
     (
         "and not taken back at once",
         ([OFFERED, ASKED], [], [TAKEN_BACK, ASKED, end()]),
-        "hello ready move, hello, hello move",
+        "hello ready nonce move, hello, hello move",
         "offer resumed",
         DealFinding.KEPT,
     ),
@@ -139,21 +139,21 @@ ROWS: tuple[tuple[str, tuple[Script, ...], str, str, DealFinding | None], ...] =
     (
         "and expelled then",
         ([OFFERED, ASKED], [TAKEN_BACK, ASKED, expelled()]),
-        "hello ready move, hello move",
+        "hello ready nonce move, hello move",
         "offer resumed",
         None,
     ),
     (
         "and void then",
         ([OFFERED, ASKED], [TAKEN_BACK, end(**VOID)]),
-        "hello ready move, hello",
+        "hello ready nonce move, hello",
         "offer resumed",
         DealFinding.KEPT,
     ),
     (
         "and a seed chosen in between",
         ([OFFERED, ASKED], [say(RESUMED, commitment=OTHER_COMMITMENT), end(seed=OTHER_SEED)]),
-        "hello ready move, hello",
+        "hello ready nonce move, hello",
         "offer resumed",
         DealFinding.WRONG_SEED,
     ),
@@ -184,8 +184,34 @@ def test_each_ready_has_a_nonce_of_its_own(serve: Serve) -> None:
     """A match that is offered again is no reason to give the same nonce again."""
     referee = serve([OFFERED], [OFFERED], [OFFERED, end()])
     play(referee.address)
-    nonces = [message.nonce for heard in referee.heard for message in heard if isinstance(message, Ready)]
+    nonces = [message.nonce for heard in referee.heard for message in heard if isinstance(message, Nonce)]
     assert len(set(nonces)) == 3
+
+
+def test_what_was_committed_to_is_opened_on_another_connection(serve: Serve) -> None:
+    """A player whose connection breaks between its ready and reveal opens the nonce that it had committed to."""
+    early = say(RESUMED, turn=0, view=None)
+    referee = serve([OFFERED], [early], [early, REVEALED], [early, say(START), ASKED, end()], reveals=False)
+    (ended,), _ = play(referee.address)
+    assert names(referee.heard) == ["hello ready", "hello", "hello nonce", "hello move"]
+    assert ended.verdict is not None
+    assert ended.verdict.finding is DealFinding.KEPT
+
+
+def test_a_program_that_knows_no_nonce_opens_none(serve: Serve) -> None:
+    """Who is asked to open what another program committed to says so, and sends nothing."""
+    referee = serve([TAKEN_BACK, say(REVEAL)])
+    with pytest.raises(ClientError, match="another program committed to"):
+        play(referee.address, come_back_s=0)
+    assert names(referee.heard) == ["hello"]
+
+
+def test_the_first_promise_binds_the_referee(serve: Serve) -> None:
+    """A match that is offered again has the seed that was committed to first, whatever the second offer says."""
+    referee = serve([OFFERED], [say(OFFER, commitment=FIRST), end()])
+    (ended,), _ = play(referee.address)
+    assert ended.verdict is not None
+    assert ended.verdict.finding is DealFinding.KEPT
 
 
 def test_the_last_token_counts(serve: Serve) -> None:

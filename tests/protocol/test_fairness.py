@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from protocol import ConnectionState, Role
 from protocol.fairness import KEPT, DealFinding, Witness, check_reveal
-from protocol.messages import End, Message, Offer, Resumed, Terms, Turn
+from protocol.messages import End, Message, Offer, Resumed, Reveal, Terms, Turn
 
 from .situations import message_for, pair_in
-from .tables import END, FOUL_HEAD, HEAD, LAST_HEAD, NONCES, OFFER, SEED, VIEW, Plain
+from .tables import COMMITMENTS, END, FOUL_HEAD, HEAD, LAST_HEAD, MATCH, NONCES, OFFER, SEED, VIEW, Plain
 
 OWN, OTHER = NONCES
 THIRD = "f" * 32
@@ -123,9 +123,52 @@ def test_a_reveal_is_judged(
     assert found in verdict.text or finding is DealFinding.NONCE_LEFT_OUT
 
 
+OPENINGS: tuple[tuple[str, list[str | None], Plain, DealFinding], ...] = (
+    ("as committed to", COMMITMENTS, {}, DealFinding.KEPT),
+    ("another seat did not open", COMMITMENTS, {"nonces": [OWN, None]}, DealFinding.KEPT),
+    ("another seat was out", [COMMITMENTS[0], None], {"nonces": [OWN, None]}, DealFinding.KEPT),
+    ("another nonce of another seat", COMMITMENTS, {"nonces": [OWN, THIRD]}, DealFinding.WRONG_OPENING),
+    ("the own nonce at another seat, too", COMMITMENTS, {"nonces": [OWN, OWN]}, DealFinding.WRONG_OPENING),
+    ("a commitment taken over, and opened", COMMITMENTS[:1] * 2, {"nonces": [OWN, OWN]}, DealFinding.WRONG_OPENING),
+    ("a nonce of who was out", [COMMITMENTS[0], None], {}, DealFinding.WRONG_OPENING),
+    ("another commitment than the own", [COMMITMENTS[1]] * 2, {}, DealFinding.WRONG_OPENING),
+    ("another nonce of another seat, void", COMMITMENTS, {**VOID, "nonces": [None, THIRD]}, DealFinding.WRONG_OPENING),
+    ("another nonce than the own", COMMITMENTS, {"nonces": [THIRD, OTHER]}, DealFinding.WRONG_NONCE),
+    ("too few commitments", COMMITMENTS[:1], {}, DealFinding.WRONG_SEATS),
+)
+"""(what, the commitments that were told, what is other in the end, finding)."""
+
+
+@pytest.mark.parametrize(
+    ("commitments", "end", "finding"), [row[1:] for row in OPENINGS], ids=[row[0] for row in OPENINGS]
+)
+def test_every_nonce_must_open_its_commitment(commitments: list[str | None], end: Plain, finding: DealFinding) -> None:
+    """What was told in `reveal`, before any nonce was known to others, binds all that is revealed at the end."""
+    assert check_reveal(offer_with(), OWN, end_with(**end), commitments).finding is finding
+
+
+def test_an_offer_made_again_begins_with_new_nonces_and_the_old_seed() -> None:
+    """What a match was offered with first stays promised; commitments and nonces are those of the last time."""
+    again = [message_for("reveal"), message_for("nonce"), offer_with(commitment="0" * 64)]
+    witness = witness_of(offer_with(), *again)
+    assert (witness.nonce, witness.commitments) == (None, None)
+    for message in (message_for("reveal"), message_for("nonce"), end_with()):
+        witness.see(message)
+    assert witness.verdict is not None
+    assert witness.verdict.finding is DealFinding.KEPT
+
+
+def test_the_commitments_that_were_told_first_bind() -> None:
+    """Who is asked a second time, after its connection broke, is told the same."""
+    other = Reveal(match=MATCH, commitments=[COMMITMENTS[0], None])
+    witness = witness_of(offer_with(), message_for("reveal"), other, message_for("nonce"), end_with())
+    assert witness.verdict is not None
+    assert witness.verdict.finding is DealFinding.KEPT
+
+
 def test_every_finding_is_provoked() -> None:
-    """The table knows every finding."""
-    assert set(DealFinding) == {row[4] for row in ROWS}
+    """The tables know every finding."""
+    assert set(DealFinding) == {row[4] for row in ROWS} | {row[3] for row in OPENINGS}
 
 
 @pytest.mark.parametrize("byte", range(32))
@@ -161,13 +204,13 @@ def turn_with(head: str) -> Message:
 ONE, TWO = "1" * 64, "2" * 64
 HEADS: tuple[tuple[tuple[Message, ...], list[str]], ...] = (
     ((), []),
-    ((offer_with(), message_for("ready"), message_for("start"), message_for("told")), []),
+    ((offer_with(), message_for("nonce"), message_for("start"), message_for("told")), []),
     ((offer_with(), turn_with(ONE)), [ONE]),
     ((offer_with(), turn_with(ONE), message_for("move"), turn_with(TWO), message_for("told")), [ONE, TWO]),
     ((offer_with(), turn_with(ONE), message_for("expelled")), [ONE, FOUL_HEAD]),
-    ((offer_with(), message_for("ready"), turn_with(ONE), end_with()), [ONE, HEAD]),
-    ((offer_with(), message_for("ready"), end_with(ack=3), end_with(head=LAST_HEAD)), [HEAD, LAST_HEAD]),
-    ((offer_with(), message_for("ready"), end_with(), offer_with(match="q-2")), []),
+    ((offer_with(), message_for("nonce"), turn_with(ONE), end_with()), [ONE, HEAD]),
+    ((offer_with(), message_for("nonce"), end_with(ack=3), end_with(head=LAST_HEAD)), [HEAD, LAST_HEAD]),
+    ((offer_with(), message_for("nonce"), end_with(), offer_with(match="q-2")), []),
     ((offer_with(), turn_with(ONE), message_for("paused"), back_with()), [ONE, HEAD]),
     ((offer_with(), turn_with(ONE), back_with(), turn_with(TWO)), [ONE, TWO]),
     ((offer_with(), turn_with(ONE), back_with(match="q-2")), []),
@@ -195,13 +238,13 @@ ENDS: tuple[tuple[tuple[End, ...], DealFinding | None], ...] = (
 @pytest.mark.parametrize(("ends", "finding"), ENDS)
 def test_a_breach_stays(ends: tuple[End, ...], finding: DealFinding | None) -> None:
     """A second end of the same match can add a breach, and takes none back."""
-    verdict = witness_of(offer_with(), message_for("ready"), *ends).verdict
+    verdict = witness_of(offer_with(), message_for("nonce"), *ends).verdict
     assert finding == (verdict and verdict.finding)
 
 
 def test_a_new_offer_begins_anew() -> None:
     """Neither verdict nor nonce of the past match counts in the next one."""
-    seen = [offer_with(), message_for("ready"), end_with(seed=WRONG_SEED), offer_with(match="q-2")]
+    seen = [offer_with(), message_for("nonce"), end_with(seed=WRONG_SEED), offer_with(match="q-2")]
     assert witness_of(*seen).verdict is None
     verdict = witness_of(*seen, end_with(match="q-2", nonces=[None, None], **VOID)).verdict
     assert verdict is not None
@@ -209,18 +252,18 @@ def test_a_new_offer_begins_anew() -> None:
 
 
 BACK_IN: tuple[tuple[str, tuple[Message, ...], DealFinding], ...] = (
-    ("with the nonce given", (offer_with(), message_for("ready"), back_with(), end_with()), DealFinding.KEPT),
+    ("with the nonce given", (offer_with(), message_for("nonce"), back_with(), end_with()), DealFinding.KEPT),
     ("as another program", (back_with(), end_with()), DealFinding.NOT_KNOWN),
-    ("twice", (offer_with(), message_for("ready"), back_with(), back_with(), end_with()), DealFinding.KEPT),
+    ("twice", (offer_with(), message_for("nonce"), back_with(), back_with(), end_with()), DealFinding.KEPT),
     ("twice as another program", (back_with(), back_with(), end_with()), DealFinding.NOT_KNOWN),
     (
         "into another match",
-        (offer_with(), message_for("ready"), back_with(match="q-2"), end_with(match="q-2")),
+        (offer_with(), message_for("nonce"), back_with(match="q-2"), end_with(match="q-2")),
         DealFinding.NOT_KNOWN,
     ),
     (
         "with another commitment",
-        (offer_with(), message_for("ready"), back_with(commitment=DIGEST), end_with(seed=WRONG_SEED)),
+        (offer_with(), message_for("nonce"), back_with(commitment=DIGEST), end_with(seed=WRONG_SEED)),
         DealFinding.WRONG_SEED,
     ),
     (
@@ -230,22 +273,22 @@ BACK_IN: tuple[tuple[str, tuple[Message, ...], DealFinding], ...] = (
     ),
     (
         "into a fixed deal that was none",
-        (offer_with(), message_for("ready"), back_with(nonces=False), end_with(nonces=[None, None])),
+        (offer_with(), message_for("nonce"), back_with(nonces=False), end_with(nonces=[None, None])),
         DealFinding.NONCE_LEFT_OUT,
     ),
     (
         "into another seat",
-        (offer_with(), message_for("ready"), back_with(seat=1), end_with(nonces=[OTHER, OWN])),
+        (offer_with(), message_for("nonce"), back_with(seat=1), end_with(nonces=[OTHER, OWN])),
         DealFinding.WRONG_NONCE,
     ),
     (
         "after a breach",
-        (offer_with(), message_for("ready"), end_with(seed=WRONG_SEED), back_with(), end_with()),
+        (offer_with(), message_for("nonce"), end_with(seed=WRONG_SEED), back_with(), end_with()),
         DealFinding.WRONG_SEED,
     ),
     (
         "after a new offer",
-        (offer_with(), back_with(), offer_with(), message_for("ready"), end_with()),
+        (offer_with(), back_with(), offer_with(), message_for("nonce"), end_with()),
         DealFinding.KEPT,
     ),
 )
@@ -265,7 +308,7 @@ def test_coming_back_changes_no_promise(seen: tuple[Message, ...], finding: Deal
 )
 def test_an_end_is_judged_wherever_it_may_come(state: ConnectionState) -> None:
     """The void end of a match is judged, however far the match had come."""
-    pair, witness = pair_in(state), witness_of(offer_with(), message_for("ready"))
+    pair, witness = pair_in(state), witness_of(offer_with(), message_for("nonce"))
     for message in pair.send(Role.REFEREE, end_with(**VOID, nonces=[None, None])):
         witness.see(message)
     assert witness.verdict is not None

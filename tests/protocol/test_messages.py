@@ -46,7 +46,9 @@ TERMS: dict[str, set[str]] = {
 """What `offer` and `resumed` have in common."""
 FIELDS: dict[str, dict[str, set[str]]] = {
     "hello": {"version": {"int"}, "name": {"string"}, "token": {"null", "string"}},
-    "ready": {"match": {"string"}, "nonce": set()},
+    "ready": {"match": {"string"}, "commitment": set()},
+    "reveal": {"match": {"string"}, "commitments": {"list"}},
+    "nonce": {"match": {"string"}, "nonce": set()},
     "move": {"match": {"string"}, "turn": {"int"}, "move": ANYTHING},
     "ack": {"match": {"string"}, "ack": {"int"}},
     "welcome": {"version": {"int"}, "referee": {"string"}},
@@ -101,7 +103,9 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
     ("hello", "name", ["a", "Z9" * 10], ["", "a" * 21, "ada!", "ada bob", "ada\n", "\nada", "é", "\u0661"]),
     ("hello", "token", ["", "x" * MAX_TOKEN_CHARS], ["x" * (MAX_TOKEN_CHARS + 1)]),
     ("ready", "match", ["a", "x" * 80], ["", "x" * 81]),
-    ("ready", "nonce", NONCES, ["", "0" * 31, "0" * 33, "A" * 32, "0" * 32 + "\n", "g" * 32]),
+    ("ready", "commitment", ["0" * 64], ["0" * 63, "0" * 65, "0" * 64 + "\n", "X" * 64]),
+    ("reveal", "commitments", [[], [None], ["0" * 64, None]], [[""], ["0" * 63], [1], ["0" * 64 + "\n"]]),
+    ("nonce", "nonce", NONCES, ["", "0" * 31, "0" * 33, "A" * 32, "0" * 32 + "\n", "g" * 32]),
     ("move", "turn", [0, 2**53], [2**53 + 1]),
     ("refused", "reason", ["", "x" * MAX_STRING_BYTES], []),
     ("offer", "options", [{"a": {"b": []}}], []),

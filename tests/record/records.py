@@ -25,9 +25,9 @@ from referee.testing import Choose, ScriptedSeat
 
 from ..driving import drive, random_chooser
 from ..match.folding import (
+    COMMITMENTS,
     EXCHANGE,
     LIMIT,
-    NONCE,
     PASS,
     RC,
     SEED,
@@ -48,6 +48,7 @@ from ..match.folding import (
     ready,
     resumed,
     returned,
+    revealed,
     setup_of,
 )
 
@@ -89,7 +90,7 @@ class Story:
                 writer.write_step(event, commands, standstills_of(event))
             result = self.match.result
             if result is not None:
-                writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
+                writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
         return path
 
 
@@ -103,11 +104,11 @@ def standstills_of(event: e.Event) -> list[tuple[float, float]]:
 
 
 class FaultySeat(ScriptedSeat):
-    """A seat that answers, but for its faults."""
+    """A seat that answers, but for its faults, if it is the one that commits them."""
 
     def __init__(self, choose: Choose, seat: int, faults: Faults | None = None) -> None:
         super().__init__(choose, takes_ms=TAKES_MS, nonce=f"a{seat}" * 16)
-        self.faults = faults or {}
+        self.faults = (faults or {}) if seat == FAULTY else {}
 
     def answer(self, command: c.SeatCommand, sent_ms: float) -> e.SeatEvent | None:
         """Answer what asks for an answer, or commit the fault in its place."""
@@ -125,10 +126,7 @@ def chooser(moves: Sequence[Any]) -> Choose:
 def story(faults: Faults | None = None, hands: Sequence[list[str]] = HANDS, **fields: Any) -> Story:
     """Play a position of small hands to its end."""
     match = new_match(*hands, pile=(RC, G, Y, R), **fields)
-    seats = [
-        FaultySeat(chooser(moves), seat, faults if seat == FAULTY else None)
-        for seat, moves in enumerate(MOVES[: len(hands)])
-    ]
+    seats = [FaultySeat(chooser(moves), seat, faults) for seat, moves in enumerate(MOVES[: len(hands)])]
     return Story(match, tuple(drive(match, seats)))
 
 
@@ -139,17 +137,17 @@ def cut(whole: Story, count: int, *extra: e.Event) -> Story:
     return Story(match, tuple((event, match.handle(event)) for event in events), whole.is_fixed)
 
 
-def dealt(seats: int, *, is_fixed: bool, **fields: Any) -> Story:
+def dealt(seats: int, *, is_fixed: bool, faults: Faults | None = None, **fields: Any) -> Story:
     """Play a new deal at random for a few turns; then all pass."""
-    match = Match(QGame(), setup_of(seats, **fields), SEED)
+    match = Match(QGame(), setup_of(seats, **{"nonces": True, **fields}), SEED)
     pick = random_chooser(match.game, Random(1), match)
-    players = [FaultySeat(lambda view: pick(view) if match.turn < 4 else PASS, seat) for seat in range(seats)]
+    players = [FaultySeat(lambda view: pick(view) if match.turn < 4 else PASS, seat, faults) for seat in range(seats)]
     return Story(match, tuple(drive(match, players)), is_fixed)
 
 
 def whole_deal() -> Story:
     """Play a new deal of four seats at random; one of them sends junk in its third turn, and in the end all pass."""
-    match = Match(QGame(), setup_of(4), SEED)
+    match = Match(QGame(), setup_of(4, nonces=True), SEED)
     pick = random_chooser(match.game, Random(2), match)
     players = [FaultySeat(lambda view: pick(view) if match.turn < 24 else PASS, seat) for seat in range(4)]
     players[FAULTY].choose = lambda view: {"action": "fly"} if match.turn > 9 else pick(view)
@@ -176,6 +174,22 @@ def taken_up(name: str, count: int) -> Story:
     whole = tell(name)
     events = [event for event, _ in whole.steps]
     return cut(whole, count, resumed(events[count - 1].at_ms), *events[count:])
+
+
+def offered_anew() -> Story:
+    """Let the referee die when one nonce was opened: the match is offered once more."""
+    whole = tell("dealt")
+    died = whole.steps[3][0].at_ms
+    again = [_postponed(event, died) for event, _ in whole.steps[1:]]
+    return cut(whole, 4, resumed(died), *again)
+
+
+def back_before_its_nonce() -> Story:
+    """Let a seat lose its connection when it is asked for its nonce, and come back."""
+    whole = tell("dealt")
+    asked = whole.steps[2][0].at_ms
+    later = [_postponed(event, 60.0) for event, _ in whole.steps[3:]]
+    return cut(whole, 3, returned(0, asked + 40.0, 30.0), *later)
 
 
 def late_for_a_stall(name: str) -> Story:
@@ -223,10 +237,8 @@ def come_back(name: str, **lags: float) -> Story:
 
 
 def _postponed(event: e.Event, by_ms: float) -> e.Event:
-    instants = {
-        name: getattr(event, name) + by_ms for name in ("at_ms", "sent_ms", "first_byte_ms") if hasattr(event, name)
-    }
-    return replace(event, **instants)
+    names = [name for name in ("at_ms", "sent_ms", "first_byte_ms") if hasattr(event, name)]
+    return replace(event, **{name: getattr(event, name) + by_ms for name in names})
 
 
 def by_lot() -> Story:
@@ -278,7 +290,9 @@ def _silence(limit_ms: float, lag: float, pending: str) -> Fault:
 
 
 def _late_ready(command: c.SeatCommand, sent: float) -> e.SeatEvent:
-    return ready(command.seat, sent + START + 1.5, sent=sent, frame=body_of("ready", nonce=NONCE))
+    return ready(
+        command.seat, sent + START + 1.5, sent=sent, frame=body_of("ready", commitment=COMMITMENTS[command.seat])
+    )
 
 
 def _exit(command: c.SeatCommand, sent: float) -> e.SeatEvent:
@@ -293,6 +307,17 @@ def _loss(command: c.SeatCommand, sent: float) -> e.SeatEvent:
     return lost(command.seat, sent + TAKES_MS)
 
 
+def _nonce(takes_ms: float = TAKES_MS, nonce: str = f"a{FAULTY}" * 16) -> Fault:
+    frame = body_of("nonce", nonce=nonce)
+    return lambda command, sent: revealed(command.seat, sent + takes_ms, sent=sent, nonce=nonce, frame=frame)
+
+
+NONCE_FAULTS: dict[str, Fault] = {
+    "silent reveal": _silence(LIMIT, 0.25, "0001"),
+    "late nonce": _nonce(LIMIT + 1.5),
+    "another nonce": _nonce(nonce="ff" * 16),
+    "gone before its nonce": _loss,
+}
 FAULTS: dict[str, tuple[type[c.SeatCommand], Fault]] = {
     "deadline": (c.AskMove, _silence(LIMIT, 0.25, "0001")),
     "late move": (c.AskMove, _move(PASS, LIMIT + 1.5)),
@@ -329,6 +354,7 @@ def tell(name: str) -> Story:
 STORIES: dict[str, Callable[[], Story]] = {
     **{name: partial(story, dict([FAULTS[name]])) for name in _WITHOUT_ACKS},
     **{f"{name}, acknowledged": partial(story, dict([FAULTS[name]]), acknowledge=True) for name in FAULTS},
+    **{name: partial(dealt, 3, is_fixed=False, faults={c.AskNonce: fault}) for name, fault in NONCE_FAULTS.items()},
     "clean": story,
     "acknowledged": lambda: story(acknowledge=True),
     "finished": finished,
@@ -356,6 +382,8 @@ STORIES: dict[str, Callable[[], Story]] = {
     "unfinished": lambda: cut(tell("acknowledged"), 12),
     "not begun": lambda: cut(tell("clean"), 0),
     "dealt": lambda: dealt(2, is_fixed=False),
+    "offered anew": offered_anew,
+    "back before its nonce": back_before_its_nonce,
     "dealt, acknowledged": lambda: dealt(3, is_fixed=False, acknowledge=True),
     "dealt, unfinished": lambda: cut(tell("dealt"), 6),
     "whole deal": whole_deal,

@@ -28,7 +28,21 @@ from referee.record.schema import (
     typed,
 )
 
-from ..match.folding import PASS, acked, failed, lost, moved, opened, overdue, packed, ready, resumed, setup_of, view_of
+from ..match.folding import (
+    PASS,
+    acked,
+    failed,
+    lost,
+    moved,
+    opened,
+    overdue,
+    packed,
+    ready,
+    resumed,
+    revealed,
+    setup_of,
+    view_of,
+)
 from .forging import SALT, ZEROS, Line, digest, encoded, line_bytes
 from .records import STORIES, tell
 
@@ -45,6 +59,7 @@ EVENTS: tuple[e.AnyEvent, ...] = (
     e.SeatReturned(seat=1, at_ms=3.0, gone_ms=1.5),
     resumed(4.0),
     failed(4.0),
+    revealed(0, 2.5),
 )
 VIEW = view_of(tell("clean").match, 0)
 FOUL = Foul(seat=1, cause=Cause.FLOOD, at_ms=1.5, turn=2, code="flood", detail="so", evidence="c1")
@@ -111,6 +126,7 @@ COMMANDS: tuple[tuple[c.Command, dict[str, Any]], ...] = (
         },
     ),
     (c.CloseMatch(result=RESULT), {"command": "close-match", "result": json.loads(msgspec.json.encode(RESULT))}),
+    (c.AskNonce(seat=0, limit_ms=5.0), {"command": "ask-nonce", "seat": 0, "limit_ms": 5.0}),
 )
 
 

@@ -277,7 +277,7 @@ def test_nobody_silences_a_record(
         writer.write_step(event, commands)
     result = story.match.result
     assert result is not None
-    writer.write_result(result, seed=story.match.seed.hex(), nonces=story.match.nonces)
+    writer.write_result(result, seed=story.match.seed.hex(), nonces=story.match.nonces.opened)
     assert said(path.read_bytes()) == said(record_of("clean"))
     assert read_record(path).state == "sealed"
 

@@ -110,7 +110,7 @@ class Organiser:
         for event, commands in drive(match, [ScriptedSeat(choose) for _ in setup.names]):
             writer.write_step(event, commands)
         assert match.result is not None
-        writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces)
+        writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
         return outcome(context.fixture, setup.names, match.result, writer.result_head)
 
     def begin_match(self, context: MatchContext, **changes: Any) -> tuple[Match, RecordWriter]:

@@ -21,6 +21,8 @@ from ..record.records import Story
 from ..time_controls import time_control
 
 MARGIN_MS = 250.0
+OTHER_NONCE = "ff" * 16
+"""Nobody has committed to it."""
 MOST_TURNS = 16
 """Afterwards all pass."""
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from protocol.fairness import nonce_commitment
+
 from ..record.forging import Line, changed, is_accepted, lines_of, sealed
-from ..record.records import record_of, story
+from ..record.records import FAULTY, record_of, story
 from .verifying import verdicts
 
 Lie = Callable[[list[Line]], list[Line]]
@@ -67,6 +69,13 @@ def postponed(place: Place, by_ms: float, *, is_sent_later: bool = False) -> Lie
     return tell
 
 
+def opened(nonce: str, place: Place = ("nonce-received", 0)) -> Lie:
+    """Return the lie that a seat opened another nonce, and that this one counted."""
+    return lambda lines: at(place, "event", "nonce", value=nonce)(
+        at(-2, "nonces", lines[number_of(lines, place)]["event"]["seat"], value=nonce)(lines)
+    )
+
+
 def swapped(place: Place, *keys: str | int) -> Lie:
     """Return the lie that the first two items of a list are the other way round."""
 
@@ -87,7 +96,8 @@ def without_standstills(lines: list[Line]) -> list[Line]:
 
 FIRST, SECOND, THIRD, FOURTH = (("move-received", count) for count in range(4))
 OPENING, START, OVERDUE, EXPULSION = ("match-opened", 0), ("start-seat", 0), ("deadline-passed", 0), ("expel-seat", 0)
-RETURN, DEATH = ("seat-returned", 0), ("match-resumed", 0)
+RETURN, DEATH, COMMITMENT = ("seat-returned", 0), ("match-resumed", 0), ("ready-received", 0)
+OTHER_NONCE = "b" * 32
 BANK = replace(story().match.setup.time, bank_ms=1800.0, increment_ms=0.25)
 LIES: dict[str, tuple[str, Lie, str]] = {
     "goes back": ("clean", at(SECOND, "event", "at_ms", value=0.5), "after a line at"),
@@ -123,6 +133,13 @@ LIES: dict[str, tuple[str, Lie, str]] = {
     "turn": ("clean", at(SECOND, "event", "turn", value=3), "3 was answered, 2 was asked"),
     "ack": ("acknowledged", at(("ack-received", 1), "event", "ack", value=1), "1 was answered, 2 was asked"),
     "header": ("clean", at(0, "kind", value="heading"), "no header"),
+    "nonces": ("dealt", opened(OTHER_NONCE), "that it committed to"),
+    "nonces and commitment": (
+        "dealt",
+        both(opened(OTHER_NONCE), at(COMMITMENT, "event", "commitment", value=nonce_commitment("m", 0, OTHER_NONCE))),
+        "the view",
+    ),
+    "refused nonce": ("another nonce", opened(f"a{FAULTY}" * 16, EXPULSION), "though its nonce is the one"),
     "lot": ("seats by lot", swapped(0, "setup", "names"), "the lot gives"),
     "view": ("dealt", at(START, "commands", 0, "view", value="0" * 64), "does not follow from shuffle and moves"),
     "draws": ("clean", at(SECOND, "commands", 1, "draws", value=["red-star", "red-star"]), "the shuffle gives it"),

@@ -60,10 +60,12 @@ def test_the_perfect_player_wins_where_it_can(seed: int) -> None:
 def test_the_observer_writes_down_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each step of a match is a line of the file that NIM_LOG names."""
     monkeypatch.setenv("NIM_LOG", str(tmp_path / "heaps"))
-    match = Match(GAME, MatchSetup(match="m", game="nim", names=("a", "b"), commitment=commitment(SEED)), SEED)
+    match = Match(
+        GAME, MatchSetup(match="m", game="nim", names=("a", "b"), nonces=False, commitment=commitment(SEED)), SEED
+    )
     opened = MatchOpened(at_ms=0.0)
     HeapLog().match_stepped(MatchStep.of(opened, match.handle(opened), match))
     for seat in (0, 1):
-        ready = ReadyReceived(seat=seat, at_ms=1.0, sent_ms=0.0, first_byte_ms=1.0, lag_ms=0.0, nonce="0" * 32)
+        ready = ReadyReceived(seat=seat, at_ms=1.0, sent_ms=0.0, first_byte_ms=1.0, lag_ms=0.0, commitment="")
         HeapLog().match_stepped(MatchStep.of(ready, match.handle(ready), match))
     assert (tmp_path / "heaps").read_text() == f"m turn 1: {sum(match.state.heaps)} left\n"

@@ -1,7 +1,7 @@
 """The referee's end of one course player's connection, without any I/O: the same messages as over msgpack, as calls.
 
 What the course has no word for (`welcome`, the offer, expulsions, what others did) is not said; the `ready` that a
-match waits for is made here, and brings no chance of the player's own.
+match waits for is made here, and so is the nonce: it brings no chance of the player's own.
 """
 
 import json
@@ -11,8 +11,9 @@ from msgspec import Meta
 
 from protocol import Code, ConnectionState, LocalProtocolError, RemoteProtocolError, Role
 from protocol.connection import Conversation
+from protocol.fairness import nonce_commitment
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PROTOCOL_VERSION
-from protocol.messages import Ack, End, Hello, Message, Move, Offer, Ready, Start, Told, Turn
+from protocol.messages import Ack, End, Hello, Message, Move, Nonce, Offer, Ready, Start, Told, Turn
 
 from .forms import BadForm, converted, hand_of, jpub, jtiles, move_of
 from .json_stream import JsonReader
@@ -48,9 +49,12 @@ class CourseConversation(Conversation):
             self.next_event()
 
     def _read(self) -> Message | None:
-        """Return the message that a value is in this state, or the `ready` that is said for the player."""
+        """Return the message that a value is in this state, or what is said for the player without one."""
+        match = self._match or ""
         if self.state is ConnectionState.OFFERED:
-            return Ready(match=self._match or "", nonce=NO_NONCE)
+            return Ready(match=match, commitment=nonce_commitment(match, self._seat, NO_NONCE))
+        if self.state is ConnectionState.TO_REVEAL:
+            return Nonce(match=match, nonce=NO_NONCE)
         found = self._values.next_value()
         if found is None:
             self._check_flood()
@@ -61,7 +65,7 @@ class CourseConversation(Conversation):
                 case ConnectionState.NEW:
                     return Hello(version=PROTOCOL_VERSION, name=converted(found.value, _Name))
                 case ConnectionState.ASKED:
-                    return Move(match=self._match or "", turn=self._number, move=move_of(found.value))
+                    return Move(match=match, turn=self._number, move=move_of(found.value))
                 case ConnectionState.TO_CONFIRM | ConnectionState.TO_CONFIRM_END:
                     return self._confirmed(found.value)
         except BadForm as error:

@@ -79,7 +79,7 @@ class CourseWire:
         if isinstance(event, e.MoveReceived):
             return same(move_in_json(data), event.move)
         try:
-            return isinstance(event, e.ReadyReceived) or bool(msgspec.json.decode(data) == _VOID)
+            return isinstance(event, e.ReadyReceived | e.NonceReceived) or bool(msgspec.json.decode(data) == _VOID)
         except (ValueError, RecursionError):
             return False
 

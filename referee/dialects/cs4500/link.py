@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from protocol.messages import Message, Offer
+from protocol.messages import Message, Offer, Reveal
 
 from ...clock import Clock
 from ...net.links.player_protocol import Owner, PlayerLink
@@ -22,13 +22,13 @@ class CourseLink(PlayerLink):
         super().__init__(owner, clock, now, CourseConversation())
 
     def send(self, message: Message) -> None:
-        """Send a message; the answer to an offer, which no player gives, follows in the next turn of the loop.
+        """Send a message; an answer that no player gives, to an offer or reveal, follows in the next turn of the loop.
 
         Raises:
             LocalProtocolError: it may not be sent now.
         """
         super().send(message)
-        if isinstance(message, Offer):
+        if isinstance(message, Offer | Reveal):
             self._clock.callLater(0, self._accept)
 
     def expel(self, message: Message) -> None:

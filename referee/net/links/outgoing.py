@@ -3,9 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from protocol.messages import End, Expelled, Message, Offer, Resumed, Start, Told, Turn
+from protocol.messages import End, Expelled, Message, Offer, Resumed, Reveal, Start, Told, Turn
 
-from ...match.commands import AskMove, EndSeat, ExpelSeat, OfferMatch, ResumeSeat, SeatCommand, StartSeat, TellSeat
+from ...match.commands import (
+    AskMove,
+    AskNonce,
+    EndSeat,
+    ExpelSeat,
+    OfferMatch,
+    ResumeSeat,
+    SeatCommand,
+    StartSeat,
+    TellSeat,
+)
 from ...match.machine import Match
 
 
@@ -30,6 +40,8 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
             message = Offer(**_terms(command, match, tokens))
         case ResumeSeat():
             message = Resumed(**_terms(command, match, tokens), turn=command.turn, view=command.view)
+        case AskNonce():
+            message = Reveal(match=name, commitments=list(match.nonces.commitments))
         case StartSeat():
             message = Start(match=name, view=command.view, ack=command.ack)
         case ExpelSeat(foul=foul):
@@ -50,7 +62,7 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
                 scores=list(command.scores),
                 void=command.void,
                 seed=match.seed.hex(),
-                nonces=list(match.nonces),
+                nonces=list(match.nonces.opened),
                 ack=command.ack,
                 head=head,
             )

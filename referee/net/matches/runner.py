@@ -13,7 +13,7 @@ from twisted.internet.defer import Deferred
 
 from protocol import Code, RemoteProtocolError
 from protocol.connection import TRANSITIONS
-from protocol.messages import Ack, Message, Move, Paused, Ready
+from protocol.messages import Ack, Message, Move, Nonce, Paused, Ready
 
 from ...clock import Clock
 from ...errors import RefereeError
@@ -182,7 +182,9 @@ class MatchRunner:
         if isinstance(message, Move):
             self._feed(e.MoveReceived(turn=message.turn, move=message.move, **instants))
         elif isinstance(message, Ready):
-            self._feed(e.ReadyReceived(nonce=message.nonce, **instants))
+            self._feed(e.ReadyReceived(commitment=message.commitment, **instants))
+        elif isinstance(message, Nonce):
+            self._feed(e.NonceReceived(nonce=message.nonce, **instants))
         elif isinstance(message, Ack):
             self._feed(e.AckReceived(ack=message.ack, **instants))
 
@@ -339,7 +341,7 @@ class MatchRunner:
         self._awaited_no_more(seat)
 
     def _finish(self, result: c.Result) -> None:
-        self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces)
+        self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
         self._release(self._players.release)
         self.done.callback(result)
 

@@ -140,7 +140,7 @@ def check_result(record: Record, match: Match) -> None:
         raise RecordError(record.path, number, f"more events (the match is {match.phase})", "a result")
     pairs = (
         ("result", msgspec.to_builtins(match.result), msgspec.to_builtins(record.result.result)),
-        ("nonces", match.nonces, record.result.nonces),
+        ("nonces", match.nonces.opened, record.result.nonces),
     )
     for name, expected, found in pairs:
         if expected != found:

@@ -102,12 +102,28 @@ def _check_lot(record: Record, seed: bytes) -> None:
 
 
 def _nonces(record: Record) -> list[str | None]:
-    """Return every seat's nonce that counts: those of the ready in time, unless the setup leaves nonces out."""
-    nonces: list[str | None] = [None] * len(record.header.setup.names)
-    for step in record.steps:
-        if isinstance(step.event, e.ReadyReceived) and record.header.setup.nonces:
-            is_out = any(command["command"] == "expel-seat" for command in step.commands)
-            nonces[step.event.seat] = None if is_out else step.event.nonce
+    """Return every seat's nonce that counts: those that were opened in time, since the match was last offered.
+
+    Raises:
+        RecordError: one counts that its seat had not committed to, or does not though it had.
+    """
+    setup = record.header.setup
+    nonces: list[str | None] = [None] * len(setup.names)
+    committed = dict[int, str]()
+    for number, step in enumerate(record.steps, 2):
+        event = step.event
+        if isinstance(event, e.MatchResumed) and any(each["command"] == "offer-match" for each in step.commands):
+            nonces, committed = [None] * len(setup.names), {}
+        elif isinstance(event, e.ReadyReceived):
+            committed[event.seat] = event.commitment
+        elif isinstance(event, e.NonceReceived):
+            foul = next((each["foul"] for each in step.commands if each["command"] == "expel-seat"), None)
+            digest = hashlib.sha256(f"nonce:{setup.match}:{event.seat}:{event.nonce}".encode()).hexdigest()
+            is_judged = foul is None or foul["code"] == "nonce"
+            if is_judged and (digest == committed.get(event.seat)) != (foul is None):
+                found = f"a nonce whose commitment is {digest}, {'taken' if foul is None else 'refused'}"
+                raise RecordError(record.path, number, f"a verdict on commitment {committed.get(event.seat)}", found)
+            nonces[event.seat] = None if foul else event.nonce
     return nonces
 
 

@@ -14,7 +14,7 @@ from .wires import OWN_WIRE, Wire
 FindWire = Callable[[str], Wire]
 """A dialect's name -> what reads the bytes of its players."""
 
-_ASKS = {"offer-match": "ready", "ask-move": "move"}
+_ASKS = {"offer-match": "ready", "ask-nonce": "nonce", "ask-move": "move"}
 """Command -> what it asks for; every other one that sets a limit asks for an ack."""
 _SHOWN_CHARS = 80
 

@@ -100,7 +100,7 @@ class _Book:
             if limit_ms != left_ms:
                 raise RecordError(self._path, number, f"a limit of {left_ms} ms, which was left", f"{limit_ms} ms")
         else:
-            again = old if isinstance(event, e.MatchResumed) else None
+            again = old if isinstance(event, e.MatchResumed) and command.command != "offer-match" else None
             extensions = 0 if again is None else again.extensions
             if is_move:
                 self._check_move(number, command, seat, limit_ms, again)

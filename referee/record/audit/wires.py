@@ -10,7 +10,7 @@ import msgspec
 from protocol import Code, RemoteProtocolError
 from protocol.decoding import decode
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES, PREFIX_BYTES
-from protocol.messages import FROM_PLAYER, Ack, Message, Move, Ready, type_of
+from protocol.messages import FROM_PLAYER, Ack, Message, Move, Nonce, Ready, type_of
 
 from ...match import events as e
 
@@ -27,7 +27,7 @@ class Wire(Interface):
         Args:
             code: of the breach, one of `codes`: it tells whether the bytes begin with a frame's prefix.
             data: the bytes.
-            asked: what was due, `hello`, `ready`, `move` or `ack`; None: nothing.
+            asked: what was due, `hello`, `ready`, `nonce`, `move` or `ack`; None: nothing.
             match: the match's name.
 
         Returns:
@@ -111,7 +111,9 @@ def _message_of(event: e.Answer, match: str) -> Message:
         case e.MoveReceived():
             return Move(match=match, turn=event.turn, move=event.move)
         case e.ReadyReceived():
-            return Ready(match=match, nonce=event.nonce)
+            return Ready(match=match, commitment=event.commitment)
+        case e.NonceReceived():
+            return Nonce(match=match, nonce=event.nonce)
         case e.AckReceived():
             return Ack(match=match, ack=event.ack)
     raise AssertionError(f"{event} is no answer")

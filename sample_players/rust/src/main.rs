@@ -5,6 +5,7 @@
 //!     target/release/player echo       for tests: reads frames in hex, a line each, and writes them back, or why not
 
 mod games;
+mod sha256;
 mod wire;
 
 use std::cell::Cell;

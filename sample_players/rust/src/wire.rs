@@ -2,6 +2,7 @@
 //!
 //! Knows protocol/SPEC.md and sockets; knows no game, and needs no crate. You need not change anything here.
 
+use crate::sha256::sha256_hex;
 use std::env;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -246,7 +247,7 @@ fn connect(address: &str) -> Result<Box<dyn Stream>, String> {
 }
 
 /// The nonce enters the shuffle: nobody, the referee included, may foresee it.
-fn nonce() -> Result<String, String> {
+fn new_nonce() -> Result<String, String> {
     let mut bytes = [0; 16];
     let random = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
     random.map_err(|error| format!("/dev/urandom: {error}"))?;
@@ -266,9 +267,12 @@ pub fn play(mut choose: impl FnMut(&str, &Value) -> Value) -> Result<(), String>
     ]);
     // What can't be sent is not missed: the referee has closed, and its last words are still to be read.
     let _ = stream.write_all(&frame(&hello));
-    let mut game = String::new();
+    let (mut game, mut nonce) = (String::new(), String::new());
     while let Some(message) = read_frame(&mut stream)? {
-        for answer in answers(&message, &mut game, &mut choose)? {
+        if message.get("type").text() == "offer" {
+            nonce = new_nonce()?;
+        }
+        for answer in answers(&message, &mut game, &nonce, &mut choose)? {
             let _ = stream.write_all(&frame(&answer));
         }
     }
@@ -279,6 +283,7 @@ pub fn play(mut choose: impl FnMut(&str, &Value) -> Value) -> Result<(), String>
 fn answers(
     message: &Value,
     game: &mut String,
+    nonce: &str,
     choose: &mut impl FnMut(&str, &Value) -> Value,
 ) -> Result<Vec<Value>, String> {
     let mut found = Vec::new();
@@ -296,7 +301,13 @@ fn answers(
         _ => {} // `told`, `end` and `paused` may be read, and need no answer of their own
     }
     if said("type") == "offer" {
-        found.push(map([("type", "ready".into()), ("match", id.clone()), ("nonce", nonce()?[..].into())]));
+        let text = format!("nonce:{}:{}:{nonce}", id.text(), message.get("seat").int());
+        let commitment = sha256_hex(text.as_bytes());
+        found.push(map([("type", "ready".into()), ("match", id.clone()), ("commitment", commitment[..].into())]));
+    }
+    if said("type") == "reveal" {
+        // all have committed to theirs
+        found.push(map([("type", "nonce".into()), ("match", id.clone()), ("nonce", nonce.into())]));
     }
     if let Int(number) = message.get("ack") {
         found.push(map([("type", "ack".into()), ("match", id.clone()), ("ack", (*number).into())]));

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from protocol import ConnectionState, Role
-from protocol.messages import Ack, Hello, Message, Move, Offer, Ready, Turn
+from protocol.messages import Ack, Hello, Message, Move, Nonce, Offer, Reveal, Turn
 from referee.match.commands import Result
 from referee.testing import JUNK
 from sample_players.python.q_simple import make_dag
@@ -17,7 +17,7 @@ from sample_players.python.q_simple import make_dag
 from ...peers.offences_made import POSITION
 from ...peers.rogues import NONCE, frame
 from ...protocol.fuzzing import Fuzzer
-from ..in_memory import LIMIT_S, PASS, InMemoryMatch
+from ..in_memory import LIMIT_S, PASS, InMemoryMatch, ready
 from ..in_memory import token as resume
 from ..wires import Peer
 
@@ -79,7 +79,9 @@ class Fray:
         heard = peer.heard()
         for message in heard:
             if isinstance(message, Offer):
-                peer.say(Ready(match=message.match, nonce=NONCE))
+                peer.say(ready(message.seat))
+            elif isinstance(message, Reveal):
+                peer.say(Nonce(match=message.match, nonce=NONCE))
             elif isinstance(message, Turn):
                 peer.say(Move(match=message.match, turn=message.turn, move=self._choose(message.view)))
             if getattr(message, "ack", None) is not None:
@@ -102,16 +104,18 @@ class Fray:
         acks: list[Any] = [request.number for request in match.open_requests.values()]
         moves = [PASS, {"action": "exchange"}, *([self.source.choice(JUNK)] if self.source.random() < 0.1 else [])]
         said: tuple[Message, ...] = (
-            Ready(match="m1", nonce=NONCE),
+            ready(self.source.randrange(len(match.setup.names))),
+            Nonce(match="m1", nonce=NONCE),
             Move(match="m1", turn=turn, move=self.source.choice(moves)),
             Ack(match="m1", ack=self.source.choice([*acks, 1])),
         )
         peer = self._rogue()
         speaks = {
             ConnectionState.OFFERED: said[0],
-            ConnectionState.ASKED: said[1],
-            ConnectionState.TO_CONFIRM: said[2],
-            ConnectionState.TO_CONFIRM_END: said[2],
+            ConnectionState.TO_REVEAL: said[1],
+            ConnectionState.ASKED: said[2],
+            ConnectionState.TO_CONFIRM: said[3],
+            ConnectionState.TO_CONFIRM_END: said[3],
         }
         fitting = speaks.get(peer.link.connection.state)
         if fitting is not None and self.source.random() < 0.95:

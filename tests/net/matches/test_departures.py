@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 
 from protocol.frames import encode_frame
 from protocol.limits import MAX_UNREAD_BYTES
-from protocol.messages import Expelled, Move, Paused, Ready, Refused, Resumed, Turn, encode
+from protocol.messages import Expelled, Move, Nonce, Paused, Refused, Resumed, Turn, encode
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
 from referee.net.links.lobby import SignUp, SignUpPolicy
@@ -17,7 +17,7 @@ from referee.net.matches.runner import MAX_RETURNS, MatchPaused
 from referee.record.reader import read_chain
 from referee.record.resume import reopen
 
-from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, OpenMatch, token
+from ..in_memory import LIMIT_S, NONCE, PASS, InMemoryMatch, OpenMatch, ready, token
 from ..wires import Peer, kinds
 
 
@@ -107,8 +107,30 @@ def test_before_the_deal_the_offer_comes_again(open_match: OpenMatch) -> None:
     running.peers[0].wire.drop()
     peer = Peer(running.door, running.clock)
     assert kinds(peer.hello("p0", token(0))) == ["Welcome", "Offer"]
-    peer.say(Ready(match="m1", nonce=NONCE))
+    peer.say(ready(0))
     assert running.match.open_requests.keys() == {1}
+
+
+def test_between_commitment_and_nonce_it_is_asked_again(open_match: OpenMatch) -> None:
+    """Who is lost after its ready is taken back, and opens what it had committed to; so does who is lost when asked."""
+    running = open_match(come_back_s=5.0)
+    running.peers[0].heard()
+    running.peers[0].say(ready(0))
+    running.peers[0].wire.drop()
+    running.peers[0] = Peer(running.door, running.clock)
+    assert kinds(running.peers[0].hello("p0", token(0))) == ["Welcome", "Resumed"]
+    running.peers[1].heard()
+    running.peers[1].say(ready(1))
+    assert kinds(running.peers[0].heard()) == ["Reveal"]
+    running.peers[0].wire.drop()
+    running.peers[0] = Peer(running.door, running.clock)
+    assert kinds(running.peers[0].hello("p0", token(0))) == ["Welcome", "Resumed", "Reveal"]
+    running.peers[1].heard()
+    for peer in running.peers:
+        peer.say(Nonce(match="m1", nonce=NONCE))
+    running.answer(0)
+    running.answer(1)
+    assert running.end().winners == (0, 1)
 
 
 @pytest.mark.parametrize("given", ["", "x", token(2), token(0)[:-1], token(0) + "0"])
@@ -257,10 +279,14 @@ def test_two_answers_in_one_piece_are_two_answers(tmp_path: Path) -> None:
     running = InMemoryMatch(tmp_path, clock=TickingClock())
     for peer in running.peers:
         peer.heard()
-    running.peers[1].say(Ready(match="m1", nonce=NONCE))
-    ready = running.peers[0].connection.send(Ready(match="m1", nonce=NONCE))
+    for seat, peer in enumerate(running.peers):
+        peer.say(ready(seat))
+    for peer in running.peers:
+        peer.heard()
+    running.peers[1].say(Nonce(match="m1", nonce=NONCE))
+    nonce = running.peers[0].connection.send(Nonce(match="m1", nonce=NONCE))
     move = encode_frame(encode(Move(match="m1", turn=1, move=PASS)), 1000)
-    running.peers[0].raw(ready + move)
+    running.peers[0].raw(nonce + move)
     assert running.match.turn == 2
     running.answer(1)
     assert running.result[0].void is None

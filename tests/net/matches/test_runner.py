@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from protocol.messages import Ack, End, Expelled, Move, Offer, Ready
+from protocol.messages import Ack, End, Expelled, Move, Offer
 from referee import chance
 from referee.games.q.game import QGame
 from referee.match.fouls import Cause
@@ -15,7 +15,7 @@ from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
 from referee.record.writer import NotWritten, RecordWriter
 
-from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, OpenMatch
+from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, OpenMatch, ready
 from ..wires import kinds
 
 
@@ -248,9 +248,10 @@ def test_a_silent_seat_refuses_to_start(open_match: OpenMatch) -> None:
     """Who does not accept within the start-up limit is expelled for that, and the others are dealt their tiles."""
     running = open_match(start_ms=500.0)
     assert kinds(running.peers[0].heard()) == ["Offer"]
-    running.peers[0].say(Ready(match="m1", nonce=NONCE))
+    running.peers[0].say(ready(0))
     running.run(0.52)
     assert running.fouls() == [(1, Cause.REFUSED_TO_START)]
+    running.open_nonces()
     running.answer(0)
     assert running.end().ranking == ((0,), (1,))
 

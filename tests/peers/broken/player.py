@@ -4,6 +4,7 @@ Knows the wire and the faults. It exchanges its hand while the pile lasts, then 
 enough to fail in them. Refuses to use the client, which would not let it break anything.
 """
 
+import hashlib
 import json
 import os
 import socket
@@ -70,7 +71,7 @@ class Player:
         if FAULT != "no-hello":
             self.send(hello)
         if FAULT == "eager":
-            self.send({"type": "ready", "match": "check-1", "nonce": "0" * 32})
+            self.send({"type": "ready", "match": "check-1", "commitment": "0" * 64})
 
     def send(self, message: Plain) -> None:
         """Send a message."""
@@ -115,12 +116,23 @@ class Player:
         self.match, self.resume = message["match"], message["resume"]
         if FAULT == "twelve-seats" and len(message["names"]) > 4:
             raise KeyError(len(message["names"]))
-        nonce = {"short-nonce": "00ff", "fixed-nonce": "0" * 32}.get(FAULT, os.urandom(16).hex())
+        self.nonce = {"short-nonce": "00ff", "fixed-nonce": "0" * 32}.get(FAULT, os.urandom(16).hex())
+        text = f"nonce:{self.match}:{message['seat']}:{self.nonce}"
+        commitment = {"raw-nonce": self.nonce, "no-seat": hashlib.sha256(self.nonce.encode()).hexdigest()}.get(
+            FAULT, hashlib.sha256(text.encode()).hexdigest()
+        )
         match = "another" if FAULT == "ready-match" else self.match
         if FAULT == "one-match" and self.matches > 1:
             sys.exit(0)
         if FAULT != "no-ready":
-            self.send({"type": "ready", "match": match, "nonce": nonce})
+            self.send({"type": "ready", "match": match, "commitment": commitment})
+
+    def on_reveal(self, _message: Plain) -> None:
+        """Open the nonce."""
+        if FAULT == "other-nonce":
+            self.nonce = os.urandom(16).hex()
+        if FAULT != "no-nonce":
+            self.send({"type": "nonce", "match": self.match, "nonce": self.nonce})
 
     def on_start(self, message: Plain) -> None:
         """Talk out of turn, if that is the fault."""

@@ -162,7 +162,11 @@ def _other_seed(record: Record) -> Record:
 
 
 def _other_nonce(record: Record) -> Record:
-    return with_event(record, e.ReadyReceived, nonce="ff" * 16)[0]
+    return with_event(record, e.NonceReceived, nonce="ff" * 16)[0]
+
+
+def _other_commitment(record: Record) -> Record:
+    return with_event(record, e.ReadyReceived, commitment="ff" * 32)[0]
 
 
 def _other_nonces(record: Record) -> Record:
@@ -187,7 +191,8 @@ def _other_view(record: Record) -> Record:
     ("change", "expected"),
     [
         (_other_seed, "expected commitment"),
-        (_other_nonce, "expected nonces"),
+        (_other_nonce, "expected a verdict on commitment"),
+        (_other_commitment, "expected a verdict on commitment"),
         (_other_nonces, "expected nonces"),
         (_other_view, "expected first view"),
     ],

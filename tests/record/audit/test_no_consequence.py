@@ -42,7 +42,7 @@ CHANGES: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("sent later, or listened later", "deadline", (event(6, "sent_ms", 2.75), event(6, "lag_ms", 0.0))),
     ("used time, while there is no result", "unfinished", (event(8, "at_ms", 7.0), event(9, "sent_ms", 7.0))),
     # what nobody looks at
-    ("a nonce that does not enter the shuffle", "duplicate deal", (event(2, "nonce", "no nonce"),)),
+    ("a commitment that is never opened", "duplicate deal", (event(2, "commitment", "none"),)),
     ("why a seat left after its end", "left after the end", (event(21, "detail", "bored"), event(21, "at_ms", 22.5))),
     # the header: names, the clock on the wall, rules that were not applied
     ("the version of the referee", "clean", ((0, ("referee",), "99"),)),
@@ -128,10 +128,10 @@ BEYOND: tuple[tuple[str, str, tuple[Change, ...]], ...] = (
     ("the move of an answer in time", "clean", (event(8, "move", {"any": "thing"}),)),
     ("the move of a late answer", "late move", (event(6, "move", {"any": "thing"}),)),
     ("the turn of a late answer", "late move", (event(6, "turn", 99),)),
-    ("the nonce of a late answer", "late ready", (event(4, "nonce", "no nonce"),)),
+    ("the nonce of a late answer", "late nonce", (event(7, "nonce", "no nonce"),)),
     ("the number of a late confirmation", "late start, acknowledged", (event(6, "ack", 99),)),
-    ("a nonce in the shuffle", "dealt", (event(2, "nonce", "no nonce"),)),
-    ("a nonce that stands in the result", "clean", (event(2, "nonce", "no nonce"),)),
+    ("a nonce in the shuffle", "dealt", (event(4, "nonce", "no nonce"),)),
+    ("a commitment that was opened", "dealt", (event(2, "commitment", "no hash"),)),
     ("a number of names", "clean", (setup("names", ["x", "y"]),)),
     ("tiles that somebody drew", "late move", ((0, ("setup", "position", "pile", 0), "blue-square"),)),
 )

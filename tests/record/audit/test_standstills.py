@@ -45,7 +45,7 @@ def audited(folder: Path, story: Story, standstills: dict[int, list[Standstill]]
         found = standstills_of(event) if standstills is None else standstills.get(number, [])
         writer.write_step(event, commands, found)
     assert story.match.result is not None
-    writer.write_result(story.match.result, seed=story.match.seed.hex(), nonces=story.match.nonces)
+    writer.write_result(story.match.result, seed=story.match.seed.hex(), nonces=story.match.nonces.opened)
     return audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
 
 

@@ -1,0 +1,8 @@
+/* SHA-256: the standard library has none. */
+#ifndef SHA256_H
+#define SHA256_H
+
+/* Writes the hash of a text of at most 200 bytes, in hex. */
+void sha256_hex(const char *text, char hex[65]);
+
+#endif
