@@ -4,6 +4,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
         registry = load()
         for path in tmp_path.rglob("*.jsonl"):
             if is_tournament(path):
-                audit_tournament(path, find_format, registry.game, pair_round, is_strict=False)
+                audit_tournament(path, find_format, registry.game, partial(map, pair_round), is_strict=False)
                 continue
             try:
                 audit(path, registry.game, is_strict=False, find_wire=registry.wire)

@@ -1,4 +1,4 @@
-"""Does the same work for many files, in other processes where that is quicker.
+"""Does the same work for many files or rounds, in other processes where that is quicker.
 
 Those processes end with this one, however it ends, and hold nothing that others wait for.
 """
@@ -13,12 +13,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TypeVar
 
 from ..errors import RefereeError
 
 T = TypeVar("T")
+W = TypeVar("W")
 _FEW = 4
 """So few records are done before other processes have started."""
 _HELD = (signal.SIGINT, signal.SIGTERM)
@@ -30,25 +30,25 @@ class WorkerKilled(RefereeError):
     """A process that worked for this one was killed."""
 
 
-def each(work: Callable[[Path], T], files: Sequence[Path], jobs: int) -> Generator[T, None, None]:
-    """Yield what a function returns for each file, in the files' order; close it if you leave before the end.
+def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, None, None]:
+    """Yield what a function returns for each of some items, in their order; close it if you leave before the end.
 
     Args:
-        work: can be sent to other processes, as can what it returns and raises.
-        files: the files.
+        work: can be sent to other processes, as can what it takes, returns and raises.
+        items: mostly files.
         jobs: so many at the same time.
 
     Raises:
         WorkerKilled: one of the processes was killed.
-        Exception: what the work raises for a file.
+        Exception: what the work raises for an item.
     """
-    if len(files) <= _FEW or jobs == 1:
+    if len(items) <= _FEW or jobs == 1:
         with _without_collection():
-            yield from map(work, files)
+            yield from map(work, items)
         return
     with _without_collection(), _pool(jobs) as pool:
         with _signals_held():
-            results = pool.map(work, files, chunksize=max(1, min(16, len(files) // jobs)))
+            results = pool.map(work, items, chunksize=max(1, min(16, len(items) // jobs // 4)))
         yield from results
 
 

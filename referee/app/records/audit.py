@@ -81,7 +81,7 @@ def audit_paths(
     reports = [match.report for match in examined]
     folders = [path for path in paths if path.is_dir()]
     manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
-    audited = audit_tournaments(courses, folders, examined, demands)
+    audited = audit_tournaments(courses, folders, examined, demands, jobs)
     tournaments = [tournament.report for tournament in audited]
     equivocations = [*of_matches(examined), *of_tournaments(audited)]
     there = frozenset[str]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))

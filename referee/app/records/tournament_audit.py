@@ -4,13 +4,16 @@ Whether the record of a match holds by itself was found out before.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
 from ...ledger.checking import check_ledger
 from ...ledger.ledger import FILE as LEDGER
-from ...pairing.base import BadFormat
+from ...pairing.balanced_tables import Table
+from ...pairing.base import BadFormat, RoundToPair
 from ...pairing.dutch import pair_round
 from ...plugins import PluginError, find_format, find_game
 from ...record.audit.standstills import Presence
@@ -19,6 +22,7 @@ from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
 from ...record.tournament_record import TournamentRecord
 from ...tournament.standings import UnknownTieBreak
+from ..pool import each
 from .audit_reports import (
     BrokenTournament,
     Demands,
@@ -67,7 +71,7 @@ class _Folder(Struct, frozen=True):
 
 
 def audit_tournaments(
-    courses: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: Demands
+    courses: Sequence[Path], folders: Sequence[Path], examined: Sequence[Examined], demands: Demands, jobs: int
 ) -> list[ExaminedTournament]:
     """Audit the records of tournaments, and name those that are missing.
 
@@ -76,6 +80,7 @@ def audit_tournaments(
         folders: that were looked through.
         examined: all records of matches that were found.
         demands: what is demanded of every record.
+        jobs: so many rounds are paired anew at the same time.
 
     Raises:
         Exception: the auditor itself failed; a note says over which record.
@@ -94,7 +99,7 @@ def audit_tournaments(
     for path in courses:
         others = frozenset(home for home in homes if path.parent in home.parents)
         folder = _Folder(path.parent, matches[path.parent], _is_below(path, folders), others)
-        found.append(_examined(path, folder, demands))
+        found.append(_examined(path, folder, demands, jobs))
     return [*found, *(_missing(path) for path in astray)]
 
 
@@ -107,11 +112,12 @@ def _missing(path: Path) -> ExaminedTournament:
     return ExaminedTournament(BrokenTournament.by(error, tournament=str(path)))
 
 
-def _examined(path: Path, folder: _Folder, demands: Demands) -> ExaminedTournament:
+def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> ExaminedTournament:
     """Audit the record of a tournament, against those of its matches and the ledger."""
     try:
+        pair = partial(_paired, jobs=jobs)
         audited = audit_tournament(
-            path, find_format, find_game, pair_round, keys=demands.keys, is_strict=not demands.unsealed
+            path, find_format, find_game, pair, keys=demands.keys, is_strict=not demands.unsealed
         )
         _check_matches(audited, folder)
         ledger = folder.path / LEDGER
@@ -128,6 +134,12 @@ def _examined(path: Path, folder: _Folder, demands: Demands) -> ExaminedTourname
     report = _sound(audited, folder, str(ledger) if ledger.exists() else None, unverified)
     record = audited.record
     return ExaminedTournament(report, record, heads_of(record.chain, record.header.spec.name, demands))
+
+
+def _paired(rounds: Sequence[RoundToPair], jobs: int) -> list[tuple[tuple[Table, ...], str]]:
+    """Pair rounds, as pair_round does each."""
+    with closing(each(pair_round, rounds, jobs)) as found:
+        return list(found)
 
 
 def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:

@@ -40,7 +40,12 @@ _SHOWN = 20
 @published_option
 @seed_option
 @click.option("--unsealed", is_flag=True, help="Take records without a seal, those of unfinished matches.")
-@click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
+@click.option(
+    "--jobs",
+    type=Count(min=1),
+    default=os.cpu_count() or 1,
+    help="Records, and rounds of a Swiss to pair anew, at the same time.",
+)
 @json_option
 def audit_command(
     paths: tuple[Path, ...],

@@ -3,7 +3,7 @@
 Whether a match's record holds by itself is audit.py's part. Refuses to trust anything but records and rules.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,8 +22,10 @@ from ..schema import Header
 from ..tournament_record import TournamentRecord, read_tournament, refold
 from .audit import FindGame
 
-Pair = Callable[[RoundToPair], tuple[tuple[tuple[int, ...], ...], str]]
-"""Pairs a round, and tells the name and version of what paired it."""
+PairRounds = Callable[[Sequence[RoundToPair]], Iterable[tuple[tuple[tuple[int, ...], ...], str]]]
+"""Pairs rounds, and tells of each the name and version of what paired it. They are known, so none waits for another."""
+_ROUNDS = 64
+"""So many rounds are paired together at most: each holds all results before it."""
 
 
 class MatchProof(Struct, frozen=True, kw_only=True):
@@ -144,7 +146,7 @@ def audit_tournament(
     path: Path,
     find_format: Callable[[str], PairingFormat[Any]],
     find_game: FindGame,
-    pair: Pair,
+    pair: PairRounds,
     *,
     keys: Collection[str] = (),
     is_strict: bool = True,
@@ -155,7 +157,7 @@ def audit_tournament(
         path: the record.
         find_format: a format's name -> the format.
         find_game: a game's name -> its rules.
-        pair: pairs a round anew; where another program, or another version of it, had paired it, only what the rules
+        pair: pairs rounds anew; where another program, or another version of it, had paired it, only what the rules
             demand is checked.
         keys: public keys, in hex, one of which must have sealed it; empty: the one that it names itself.
         is_strict: whether a record that does not end with a seal is broken.
@@ -172,17 +174,57 @@ def audit_tournament(
         raise RecordError(path, len(record.chain.lines) + 1, "a seal", found)
     _check_spec(path, header.spec, find_game(header.spec.game))
     history = History(new_tournament(header.spec, find_format(header.spec.format), header.salt))
-    asked: RoundToPair | None = None
-    on_trust: list[int] = []
-    for step in refold(record, history.take):
-        if isinstance(step.event, e.RoundPaired) and asked is not None:
-            tables, by = pair(asked)
-            if by != step.event.by:
-                on_trust.append(asked.round)
-            elif tables != step.event.tables:
-                raise RecordError(path, step.line + 1, f"the tables that {by} gives: {tables}", f"{step.event.tables}")
-        asked = history.tournament.to_pair
-    return AuditedTournament(record, history, tuple(on_trust))
+    rounds, asked = _Rounds(path, pair), None
+    try:
+        for step in refold(record, history.take):
+            if isinstance(step.event, e.RoundPaired) and asked is not None:
+                rounds.add(asked, step.event, step.line + 1)
+            asked = history.tournament.to_pair
+    except RecordError:
+        rounds.check()  # what is wrong in a line before that is told first
+        raise
+    rounds.check()
+    return AuditedTournament(record, history, tuple(rounds.on_trust))
+
+
+class _Rounds:
+    """The rounds of a tournament that are to be paired anew.
+
+    Args:
+        path: of the record.
+        pair: pairs them.
+    """
+
+    def __init__(self, path: Path, pair: PairRounds) -> None:
+        self.on_trust: list[int] = []
+        """Those that another program, or another version, had paired."""
+        self._path = path
+        self._pair = pair
+        self._waiting: list[tuple[RoundToPair, e.RoundPaired, int]] = []
+
+    def add(self, asked: RoundToPair, event: e.RoundPaired, line: int) -> None:
+        """Take a round that stands in a line, from 1.
+
+        Raises:
+            RecordError: one of those so far is paired otherwise.
+        """
+        self._waiting.append((asked, event, line))
+        if len(self._waiting) == _ROUNDS:
+            self.check()
+
+    def check(self) -> None:
+        """Check the rounds so far.
+
+        Raises:
+            RecordError: one is paired otherwise.
+        """
+        waiting, self._waiting = self._waiting, []
+        found = self._pair([asked for asked, _, _ in waiting])
+        for (asked, event, line), (tables, by) in zip(waiting, found, strict=True):
+            if by != event.by:
+                self.on_trust.append(asked.round)
+            elif tables != event.tables:
+                raise RecordError(self._path, line, f"the tables that {by} gives: {tables}", f"{event.tables}")
 
 
 def _check_entry(proof: MatchProof, entry: MatchEntry, name: str, line: int) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +14,7 @@ from referee.errors import RefereeError
 from referee.pairing.base import BadFormat, RoundToPair
 from referee.pairing.dutch import pair_round
 from referee.plugins import PluginError, find_game, load
+from referee.record.audit import tournament as audit_module
 from referee.record.audit.audit import audit
 from referee.record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from referee.record.reader import RecordError
@@ -45,7 +47,8 @@ def folder(played: Path, tmp_path: Path) -> Path:
 def audited(folder: Path, *keys: str, **more: Any) -> AuditedTournament:
     """Audit a tournament as a whole."""
     path = path_of(folder, "cup")
-    found = audit_tournament(path, REGISTRY.format, find_game, more.pop("pair", pair_round), keys=keys, **more)
+    pair = partial(map, more.pop("pair", pair_round))
+    found = audit_tournament(path, REGISTRY.format, find_game, pair, keys=keys, **more)
     files = [file for file in sorted(folder.glob("**/*.jsonl")) if file != path]
     found.check_files(files, is_whole=True)
     for file in files:
@@ -248,7 +251,7 @@ def test_files_are_those_that_were_opened(folder: Path, change: Callable[[Path],
 def test_a_record_has_the_name_of_its_tournament(folder: Path) -> None:
     """Another one would be read for it."""
     (folder / "cup.jsonl").rename(folder / "cap.jsonl")
-    found = audit_tournament(folder / "cap.jsonl", REGISTRY.format, find_game, pair_round)
+    found = audit_tournament(folder / "cap.jsonl", REGISTRY.format, find_game, partial(map, pair_round))
     found.check_files([], is_whole=False)
     with pytest.raises(RecordError, match="expected the record of a tournament called cap; found that of cup"):
         found.check_files([], is_whole=True)
@@ -278,6 +281,27 @@ def test_rounds_of_another_program_are_taken_on_trust(folder: Path) -> None:
         return pair_round(asked)[0], "another 1.0"
 
     assert audited(folder, pair=_pair).taken_on_trust == (1, 2, 3)
+
+
+@pytest.mark.forges
+def test_a_round_is_told_before_what_is_wrong_behind_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds are paired together, and yet it is the first line that does not hold which is named."""
+
+    def _turned(asked: RoundToPair) -> tuple[tuple[tuple[int, ...], ...], str]:
+        tables, by = pair_round(asked)
+        return tables[::-1], by
+
+    path, lines = path_of(folder, "cup"), course_of(path_of(folder, "cup"))
+    first, second, _ = (lines.index(line) + 1 for line in event_lines(lines, "round-paired"))
+    for at_once in (1, 2, 64):
+        monkeypatch.setattr(audit_module, "_ROUNDS", at_once)
+        with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
+            audited(folder, pair=_turned)
+    path.write_bytes(chain([line for line in lines if lines.index(line) != second], SEALER))
+    with pytest.raises(RecordError, match=f"line {first}: expected the tables that"):
+        audited(folder, pair=_turned)
+    with pytest.raises(RecordError, match=r"line \d+: expected an event that can happen"):
+        audited(folder)
 
 
 @pytest.mark.forges
