@@ -30,7 +30,7 @@ Exit status: 0 all hold, 1 something does not, 2 used wrongly or not readable.`;
 
 // --- any record
 
-const isHash = (text) => /^[0-9a-f]{64}$/.test(text);
+const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
 
 function isSignature(signature, key, prev) { // Ed25519, by a key in hex, over what a seal covers
   const prefix = "302a300506032b6570032100"; // of such a key's DER form
