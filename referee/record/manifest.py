@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..files.small import read_small
 from .json_file import json_bytes, write_json
 from .reader import RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
@@ -19,6 +20,8 @@ from .tournament_record import TournamentHeader, is_tournament, read_tournament
 
 NAME = "MANIFEST.json"
 FORMAT = 1
+MAX_BYTES = 1 << 26
+"""For 300,000 records."""
 
 
 class ManifestEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,10 +85,8 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
         RecordError: it is no manifest, not signed, or not the list of the records that are there; line 0.
     """
     path = folder / NAME
-    if path.exists() and not path.is_file():
-        raise RecordError(path, 0, "a file", "none")
     try:
-        data = path.read_bytes()
+        data = read_small(path, MAX_BYTES)
         manifest = msgspec.json.decode(data, type=Manifest, strict=True)
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None

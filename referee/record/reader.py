@@ -4,10 +4,10 @@ A last line without a line feed is torn: its referee died while writing. It is c
 """
 
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from ..errors import DoesNotHold
 from ..match.events import SeatEvent
@@ -32,6 +32,9 @@ T = TypeVar("T", bound=Line)
 
 MAX_RECORD_BYTES = 1 << 30
 """A match of 100,000 turns is about 100 MB; more is no record."""
+
+MAX_LINE_BYTES = 1 << 24
+"""The longest line has a view of 4 MiB, the most that is sent to a player; read, it takes some twenty times as much."""
 
 
 class RecordError(DoesNotHold):
@@ -144,10 +147,25 @@ def read_chain(path: Path) -> Chain:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
 
 
-def _chained(path: Path, file: Iterable[bytes]) -> Chain:
+def lines_in(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file with their line feeds; the last one may have none.
+
+    Raises:
+        RecordError: one is longer than any of a record.
+        OSError: it can't be read.
+    """
+    number = 0
+    while data := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(data) > MAX_LINE_BYTES:
+            raise RecordError(path, number, f"a line of at most {MAX_LINE_BYTES} bytes", "a longer one")
+        yield data
+
+
+def _chained(path: Path, file: BinaryIO) -> Chain:
     lines: list[PlainLine] = []
     prev, size_bytes, rest = FIRST_PREV, 0, b""
-    for number, data in enumerate(file):
+    for number, data in enumerate(lines_in(path, file)):
         if not data.endswith(b"\n"):
             rest = data
             break
@@ -177,7 +195,7 @@ def read_header(path: Path) -> Header:
     """
     try:
         with path.open("rb") as file:
-            data = file.readline()
+            data = next(lines_in(path, file), b"")
     except OSError as error:
         raise RecordError(path, 0, "a readable file", error.strerror or str(error)) from None
     try:

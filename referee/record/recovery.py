@@ -7,7 +7,7 @@ from pathlib import Path
 from ..tournament.match_context import MatchContext, MatchEntry
 from .audit.audit import FindGame
 from .match_entries import entry_of
-from .reader import RecordError, check_key, read_record
+from .reader import MAX_LINE_BYTES, RecordError, check_key, read_record
 from .resume import Resumption, reopen
 from .seal import Sealer
 
@@ -80,4 +80,4 @@ def has_line(path: Path) -> bool:
     if not path.is_file():
         return True
     with path.open("rb") as file:
-        return file.readline().endswith(b"\n")
+        return file.readline(MAX_LINE_BYTES).endswith(b"\n")

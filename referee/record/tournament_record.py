@@ -19,7 +19,7 @@ from ..tournament.machine import ImpossibleEvent
 from ..tournament.match_context import MatchContext, MatchEntry
 from ..tournament.spec import TournamentSpec
 from .chain_writer import ChainWriter
-from .reader import Chain, RecordError, is_sealed, read_chain
+from .reader import Chain, RecordError, is_sealed, lines_in, read_chain
 from .schema import FORMAT, OTHER_FORM, Hex32, Line, PlainLine, SealLine, has_form
 
 KIND = "tournament"
@@ -143,7 +143,8 @@ def read_begun(folder: Path) -> TournamentStart | None:
     if path is None:
         return None
     with path.open("rb") as file:
-        chosen = [line for number, line in enumerate(file) if not number or any(word in line for word in _OF_ENTRANTS)]
+        lines = enumerate(lines_in(path, file))
+        chosen = [line for number, line in lines if not number or any(word in line for word in _OF_ENTRANTS)]
     try:
         header = msgspec.json.decode(chosen[0], type=TournamentHeader)
         steps = [msgspec.json.decode(line, type=TournamentStep) for line in chosen[1:] if line.endswith(b"\n")]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.record.reader import MAX_RECORD_BYTES, RecordError, read_header, read_record
+from referee.record.reader import MAX_LINE_BYTES, MAX_RECORD_BYTES, RecordError, read_header, read_record
 from referee.record.redacted import check_redacted
 from referee.record.schema import plain_json
+from referee.record.tournament_record import read_begun
 
 from .forging import (
     FORGERS_KEY,
@@ -310,3 +311,14 @@ def test_a_file_without_an_end_is_not_read(tmp_path: Path) -> None:
     os.truncate(path, MAX_RECORD_BYTES + 1)
     with pytest.raises(RecordError, match=f": expected at most {MAX_RECORD_BYTES} bytes"):
         read_record(path)
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("reads", [read_record, read_header, lambda path: read_begun(path.parent)])
+def test_a_line_without_an_end_is_not_read_to_its_end(tmp_path: Path, reads: Callable[[Path], object]) -> None:
+    """What is longer than any line is none, before it takes all memory; such a file takes no room on the disk."""
+    path = tmp_path / "m.jsonl"
+    path.write_bytes(b'{"n":0,"prev":"","kind":"tournament"')
+    os.truncate(path, MAX_RECORD_BYTES)
+    with pytest.raises(RecordError, match=f"line 1: expected a line of at most {MAX_LINE_BYTES} bytes"):
+        reads(path)
