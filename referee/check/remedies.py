@@ -5,7 +5,8 @@ import re
 from protocol import Code
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 
-from ..match.fouls import STRANGER, UNREADY, Cause, Foul
+from ..match.events import Ending
+from ..match.fouls import Cause, Foul
 
 SPEC = "protocol/SPEC.md"
 
@@ -47,10 +48,6 @@ OF_CAUSE: dict[str, str] = {
 }
 """By cause of a foul, for those without a code."""
 
-_END = re.compile(r"(?P<how>exit status \d+|signal \w+)(?:: (?P<said>.*?))?(?:; its last words are in .*)?$")
-_MEMORY = re.compile(
-    r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE
-)
 _NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 _OF_REFEREE = ("msgpack", "msgspec", "protocol", "referee")
 """Python modules that a player in Python gets from the referee's own installation."""
@@ -69,14 +66,9 @@ def foul_remedy(foul: Foul, game: str, printed: str | None = None) -> str:
         game: that was played.
         printed: path of the file that has what the program printed; None if there is none.
     """
-    if foul.cause in (Cause.CRASHED, Cause.REFUSED_TO_START):
-        if STRANGER in foul.detail:
-            return "Put the content of REFEREE_TOKEN into the hello as `token`."
-        if (advice := end_remedy(foul.detail, printed)) is not None:
-            return advice
-        if UNREADY in foul.detail:
-            return "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush what is buffered."
-    if foul.cause is Cause.TIMEOUT and UNREADY in foul.detail and not foul.evidence:
+    if foul.ending is not None and (advice := ending_remedy(foul.ending, foul.detail, printed)) is not None:
+        return advice
+    if foul.cause is Cause.TIMEOUT and not foul.evidence:
         return (
             "No byte of an answer came in time: think less (`left_ms` of the turn tells how much there is), or see "
             "that the answer is written and flushed. `referee check` tells who still thinks from who waits."
@@ -100,25 +92,26 @@ def prefix_remedy(first: bytes) -> str:
     return OF_CODE[Code.OVERSIZE]
 
 
-def end_remedy(told: str, printed: str | None = None) -> str | None:
-    """Return what to do about a program that ended; None if it did not, or with exit status 0.
+_OF_ENDING: dict[Ending, str] = {
+    Ending.STRANGER: "Put the content of REFEREE_TOKEN into the hello as `token`.",
+    Ending.SILENT: "Its hello was read. Answer `offer` with `ready` within the start-up limit; flush what is buffered.",
+    Ending.OUT_OF_MEMORY: "Use less memory, or ask the organiser for more (`--memory`).",
+    Ending.SPEECHLESS: "Mend what made it end; it printed nothing.",
+}
+
+
+def ending_remedy(ending: Ending, said: str, printed: str | None = None) -> str | None:
+    """Return what to do about a seat that could not play; None if its program ended with exit status 0.
 
     Args:
-        told: how it ended, in the words of a foul or a step: its exit status or signal, and what it printed last.
+        ending: why it could not.
+        said: text with what the program printed last.
         printed: as for foul_remedy.
     """
-    found = _END.search(told)
-    if found is None:
-        return None
-    how, said = found["how"], found["said"] or ""
+    if ending is not Ending.FAILED:
+        return _OF_ENDING.get(ending)
     if (advice := module_remedy(said)) is not None:
         return advice
-    if _MEMORY.search(said):
-        return "Use less memory, or ask the organiser for more (`--memory`)."
-    if how == "exit status 0":
-        return None
-    if not said:
-        return f"Mend what made it end with {how}; it printed nothing."
     where = "" if printed is None else f" All that it printed is in {printed}"
     return f"Mend the error that it printed last.{where}"
 

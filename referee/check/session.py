@@ -19,11 +19,12 @@ from protocol.messages import Hello, Message, Welcome
 
 from ..launch import Confinement, FileAccess, Invitation, Launch, Program, own_copy
 from ..launch.program import CLEAR_S, GRACE_S, PATIENCE_S
+from ..net.matches.programs import ending_of
 from ..text import counted
 from .findings import Failed
 from .loop import Loop
 from .processes import used_cpu_s, used_memory_bytes
-from .remedies import OF_CODE, SPEC, end_remedy, late_remedy
+from .remedies import OF_CODE, SPEC, ending_remedy, late_remedy
 from .wire import Delivery, NotReadingError, Wire, listening
 
 Rewrite = Callable[[bytes], bytes]
@@ -151,10 +152,16 @@ class Session:
         return Failed(
             happened,
             "a connection to the address in the environment variable REFEREE_ADDRESS",
-            end_remedy(happened)
+            self._end_remedy()
             or f"Connect to `tcp:HOST:PORT` or `unix:PATH`, whichever it holds ({SPEC}, Addresses); "
             "stdin and stdout do not lead to the referee.",
         )
+
+    def _end_remedy(self) -> str | None:
+        """Return what to do about a program that ended; None if there is nothing to say, or if it runs."""
+        if self.program.status is None:
+            return None
+        return ending_remedy(ending_of(self.program), self.program.status)
 
     def _knocked(self) -> bool:
         """Take a connection, if there is one."""
@@ -306,7 +313,7 @@ class Session:
         has_ended = self.loop.wait(lambda: self.program.status is not None, _EXIT_S)
         happened = f"the program ended: {self.program.status}" if has_ended else "it closed the connection"
         last_line = self.last_words.rstrip().rpartition("\n")[2]
-        remedy = end_remedy(happened) or "See what it printed last. Keep the connection until the referee closes it."
+        remedy = self._end_remedy() or "See what it printed last. Keep the connection until the referee closes it."
         cause = f"crashed: {last_line or self.program.status}" if has_ended else None
         return Failed(happened, what, remedy, cause=cause)
 

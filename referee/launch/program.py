@@ -157,6 +157,8 @@ class Program:
     ) -> None:
         self.status: str | None = None
         """How it ended: `exit status N` or `signal NAME`, and what it printed last; None while it runs."""
+        self.end_parts: list[str] = []
+        """The same in parts: how; that it ran out of memory, if it did; and what it printed last, if anything."""
         self.exited: Deferred[str] = Deferred()
         """Fires with the status."""
         self.gone: Deferred[None] = Deferred()
@@ -216,11 +218,12 @@ class Program:
             self._push.cancel()
         self._signal(signal.SIGKILL)  # what the program started and left behind
         self._output.close()
-        self.status = self._how_it_ended(code)
+        self.end_parts = self._how_it_ended(code)
+        self.status = ": ".join(self.end_parts)
         self.exited.callback(self.status)
         self._clear(self._reactor.seconds() + CLEAR_S)
 
-    def _how_it_ended(self, code: int) -> str:
+    def _how_it_ended(self, code: int) -> list[str]:
         number = -code if code < 0 else code - _SIGNALLED if self._confinement.sandbox is not None else 0
         named = number in set(signal.Signals)
         parts = [f"signal {signal.Signals(number).name}" if named else f"exit status {code}"]
@@ -228,7 +231,7 @@ class Program:
             parts.append(f"out of memory (limit {self._confinement.limits.memory_mib} MiB)")
         if last_words := self._output.tail.last_words:
             parts.append(last_words)
-        return ": ".join(parts)
+        return parts
 
     def _clear(self, give_up: float) -> None:
         """Kill and remove until nothing is left."""

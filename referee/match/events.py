@@ -89,6 +89,23 @@ def used_ms(event: Answer | DeadlinePassed) -> float:
     return event.at_ms - event.sent_ms - event.lag_ms
 
 
+class Ending(StrEnum):
+    """Why a seat could not play: what to do about it turns on this."""
+
+    STRANGER = "stranger"
+    """Its player said hello without the token of the seat."""
+    SILENT = "silent"
+    """Its player said hello, and gave no complete answer to the offer."""
+    ENDED = "ended"
+    """Its program ended with exit status 0."""
+    FAILED = "failed"
+    """Its program ended otherwise, and said why."""
+    SPEECHLESS = "speechless"
+    """Its program ended otherwise, and had printed nothing."""
+    OUT_OF_MEMORY = "out-of-memory"
+    """Its program ended for want of memory."""
+
+
 class Stage(StrEnum):
     """How far a player had come that was never seated."""
 
@@ -115,11 +132,12 @@ class ConnectionLost(SeatEvent, frozen=True, kw_only=True, tag="connection-lost"
     detail: str
 
 
-class ProgramExited(SeatEvent, frozen=True, kw_only=True, tag="program-exited"):
+class ProgramExited(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="program-exited"):
     """The seat's launched program ended."""
 
     status: str
     """`exit status N` or `signal NAME`, and the last of what it printed, if it printed anything."""
+    ending: Ending = Ending.FAILED
 
 
 class SeatReturned(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-returned"):
@@ -139,6 +157,8 @@ class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="
     detail: str
     evidence: str = ""
     """What came in place of a hello, in hex."""
+    ending: Ending | None = None
+    """What its program or a hello tells; None: nothing came of it."""
 
 
 class MatchResumed(Began, frozen=True, kw_only=True, tag="match-resumed"):

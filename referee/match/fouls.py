@@ -1,6 +1,7 @@
 """Why a player was expelled: a closed list with evidence, never prose alone."""
 
 from enum import StrEnum
+from typing import Any
 
 from msgspec import Struct
 
@@ -37,11 +38,6 @@ class Cause(StrEnum):
 BY_CODE = {str(cause): cause for cause in (Cause.OVERSIZE, Cause.OUT_OF_TURN, Cause.FLOOD, Cause.NOT_READING)}
 """Codes of the wire that are fouls of their own; every other one is a malformed message."""
 
-STRANGER = "the token is not one of this match"
-"""In the detail of a foul: what a hello without the token of its seat is told."""
-UNREADY = "no complete answer"
-"""In the detail of a foul whose request was sent, and so of no seat that is vacant."""
-
 
 SHOWN_HEX = 2 * MAX_EVIDENCE_BYTES
 """Digits of the evidence that a foul shows; the event that it follows from has all of them."""
@@ -62,21 +58,24 @@ class Foul(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     detail: str = ""
     evidence: str = ""
     """The first of the offending bytes, in hex: SHOWN_HEX digits at most."""
+    ending: e.Ending | None = None
+    """Why the seat could not play, of `crashed` and `refused-to-start`, if it is known."""
 
 
 Fault = e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant
 """What a seat did that is a foul whatever it was asked."""
 
 
-def accused_of(event: Fault) -> tuple[Cause, dict[str, str]]:
+def accused_of(event: Fault) -> tuple[Cause, dict[str, Any]]:
     """Return the cause of the foul that an event is, and what its evidence says."""
     match event:
         case e.ProtocolBroken():
-            facts = {"code": event.code, "detail": event.detail, "evidence": event.evidence}
-            return BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE), facts
+            breach = {"code": event.code, "detail": event.detail, "evidence": event.evidence}
+            return BY_CODE.get(event.code, Cause.MALFORMED_MESSAGE), breach
         case e.ProgramExited():
-            return Cause.CRASHED, {"detail": event.status}
+            return Cause.CRASHED, {"detail": event.status, "ending": event.ending}
         case e.ConnectionLost():
             return Cause.DISCONNECTED, {"detail": event.detail}
         case e.SeatVacant():
-            return Cause.REFUSED_TO_START, {"detail": event.detail, "evidence": event.evidence}
+            absence = {"detail": event.detail, "evidence": event.evidence, "ending": event.ending}
+            return Cause.REFUSED_TO_START, absence

@@ -14,7 +14,7 @@ from .. import chance
 from ..games.base import Game, IllegalMove, MalformedMove, Outcome
 from . import commands as c
 from . import events as e
-from .fouls import SHOWN_HEX, UNREADY, Cause, Fault, Foul, accused_of
+from .fouls import SHOWN_HEX, Cause, Fault, Foul, accused_of
 from .phases import ImpossibleEvent, Phase, Request, check_event
 from .setup import MatchSetup, check_seed, restored
 from .state import MatchState
@@ -248,8 +248,9 @@ class Match(MatchState):
             self._time.extend(event.seat, event.at_ms)
             self._commands.append(c.ExtendLimit(seat=event.seat, limit_ms=request.limit_ms))
             return
-        detail = f"{UNREADY} within {request.limit_ms / 1000:g} s"
-        self._foul(event, self._lateness(), detail=detail, evidence=event.pending)
+        detail = f"no complete answer within {request.limit_ms / 1000:g} s"
+        ending = e.Ending.SILENT if self.phase is Phase.OFFERING else None
+        self._foul(event, self._lateness(), detail=detail, evidence=event.pending, ending=ending)
 
     def _lateness(self) -> Cause:
         return Cause.REFUSED_TO_START if self.phase is Phase.OFFERING else Cause.TIMEOUT
@@ -258,7 +259,7 @@ class Match(MatchState):
         cause, facts = accused_of(event)
         self._foul(event, cause, **facts)
 
-    def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, evidence: str = "", **facts: str) -> None:
+    def _foul(self, event: e.SeatEvent, cause: Cause, *, detail: str, evidence: str = "", **facts: Any) -> None:
         """Expel the seat; go on with the match if it was the one everybody waited for."""
         seat = event.seat
         if seat in self._done:

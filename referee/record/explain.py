@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..games.base import Rule
+from ..match.events import Stage
 from ..match.fouls import Foul
 from .printed import Printed
 from .schema import PlainLine
@@ -22,8 +23,6 @@ _SAID = (
 )
 _ANSWER_OF = {"offer-match": "a ready", "ask-nonce": "the nonce", "ask-move": "a move"}
 """By the command that asks; every other one that has a limit asks for an ack."""
-UNGREETED = "in place of its hello"
-"""How the detail of a foul begins that was committed before the player was welcomed."""
 _OVERSIZE = "oversize"
 _NO_JSON = (_OVERSIZE, "not-msgpack")
 """Codes of fouls whose bytes may be JSON, and must not."""
@@ -189,7 +188,7 @@ def _expected(conversation: Sequence[Said | Heard], event: dict[str, Any], limit
     asked = next((request for request in said if request.command != "extend-limit"), None)
     if asked is None:  # whoever wrote the record asked for nothing, and gave it another limit
         return None
-    is_greeted = event["event"] != "seat-vacant" and not str(event.get("detail")).startswith(UNGREETED)
+    is_greeted = event["event"] != "seat-vacant" and event.get("stage") != Stage.NEW
     key = "turn" if asked.command == "ask-move" else "ack"
     number = "" if asked.content.get(key) is None else f" with `{key}` {asked.content[key]}"
     answer = f"{_ANSWER_OF.get(asked.command, 'an ack')}{number}" if is_greeted else "a hello and then a ready"

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from referee.check.remedies import foul_remedy, module_remedy
+from referee.launch import Program
+from referee.match.events import Ending
 from referee.match.fouls import Cause, Foul
+from referee.net.matches.programs import ending_of
 
 from .calling import played, referee
 
@@ -63,32 +66,48 @@ def test_a_package_of_the_players_own_is_told_from_the_referees() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "detail", "advice"),
+    ("cause", "ending", "detail", "advice"),
     [
-        (Cause.CRASHED, "exit status 1: KeyError: 'x'", "Mend the error that it printed last. All that it"),
-        (Cause.CRASHED, "exit status 3", "Mend what made it end with exit status 3; it printed nothing."),
-        (Cause.CRASHED, "signal SIGKILL: out of memory (limit 512 MiB): loading", "Use less memory, or ask the"),
-        (Cause.CRASHED, "exit status 1: MemoryError", "Use less memory, or ask the"),
-        (Cause.CRASHED, "exit status 0: bye", "See what it printed last, and let the program go on"),
-        (
-            Cause.CRASHED,
-            "exit status 0; its hello had been refused: the token is not one of this match",
-            "Put the content of REFEREE_TOKEN into the hello as `token`.",
-        ),
+        (Cause.CRASHED, Ending.FAILED, "exit status 1: KeyError", "Mend the error that it printed last. All that it"),
+        (Cause.CRASHED, Ending.FAILED, "exit status 1: No module named 'numpy.linalg'", "Install numpy for the Python"),
+        (Cause.CRASHED, Ending.SPEECHLESS, "exit status 3", "Mend what made it end; it printed nothing."),
+        (Cause.CRASHED, Ending.OUT_OF_MEMORY, "signal SIGKILL", "Use less memory, or ask the"),
+        (Cause.CRASHED, Ending.ENDED, "exit status 0: bye", "See what it printed last, and let the program go on"),
+        (Cause.CRASHED, Ending.STRANGER, "exit status 0", "Put the content of REFEREE_TOKEN into the hello as"),
         (
             Cause.REFUSED_TO_START,
-            "its program ended: exit status 1: SyntaxError: '(' was never closed; its last words are in x, beside it",
+            Ending.FAILED,
+            "its program ended: exit status 1: SyntaxError: '(' was never closed",
             "Mend the error that it printed last. All that it printed is in out.stderr",
         ),
-        (Cause.REFUSED_TO_START, "no complete answer within 5 s", "Its hello was read. Answer `offer` with"),
-        (Cause.TIMEOUT, "no complete answer within 5 s", "No byte of an answer came in time"),
-        (Cause.REFUSED_TO_START, "not connected within 30 s", "Connect to the address in REFEREE_ADDRESS"),
+        (Cause.REFUSED_TO_START, Ending.SILENT, "", "Its hello was read. Answer `offer` with"),
+        (Cause.TIMEOUT, None, "", "No byte of an answer came in time"),
+        (Cause.REFUSED_TO_START, None, "", "Connect to the address in REFEREE_ADDRESS"),
     ],
 )
-def test_who_ended_is_told_what_ended_it(cause: Cause, detail: str, advice: str) -> None:
+def test_who_ended_is_told_what_ended_it(cause: Cause, ending: Ending | None, detail: str, advice: str) -> None:
     """An error, too little memory, a wrong token and an end without any of them are mended in different ways."""
-    foul = Foul(seat=0, cause=cause, at_ms=1.0, turn=0, detail=detail)
+    foul = Foul(seat=0, cause=cause, at_ms=1.0, turn=0, detail=detail, ending=ending)
     assert foul_remedy(foul, "q", "out.stderr").startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("parts", "ending"),
+    [
+        (["exit status 0"], Ending.ENDED),
+        (["exit status 0", "bye"], Ending.ENDED),
+        (["exit status 3"], Ending.SPEECHLESS),
+        (["signal SIGSEGV"], Ending.SPEECHLESS),
+        (["exit status 1", "KeyError: 'x'"], Ending.FAILED),
+        (["exit status 1", "MemoryError"], Ending.OUT_OF_MEMORY),
+        (["signal SIGKILL", "out of memory (limit 512 MiB)", "loading"], Ending.OUT_OF_MEMORY),
+    ],
+)
+def test_how_a_program_ended_is_told(parts: list[str], ending: Ending) -> None:
+    """By its exit status, whether it printed anything, and what that says of memory."""
+    program = Program.__new__(Program)
+    program.end_parts = parts
+    assert ending_of(program) is ending
 
 
 def test_play_and_check_name_the_error_and_where_it_was_printed(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ CAUSES: tuple[tuple[str, e.Event, Foul], ...] = (
     (
         "crashed",
         e.ProgramExited(seat=0, at_ms=9.0, status="signal SIGSEGV"),
-        foul(Cause.CRASHED, detail="signal SIGSEGV"),
+        foul(Cause.CRASHED, detail="signal SIGSEGV", ending=e.Ending.FAILED),
     ),
     (
         "a turn number that was not asked",
@@ -115,6 +115,7 @@ OFFERED: tuple[tuple[str, e.Event, Foul], ...] = (
             cause=Cause.REFUSED_TO_START,
             at_ms=START + 1.0,
             turn=0,
+            ending=e.Ending.SILENT,
             detail="no complete answer within 5 s",
         ),
     ),
@@ -133,6 +134,11 @@ OFFERED: tuple[tuple[str, e.Event, Foul], ...] = (
         "vacant",
         e.SeatVacant(seat=0, at_ms=9.0, detail="nobody came"),
         Foul(seat=0, cause=Cause.REFUSED_TO_START, at_ms=9.0, turn=0, detail="nobody came"),
+    ),
+    (
+        "stranger",
+        e.SeatVacant(seat=0, at_ms=9.0, detail="no", ending=e.Ending.STRANGER),
+        Foul(seat=0, cause=Cause.REFUSED_TO_START, at_ms=9.0, turn=0, detail="no", ending=e.Ending.STRANGER),
     ),
     ("lost", lost(0, 9.0), disconnected(0, 9.0, 0)),
 )

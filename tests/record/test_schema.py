@@ -109,6 +109,7 @@ COMMANDS: tuple[tuple[c.Command, dict[str, Any]], ...] = (
                 "code": "flood",
                 "detail": "so",
                 "evidence": "c1",
+                "ending": None,
             },
         },
     ),

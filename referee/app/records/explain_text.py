@@ -8,7 +8,8 @@ from typing import Any
 
 from ...check.remedies import foul_remedy
 from ...match.commands import rank_of
-from ...match.fouls import STRANGER, UNREADY, Cause, Foul
+from ...match.events import Ending
+from ...match.fouls import Cause, Foul
 from ...record.explain import ExplainedFoul, Explanation, Heard, Said
 from ...text import counted, printable, printable_json
 
@@ -74,9 +75,9 @@ def expected_and_come(verdict: ExplainedFoul, conversation: Sequence[Said | Hear
 
 def _silence(foul: Foul) -> str:
     """Return what came of a seat before it said nothing, or too little."""
-    if STRANGER in foul.detail:
+    if foul.ending is Ending.STRANGER:
         return "a hello whose `token` is not the content of REFEREE_TOKEN"
-    if UNREADY in foul.detail and foul.cause == Cause.REFUSED_TO_START:
+    if foul.ending is Ending.SILENT:
         return "its hello, which was read; only `ready`, the answer to `offer`, did not come"
     return "nothing in this time" if foul.cause == Cause.TIMEOUT else "nothing"
 

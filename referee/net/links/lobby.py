@@ -19,7 +19,7 @@ from protocol.limits import PROTOCOL_VERSION
 from protocol.messages import Hello, Message, Refused, Welcome
 
 from ...clock import Clock
-from ...match.events import Stage
+from ...match.events import Ending, Stage
 from ..matches.lag import LoopLag
 from .patience import Patience, Wait
 from .player_protocol import PlayerLink
@@ -76,8 +76,8 @@ class Absence(Struct, frozen=True, kw_only=True):
     """How far its player had come then."""
     evidence: str = ""
     """What came in place of a hello, in hex."""
-    refused: str = ""
-    """Why a hello of its program was refused, if one was."""
+    ending: Ending | None = None
+    """What its program or a hello tells."""
 
 
 class Door(ABC):

@@ -7,13 +7,15 @@ from twisted.internet.defer import Deferred
 from protocol import RemoteProtocolError
 
 from ...clock import Clock
-from ...match.events import Stage
-from ...match.fouls import STRANGER
+from ...match.events import Ending, Stage
 from ...text import counted
 from .lobby import REPLACED, Absence, Door
 from .patience import Patience
 from .player_protocol import PlayerLink
 from .tokens import index_of
+
+STRANGER = "the token is not one of this match"
+"""What a hello without the token of its seat is told."""
 
 
 class ReservedSeats(Door):
@@ -96,11 +98,17 @@ class ReservedSeats(Door):
             if not self._may_return:
                 self.give_up(seat, "its connection ended before the match began")
 
-    def give_up(self, seat: int, why: str) -> None:
-        """Expect nobody on a seat any more."""
+    def give_up(self, seat: int, why: str, ending: Ending | None = None) -> None:
+        """Expect nobody on a seat any more.
+
+        Args:
+            seat: which.
+            why: in one sentence.
+            ending: of its program, if it ended.
+        """
         if self.is_open and self._links[seat] is None:
-            refused = STRANGER if seat in self._strangers else ""
-            self.vacancies.setdefault(seat, Absence(detail=why, refused=refused))
+            ending = Ending.STRANGER if seat in self._strangers else ending
+            self.vacancies.setdefault(seat, Absence(detail=why, ending=ending))
             self._check_full()
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
@@ -133,7 +141,7 @@ class ReservedSeats(Door):
                 if seat not in silent and self._strangers & {seat, None}:
                     whose = "its" if seat in self._strangers else "a"
                     detail = f"{whose} hello was refused: {STRANGER}; no other came within {start_s:g} s"
-                    absence = Absence(detail=detail)
+                    absence = Absence(detail=detail, ending=Ending.STRANGER)
                 self.vacancies.setdefault(seat, absence)
         self._check_full()
 

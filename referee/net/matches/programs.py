@@ -1,6 +1,7 @@
 """The programs of one match: starts them with the address and the token of their seat, and ends them."""
 
 import contextlib
+import re
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,17 @@ from twisted.internet.threads import deferToThreadPool
 from ... import chance
 from ...files.scratch import scratch
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, is_copied, own_copy
+from ...match.events import Ending
 from ...match.machine import Match
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
 from .services import MatchServices
+
+_MEMORY = re.compile(
+    r"out of memory|OutOfMemory|MemoryError|bad_alloc|memory allocation of \d+ bytes failed", re.IGNORECASE
+)
+"""What programs print last when they have none left, in one language or another."""
 
 
 class Vacancy(Struct, frozen=True, kw_only=True):
@@ -142,7 +149,7 @@ class MatchPrograms:
         self._note("program-ended", match=self._match.setup.match, seat=seat, status=status)
         printed = program.output_path
         words = f"; its last words are in {printed.name}, beside the record" if printed.exists() else ""
-        door.give_up(seat, f"its program ended before it took its seat: {status}{words}")
+        door.give_up(seat, f"its program ended before it took its seat: {status}{words}", ending_of(program))
         return status
 
     async def dismiss(self) -> None:
@@ -184,3 +191,13 @@ async def gone(program: Program) -> None:
         await waiting
     except CancelledError:
         await gone(program)
+
+
+def ending_of(program: Program) -> Ending:
+    """Return why a program that has ended could not play."""
+    how, *said = program.end_parts
+    if any(_MEMORY.search(words) for words in said):
+        return Ending.OUT_OF_MEMORY
+    if how == "exit status 0":
+        return Ending.ENDED
+    return Ending.FAILED if said else Ending.SPEECHLESS

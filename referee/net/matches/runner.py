@@ -27,8 +27,10 @@ from ..links.lobby import Absence
 from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
 from ..links.player_protocol import PlayerLink
+from ..links.reserved_seats import STRANGER
 from ..links.tokens import index_of
 from .lag import LoopLag
+from .programs import ending_of
 from .stopwatch import Stopwatch
 
 EXIT_S = 0.5
@@ -145,10 +147,12 @@ class MatchRunner:
                 seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence, stage=why.stage
             )
         if program is not None and program.status is not None:
-            told = f"; its hello had been refused: {why.refused}" if why.refused else ""
-            return e.ProgramExited(seat=seat, at_ms=at_ms, status=f"{program.status}{told}")
+            is_stranger = why.ending is e.Ending.STRANGER
+            status = f"{program.status}; its hello had been refused: {STRANGER}" if is_stranger else program.status
+            ending = e.Ending.STRANGER if is_stranger else ending_of(program)
+            return e.ProgramExited(seat=seat, at_ms=at_ms, status=status, ending=ending)
         if is_new:
-            return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence)
+            return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence, ending=why.ending)
         return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)
 
     def pause(self, reason: str) -> None:
@@ -208,7 +212,7 @@ class MatchRunner:
         seat = self._seats[link]
         program = self._programs.get(seat)
         if program is not None and program.status is not None:
-            self._feed(e.ProgramExited(seat=seat, at_ms=self._stopwatch.at_ms(), status=program.status))
+            self._feed(self._exited(seat, program))
         elif program is None and not self._may_come_back(seat):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
         else:
@@ -255,8 +259,12 @@ class MatchRunner:
     def _program_exited(self, status: str, seat: int) -> str:
         """Take note of a program's end once its connection has ended too: what it said before still counts."""
         if self._awaited_no_more(seat) is not None and self._is_in(seat):
-            self._feed(e.ProgramExited(seat=seat, at_ms=self._stopwatch.at_ms(), status=status))
+            self._feed(self._exited(seat, self._programs[seat]))
         return status
+
+    def _exited(self, seat: int, program: Program) -> e.ProgramExited:
+        at_ms = self._stopwatch.at_ms()
+        return e.ProgramExited(seat=seat, at_ms=at_ms, status=str(program.status), ending=ending_of(program))
 
     def _deadline_passed(self, seat: int, instants: Mapping[str, Any]) -> None:
         departure = self._awaited_no_more(seat) if seat in self._programs else None
