@@ -219,7 +219,7 @@ def _report(folder: Path) -> dict[str, Any] | None:
         lines = file.read().strip().splitlines() or [b""]
     try:
         return msgspec.json.decode(lines[-1].replace(place, b""), type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

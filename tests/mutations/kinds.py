@@ -3,7 +3,6 @@
 Refuses to know what a reader makes of a file; running.py says what it may not do.
 """
 
-import gzip
 import json
 import sqlite3
 from collections.abc import Callable
@@ -27,10 +26,8 @@ from referee.record.key_file import make_key, public_pem
 from referee.record.manifest import write_manifest
 from referee.record.recovery import recover
 from referee.record.resume import reopen
-from referee.submissions.archive import pack, unpack
 from referee.submissions.client import find_token
-from referee.submissions.folder import gather, write
-from referee.submissions.store import CheckOutcome, Store
+from referee.submissions.folder import gather
 from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
 from referee.tournament.spec import Participant
 
@@ -38,12 +35,12 @@ from ..app.tournament_files import WHOLE, furnished
 from ..match.folding import SEED
 from ..record.records import SEALER
 from ..record.tournaments import Organiser, cup, keep_ledger, play_cup
-from . import records
+from . import handed_in, records
+from .handed_in import AT
 from .running import Kind, Reader, command
 from .values import ODD, TEXTS, mutated, mutated_text
 
 KEYS = ("--key", SEALER.public)
-AT = "2026-01-01T00:00:00.000+00:00"
 
 
 def texts_of(*names: str) -> Callable[[Path, Random], str]:
@@ -192,69 +189,6 @@ def _layout(folder: Path) -> None:
     game.parse_options(parse_options([f"layout={folder / 'board.toml'}"], game.file_options))
 
 
-def _write_player(folder: Path) -> None:
-    (folder / "main.py").write_text("print()\n")
-    (folder / ".refereeignore").write_text("# what is not handed in\n*.o\nbuild/\n")
-    text = 'name = "mine"\nrun = "python3 main.py --seed 1"\nbuild = "true"\ngames = ["q", "quincy"]\n'
-    (folder / "player.toml").write_text(text)
-
-
-# --- submissions
-
-
-def _write_archive(folder: Path) -> None:
-    (folder / "player" / "data").mkdir(parents=True)
-    _write_player(folder / "player")
-    (folder / "player" / "run").symlink_to("main.py")
-    (folder / "player" / "data" / "book.bin").write_bytes(bytes(range(256)) * 5)
-    (folder / "archive.tar.gz").write_bytes(pack(gather(folder / "player").entries))
-
-
-def _change_archive(folder: Path, random: Random) -> str:
-    path = folder / "archive.tar.gz"
-    data = path.read_bytes()
-    if random.random() < 0.2:
-        path.write_bytes(mutated_text(random, data))
-        return "gzip"
-    plain = bytearray(gzip.decompress(data))
-    for _ in range(random.choice([1, 1, 2, 5])):
-        block = 512 * random.randrange(len(plain) // 512)
-        at, length = random.choice(
-            [(0, 100), (100, 8), (124, 12), (148, 8), (156, 1), (157, 100), (257, 8), (345, 155)]
-        )
-        new = random.choice(
-            [b"\xff", b"\x80", b"0", b"7", b"9", b"/", b"../", b"\0", b"L", b"x", b"\xed\xa0\x80", b"\n"]
-        )
-        plain[block + at : block + at + length] = (new * length)[: random.randrange(length + 1)].ljust(length, b"\0")
-        if random.random() < 0.8:  # the sum of the header, as whoever packs makes it
-            head = plain[block : block + 148] + b" " * 8 + plain[block + 156 : block + 512]
-            plain[block + 148 : block + 156] = f"{sum(head):06o}\0 ".encode()
-    tar = bytes(plain) if random.random() < 0.8 else mutated_text(random, bytes(plain))
-    path.write_bytes(gzip.compress(tar, 1))
-    return "tar"
-
-
-def _unpacked(folder: Path) -> None:
-    write(unpack((folder / "archive.tar.gz").read_bytes()), folder / "unpacked")
-    read_folder(folder / "unpacked")
-
-
-def _write_store(folder: Path) -> None:
-    _write_archive(folder)
-    with closing(Store(folder / "store")) as store:
-        version, _ = store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
-        report = {"passed": True, "steps": [{"step": "it starts", "verdict": "passed", "detail": "in 0.1 s"}]}
-        store.conclude("ann", version.number, CheckOutcome(passed=True, report=report), AT)
-
-
-def _store(folder: Path) -> None:
-    with closing(Store(folder / "store")) as store:
-        store.report("ann", 1)
-        store.recover()
-        store.versions("ann")
-        store.hand_in("ann", (folder / "archive.tar.gz").read_bytes(), AT)
-
-
 # --- keys, tokens, requests, configurations
 
 
@@ -357,12 +291,15 @@ KINDS: dict[str, Kind] = {
     ),
     "layout": Kind(lambda folder: (furnished(folder), None)[1], texts_of("board.toml"), {"--option layout=": _layout}),
     "player": Kind(
-        _write_player,
+        handed_in.write_player,
         texts_of("player.toml", ".refereeignore"),
         {"check": read_folder, "submit": gather},
     ),
-    "archive": Kind(_write_archive, _change_archive, {"hand in": _unpacked}),
-    "store": Kind(_write_store, _change_json("store/.versions/ann/0001/*.json"), {"store": _store}),
+    "archive": Kind(handed_in.write_archive, handed_in.change_archive, {"hand in": handed_in.unpacked}),
+    "store": Kind(
+        handed_in.write_store, _change_json("store/.versions/ann/0001/*.json"), {"store": handed_in.read_store}
+    ),
+    "check": Kind(handed_in.write_check, texts_of("out"), {"verdict": handed_in.read_check}),
     "key": Kind(
         _write_keys,
         texts_of("key.pem", "public.pem", "public.hex"),

@@ -136,6 +136,7 @@ TEXTS = (
     ("store", "store/.versions/ann/0001/report.json", b'"\xff"'),
     ("store", "store/.versions/ann/0001/report.json", b"[" * 5000),
     ("store", "store/.versions/ann/0001/version.json", b'{"number":' + b"[" * 5000),
+    ("check", "out", b'{"\xed\xa0\x80": 1}\n'),
     ("layout", "board.toml", b"a = " + b"[" * 5000),
 )
 
