@@ -179,14 +179,14 @@ class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
 
 
 class End(Message, frozen=True, kw_only=True, tag="end"):
-    """Referee announces the result and reveals the seed, unless it is kept for another match with the same deal."""
+    """Referee announces the result and reveals the seed."""
 
     match: MatchId
     winners: list[Seat]
     ranking: list[list[Seat]]
     scores: list[int]
     void: Text | None
-    seed: Hex32 | None
+    seed: Hex32
     nonces: list[NonceHex | None]
     head: Hex32
     ack: Count | None = None

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from ..errors import BadRequest
 from ..launch import Confinement, NoSandboxError, ProgramLimits, confining
 from ..launch.confining import SandboxMode
+from ..net.group_commit import Durability
 from ..net.http_server import HttpServer
 from ..net.links.addresses import listen, stopped
 from ..net.matches.services import MatchServices
@@ -44,6 +45,8 @@ class RefereeOptions(Struct, frozen=True, kw_only=True):
     sandbox: str = SandboxMode.AUTO
     memory_mib: int = ProgramLimits().memory_mib
     """What one program may use."""
+    durability: str = Durability.MATCH
+    """What of a running match outlives the machine's power; in a tournament, its file says so."""
     diagnostics: Path | None = None
     """File that lines of diagnostics are added to."""
     heads: Path | None = None
@@ -108,6 +111,7 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
         match = MatchServices(
             sealer=find_sealer(options.key, options.say),
             observers=watching.observers,
+            durability=Durability(options.durability),
             confinement=find_confinement(options, logs, written),
         )
         yield Services(match=match, monitoring=watching, say=options.say)

@@ -15,6 +15,7 @@ from typing import Any
 import structlog
 
 from ..errors import RefereeError
+from ..files.whole import sync_folder
 from .reader import Chain
 from .redaction import hide
 from .schema import FIRST_PREV, encode_line
@@ -60,6 +61,8 @@ class ChainWriter:
         """Lines written."""
         self._refusal: NotWritten | None = None
         """Why the disk has refused something: a part of it may stand there, so nothing is written behind that."""
+        self.is_named = False
+        """Whether the file's name in its folder is on the disk, too."""
         self._file = path.open("xb" if after is None else "r+b")
         self._lock(after)
         if after is not None:
@@ -83,9 +86,21 @@ class ChainWriter:
             self._file.close()
             raise BlockingIOError(errno.EWOULDBLOCK, "another referee writes this record", str(self.path)) from None
 
-    def write_seal(self) -> None:
-        """Sign what is written, and sync the file to the disk."""
+    def write_signature(self) -> None:
+        """Sign what is written; the signature is not synced.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
         self.write("seal", signature=self._sealer.sign(RECORD_PURPOSE, self.head))
+
+    def write_seal(self) -> None:
+        """Sign what is written, and sync the file to the disk.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        self.write_signature()
         self.sync()
 
     def write(self, kind: str, **fields: Any) -> None:
@@ -102,9 +117,31 @@ class ChainWriter:
             self._log.line(kind=kind, **fields)
 
     def sync(self) -> None:
-        """Let what is written outlive the machine."""
+        """Let what is written outlive the machine.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
         with self._told():
-            os.fsync(self._file.fileno())
+            self.sync_file()
+            if not self.is_named:
+                sync_folder(self.path.parent)
+                self.is_named = True
+
+    def sync_file(self) -> None:
+        """Have the disk keep what is written, but for the file's name; in any thread, while this one writes on.
+
+        Raises:
+            OSError: the disk refused; `refuse` is to be told, in this writer's own thread.
+            ValueError: the file is closed.
+        """
+        os.fsync(self._file.fileno())
+
+    def refuse(self, error: OSError) -> NotWritten:
+        """Write nothing more, because the disk has refused something; return the error for whoever waits for it."""
+        if self._refusal is None:
+            self._refusal = NotWritten(error.errno, error.strerror, str(self.path))
+        return self._refusal
 
     def close(self) -> None:
         """Leave the file as it is; what could not be written before can't be now."""
@@ -123,8 +160,7 @@ class ChainWriter:
         try:
             yield
         except OSError as error:
-            self._refusal = NotWritten(error.errno, error.strerror, str(self.path))
-            raise self._refusal from None
+            raise self.refuse(error) from None
 
     def _chained(self, _logger: Any, _name: str, fields: MutableMapping[str, Any]) -> bytes:
         """Number a line, chain it to the one before, hide what is to be hidden, and render it."""

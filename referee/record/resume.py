@@ -29,6 +29,8 @@ class Resumption:
     """The folder in which they were given."""
     context: MatchContext | None
     """What it was opened for, if it is one of a tournament."""
+    durability: str | None
+    """`turn` if whatever follows from a line waits for the disk."""
 
 
 def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
@@ -59,7 +61,9 @@ def reopen(path: Path, find_game: FindGame, sealer: Sealer) -> Resumption:
         else:
             writer.write_seal()
     header = record.header
-    return Resumption(match, writer, last_ms, tuple(header.programs or ()), header.folder, header.context)
+    return Resumption(
+        match, writer, last_ms, tuple(header.programs or ()), header.folder, header.context, header.durability
+    )
 
 
 def _new_match(record: Record, game: Game[Any, Any, Any], sealer: Sealer) -> Match:

@@ -5,7 +5,7 @@ one form only: bytes that say the same in another way (spaces, a key twice, 1.50
 """
 
 import hashlib
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -59,6 +59,8 @@ class Header(Line, frozen=True, kw_only=True, tag="header"):
     """What the match was opened for, if it is one of a tournament."""
     dialect: str | None = None
     """The wire that its players speak; None: the referee's own."""
+    durability: Literal["turn"] | None = None
+    """`turn` if whatever follows from a line waited until the disk had it."""
 
 
 class RecordedStep(Line, frozen=True, kw_only=True, tag="step"):
@@ -126,7 +128,7 @@ OTHER_FORM = "keys in another order, a number in another form, or a key that is 
 _KEYS = ["n", "prev", "kind", "event", "commands"]
 _STALLED_KEYS = ["n", "prev", "kind", "event", "standstills", "commands"]
 """Of a step, without standstills and with some."""
-_LEFT_OUT = ("folder", "context", "dialect")
+_LEFT_OUT = ("folder", "context", "dialect", "durability")
 """What a header does not have if it is null."""
 _HEADERS = ("header", "tournament")
 """Kinds of first lines: of the record of a match, and of a tournament."""

@@ -254,7 +254,7 @@ def refold(
 
 
 class TournamentWriter(ChainWriter):
-    """The record of one running tournament; every line is synced to the disk.
+    """The record of one running tournament; whoever writes it syncs every line to the disk.
 
     Args:
         path: the file; its folder is made, an existing file is never overwritten.
@@ -287,7 +287,7 @@ class TournamentWriter(ChainWriter):
         self.sync()
 
     def write_step(self, event: e.TournamentEvent, commands: Sequence[c.TournamentCommand]) -> c.TakenStep:
-        """Write an event and the commands it gave, and return the step.
+        """Write an event and the commands it gave, and return the step; nothing may follow from it until it is synced.
 
         Raises:
             NotWritten: the disk refused.
@@ -295,5 +295,4 @@ class TournamentWriter(ChainWriter):
         line = self.count
         plain = [msgspec.to_builtins(command) for command in commands]
         self.write("tournament-step", event=msgspec.to_builtins(event), commands=plain)
-        self.sync()
         return c.TakenStep(line=line, hash=self.head, event=event, commands=tuple(commands))

@@ -1,4 +1,4 @@
-"""Writes the record of a match, line by line; the last lines are synced to the disk."""
+"""Writes the record of a match, line by line; whoever writes it syncs it to the disk."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,6 +49,7 @@ class RecordWriter(ChainWriter):
         folder: str | None = None,
         context: MatchContext | None = None,
         dialect: str | None = None,
+        durability: str | None = None,
     ) -> None:
         """Write the first line.
 
@@ -62,6 +63,7 @@ class RecordWriter(ChainWriter):
             folder: the one in which they were.
             context: what the match was opened for, if it is one of a tournament.
             dialect: the wire that its players speak; None: the referee's own.
+            durability: `turn` if whatever follows from a line waits for the disk; else None.
         """
         self.write(
             "header",
@@ -76,6 +78,7 @@ class RecordWriter(ChainWriter):
             **({} if folder is None else {"folder": folder}),
             **({} if context is None else {"context": msgspec.to_builtins(context)}),
             **({} if dialect is None else {"dialect": dialect}),
+            **({} if durability is None else {"durability": durability}),
         )
 
     def write_step(self, event: Event, commands: tuple[Command, ...], standstills: Sequence[Standstill] = ()) -> None:
@@ -96,13 +99,39 @@ class RecordWriter(ChainWriter):
             commands=[plain_command(command) for command in commands],
         )
 
-    def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
-        """Write the result and the seal, and sync the file to the disk."""
+    def write_ending(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
+        """Write the result and the seal, without syncing them.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
         self.write("result", result=msgspec.to_builtins(result), seed=seed, nonces=nonces)
-        self.write_seal()
+        self.write_signature()
+
+    def write_result(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
+        """Write the result and the seal, sync the file to the disk, and close it.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        self.write_ending(result, seed=seed, nonces=nonces)
+        self.sync()
+        self.close()
 
     def write_seal(self) -> None:
-        """Sign what is written, sync the file to the disk, and close it."""
-        self.result_head = self.head
+        """Sign what is written, sync the file to the disk, and close it.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
         super().write_seal()
         self.close()
+
+    def write_signature(self) -> None:
+        """Sign what is written, which ends with the result; the signature is not synced.
+
+        Raises:
+            NotWritten: the disk refused.
+        """
+        self.result_head = self.head
+        super().write_signature()

@@ -10,6 +10,7 @@ import pytest
 from protocol.messages import TimeControl
 from referee.app.tournament_file.text import described
 from referee.match.setup import DEFAULT_TIME
+from referee.net.group_commit import Durability
 from referee.net.tournaments.run_settings import RunSettings
 from referee.pairing.base import Extent
 from referee.tournament.points import Scoring
@@ -66,6 +67,7 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
         tokens={"ada": f"{HASH}a", "carl": f"{HASH}b"},
         come_back_s=0.0,
         show_up_s=5.5,
+        durability=Durability.TURN,
         sandbox="required",
         min_free_mib=1.5,
     )

@@ -22,6 +22,7 @@ suspend_after = 0
 logs = "kept"
 ledger = "postgresql+psycopg://referee@db/contest"
 sandbox = "required"
+durability = "turn"
 min_free_mib = 1.5
 entrants_from = "submissions"
 

@@ -20,6 +20,7 @@ BENCHMARKS = (
     "strength",
     "swiss",
     "swiss40",
+    "tables",
     "tournament",
     "wire",
 )

@@ -21,6 +21,7 @@ from referee.match.setup import MatchSetup
 from referee.net.links.lobby import Door
 from referee.net.links.patience import Patience
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
+from referee.net.matches.journal import Journal
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.seal import Sealer
@@ -83,7 +84,7 @@ class Tables(Door):
         writer.write_header(setup, _SEED, is_fixed=True, referee="benchmark", opened="")
         links = [self._links[name] for name in names]
         players = SeatedPlayers(links=links, tokens=[""] * len(links))
-        runner = MatchRunner(Match(_GAME, setup, _SEED), players, writer, _reactor, self._lag)
+        runner = MatchRunner(Match(_GAME, setup, _SEED), players, Journal(writer), _reactor, self._lag)
         runner.start().addBoth(self._ended)
 
     def _ended(self, _result: Any) -> None:

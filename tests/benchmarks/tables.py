@@ -1,10 +1,14 @@
 """What the referee itself takes in a tournament of real programs, by how many tables there are: one process, one run.
 
 `python -m tests.benchmarks.tables FOLDER TABLES` plays one, and prints a line of JSON; `tournament` compares several.
+`python -m tests.benchmarks tables` plays with each durability in turn, and prints what `turn` takes beside `match`.
 """
 
 import json
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from typing import Any
 from referee.app.new_player import make_player
 from referee.app.services import RefereeOptions, services
 from referee.app.tournaments.conducting import conduct
+from referee.net.group_commit import Durability
 from referee.net.tournaments.run_settings import RunSettings
 from referee.observers import Observer
 from referee.plugins import installed
@@ -24,6 +29,7 @@ from ..time_controls import time_control
 ENTRANTS = 128
 """Enough for 64 tables of two."""
 ROUNDS = 2
+REPEATED = 3
 
 
 class Meter(Observer):
@@ -63,12 +69,38 @@ def spec(programs: Path) -> TournamentSpec:
 
 
 def main(arguments: list[str]) -> int:
+    """Compare the durabilities at some numbers of tables."""
+    numbers = list(map(int, arguments)) or [1, 8, 64]
+    with tempfile.TemporaryDirectory() as folder:
+        for tables in numbers:
+            runs = [_apart(folder, tables, durability) for _ in range(REPEATED) for durability in Durability]
+            wall, cpu = (_ratio([run[key] for run in runs]) for key in ("wall_s", "cpu_s"))
+            print(f"{tables:3} tables: durability turn : match is {wall:.2f} in wall time, {cpu:.2f} in processor time")
+    return 0
+
+
+def _apart(folder: str, tables: int, durability: Durability) -> dict[str, Any]:
+    """Play a tournament in a process of its own, into a new folder of records."""
+    command = [sys.executable, "-m", __name__, folder, str(tables), durability]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    shutil.rmtree(Path(folder) / f"logs{tables}")
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def _ratio(figures: list[float]) -> float:
+    """Return the second of two figures by the first, from the least of each: what is more was others' doing."""
+    return min(figures[1::2]) / min(figures[::2])
+
+
+def play(arguments: list[str]) -> int:
     """Play one tournament and print what it took."""
     folder, tables = Path(arguments[0]).absolute(), int(arguments[1])
+    durability = Durability(arguments[2]) if len(arguments) > 2 else Durability.MATCH
     if not (folder / "c").exists():
         make_player("c", folder / "c")
     meter = Meter()
-    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off")
+    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off", durability=durability)
     with services(RefereeOptions(sandbox="off", observers=(meter,)), run_settings.folder) as at_hand:
         conduct(spec(folder), installed().format("swiss"), run_settings, at_hand)
     print(json.dumps(told(meter)))
@@ -89,4 +121,4 @@ def told(meter: Meter) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(play(sys.argv[1:]))

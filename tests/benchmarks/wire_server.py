@@ -19,6 +19,7 @@ from referee.games.q.game import QGame
 from referee.match.machine import Match
 from referee.net.links.lobby import Door
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
+from referee.net.matches.journal import Journal
 from referee.net.matches.lag import LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.record.seal import Sealer
@@ -81,7 +82,7 @@ class Tables(Door):
         writer = RecordWriter(self._folder / f"{self._count}.jsonl", self._sealer)
         writer.write_header(setup, staircase.SEED, is_fixed=True, referee="benchmark", opened="")
         match = Match(_GAME, setup, staircase.SEED)
-        MatchRunner(match, SeatedPlayers(links=[link], tokens=[""]), writer, _reactor, self._lag).start()
+        MatchRunner(match, SeatedPlayers(links=[link], tokens=[""]), Journal(writer), _reactor, self._lag).start()
 
 
 def main() -> None:

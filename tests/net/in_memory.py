@@ -15,7 +15,9 @@ from referee.match.commands import Result
 from referee.match.fouls import Cause
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
+from referee.net.group_commit import Durability, GroupCommit
 from referee.net.links.lobby import SignUp, SignUpPolicy
+from referee.net.matches.journal import Journal
 from referee.net.matches.lag import BEAT_S, LoopLag
 from referee.net.matches.runner import MatchRunner, SeatedPlayers
 from referee.observers import Observer, Observers
@@ -46,7 +48,7 @@ def ready(seat: int) -> Ready:
 class InMemoryMatch:
     """A match of Q between peers that speak when the test says so."""
 
-    peer = Peer
+    peer: type[Peer] = Peer
     dialect: str | None = None
 
     def __init__(
@@ -58,6 +60,8 @@ class InMemoryMatch:
         clock: Clock | None = None,
         lag: LoopLag | None = None,
         observers: Observers | None = None,
+        commits: GroupCommit | None = None,
+        durability: Durability = Durability.MATCH,
         **setup: Any,
     ) -> None:
         self.clock = clock or Clock()
@@ -77,7 +81,10 @@ class InMemoryMatch:
         self.path = folder / "m1.jsonl"
         self.sealer = Sealer.new()
         self.writer = writer = RecordWriter(self.path, self.sealer)
-        writer.write_header(self.setup, SEED, is_fixed=False, referee="test", opened="", dialect=self.dialect)
+        marked = "turn" if durability is Durability.TURN else None
+        writer.write_header(
+            self.setup, SEED, is_fixed=False, referee="test", opened="", dialect=self.dialect, durability=marked
+        )
         self.match = Match(QGame(), self.setup, SEED)
         self.lag = lag or LoopLag(self.clock, self.clock.seconds)
         if lag is None:
@@ -88,7 +95,7 @@ class InMemoryMatch:
         self.runner = MatchRunner(
             self.match,
             players,
-            writer,
+            Journal(writer, commits, durability),
             self.clock,
             self.lag,
             on_step=lambda step: told.tell(Observer.match_stepped, step),

@@ -211,7 +211,7 @@ def test_header_result_and_seal_are_lines() -> None:
         kept = {
             key: value
             for key, value in fields.items()
-            if value is not None or key not in ("folder", "context", "dialect")
+            if value is not None or key not in ("folder", "context", "dialect", "durability")
         }
         assert line_of(line_bytes(kept)) == line
 

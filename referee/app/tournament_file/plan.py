@@ -19,6 +19,7 @@ from ... import chance
 from ...games.base import BadSetup, Game, seats_text
 from ...launch import MEMORY_MIB, ProgramLimits
 from ...match.setup import DEFAULT_LAG_MARGIN_MS, DEFAULT_PER_MOVE_MS, DEFAULT_START_MS, Margin
+from ...net.group_commit import Durability
 from ...net.links.addresses import EndpointError, check
 from ...net.tournaments.run_settings import RunSettings
 from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFormat
@@ -58,6 +59,7 @@ _URL = ValueKind(
     'the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"',
 )
 Teams = tuple[tuple[int, ...], ...]
+_DURABILITY = tuple(each.value for each in Durability)
 _SANDBOX = ("auto", "required", "off")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -309,6 +311,7 @@ class _File:
                 check(listen)
             except EndpointError as error:
                 remote.refuse("listen", str(error))
+        durability = top.choose("durability", _DURABILITY, plain.durability, what="durability")
         sandbox = top.choose("sandbox", _SANDBOX, plain.sandbox, what="way to confine programs")
         return RunSettings(
             folder=self._folder(name),
@@ -318,6 +321,7 @@ class _File:
             tokens=entrants.tokens,
             come_back_s=remote.take("come_back", _SPAN, plain.come_back_s),
             show_up_s=remote.take("show_up", _SPAN, plain.show_up_s),
+            durability=Durability(durability or plain.durability),
             sandbox=sandbox or plain.sandbox,
             min_free_mib=top.take("min_free_mib", _MIB, plain.min_free_mib),
         )

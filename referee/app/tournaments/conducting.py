@@ -151,7 +151,8 @@ def _conducted(
         look=lambda: _look(folder, course, launch, observers),
     )
     for entrant in spec.entrants[len(taken.begun.spec.entrants) :]:
-        _join(course, entrant, launch(entrant), observers)
+        for text in _join(course, entrant, launch(entrant)):
+            observers.tell(Observer.noted, text)
     make = partial(TournamentRunner, now=monotonic, course=course, run_settings=run_settings, services=at_hand.match)
     with _left_in_order(recorder):
         is_over = _run(make, _total(format_, taken.tournament.spec), at_hand.monitoring)
@@ -192,38 +193,40 @@ async def _look(
                 path.rename(path.with_suffix(REFUSED))
             continue
         if request.joining is not None:
-            _join(course, request.joining, await deferToThread(launch, request.joining), observers)
+            told = _join(course, request.joining, await deferToThread(launch, request.joining))
         else:
-            _rule(course.recorder, request, observers)
+            told = _rule(course.recorder, request)
+        await course.recorder.synced()
+        for text in told:
+            observers.tell(Observer.noted, text)
         path.unlink(missing_ok=True)
 
 
-def _rule(recorder: Recorder, request: TournamentRequest, observers: Observers) -> None:
-    """Carry a ruling out, unless that was done before the referee died."""
+def _rule(recorder: Recorder, request: TournamentRequest) -> list[str]:
+    """Carry a ruling out, unless that was done before the referee died; return what is to be told of it."""
     ruling = request.ruling
     assert ruling is not None, "a request that is none to join"
     if any(known.id == ruling.id for known in recorder.tournament.rulings):
-        return
+        return []
     about = " ".join(filter(None, (ruling.kind, ruling.match, ruling.entrant)))
     try:
         recorder.take(e.Ruled(at=recorder.clock(), ruling=ruling))
-        observers.tell(Observer.noted, f"{ruling.by} ruled: {about}: {ruling.reason}")
     except BadRuling as error:
-        observers.tell(Observer.noted, f"the ruling {about} was not carried out: {error}")
+        return [f"the ruling {about} was not carried out: {error}"]
+    return [f"{ruling.by} ruled: {about}: {ruling.reason}"]
 
 
-def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str | None, observers: Observers) -> None:
-    """Let somebody join, as far as the format allows it, unless that was done before the referee died."""
+def _join(course: TournamentCourse, entrant: Participant, launch: Launch | str | None) -> list[str]:
+    """Let somebody join, as far as the format allows, unless that was done before; return what is to be told of it."""
     if entrant in course.recorder.tournament.spec.entrants:
-        return
+        return []
     digest = digests_of([entrant]).get(entrant.name)
     try:
         course.recorder.take(e.EntrantJoined(at=course.recorder.clock(), participant=entrant, digest=digest))
     except (BadRuling, ImpossibleEvent) as error:
-        observers.tell(Observer.noted, f"{entrant.name} does not join: {error}")
-        return
+        return [f"{entrant.name} does not join: {error}"]
     course.launches.append(launch)
-    observers.tell(Observer.noted, f"{entrant.name} has joined")
+    return [f"{entrant.name} has joined"]
 
 
 def _total(format_: PairingFormat[Any], spec: TournamentSpec) -> int | None:

@@ -8,6 +8,7 @@ import rich_click as click
 from ...app.services import RefereeOptions
 from ...launch import MEMORY_MIB, ProgramLimits
 from ...launch.confining import SandboxMode
+from ...net.group_commit import Durability
 from ..common import FILE, FOLDER, console
 from ..views.notices import FailedObservers
 from .grouping import Decorator, grouped
@@ -38,6 +39,13 @@ _DIAGNOSTICS = click.option(
     type=FILE,
     help="Add what happens at the edges (connections, stalls, expulsions) to FILE, as lines of JSON.",
 )
+_DURABILITY = click.option(
+    "--durability",
+    type=click.Choice([durability.value for durability in Durability]),
+    default=Durability.MATCH.value,
+    show_default=True,
+    help="What outlives a machine that loses its power: a match once it is over, or every turn before it is told.",
+)
 _HEADS = click.option(
     "--heads",
     type=FILE,
@@ -60,7 +68,7 @@ key_options = grouped("running", _options, _KEY)
 """For commands that seal records, and do nothing else of these."""
 sealing_options = grouped("running", _options, _KEY, _DIAGNOSTICS, _HEADS, _METRICS)
 """For commands whose programs are held to what a file says."""
-referee_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, _DIAGNOSTICS, _HEADS, _METRICS)
+referee_options = grouped("running", _options, _KEY, _SANDBOX, _MEMORY, _DURABILITY, _DIAGNOSTICS, _HEADS, _METRICS)
 """For commands that start programs and seal records."""
 
 

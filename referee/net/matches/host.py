@@ -18,11 +18,13 @@ from ...observers import MatchStep, Observer
 from ...record.resume import Resumption
 from ...record.writer import RecordWriter
 from ...text import counted
+from ..group_commit import Durability, GroupCommit
 from ..links.addresses import Ports, endpoint_of
 from ..links.lobby import Door, SignUp, SignUpPolicy
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory, PlayerLink
 from ..links.reserved_seats import ReservedSeats
+from .journal import Journal
 from .lag import LoopLag
 from .programs import MatchPrograms, Occupant, Vacancy, private_sockets
 from .runner import MatchPaused, MatchRunner, SeatedPlayers
@@ -80,6 +82,7 @@ class MatchHost:
         self._lag = services.lag or LoopLag(reactor, now)
         if services.lag is None:
             self._lag.note = self._note
+        self._commits = services.commits or GroupCommit(reactor)
         self._patience = Patience(reactor, self._lag, settings.lag_margin_ms)
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
@@ -277,7 +280,11 @@ class MatchHost:
             release=PlayerLink.say_goodbye if lender is None else lender.take_again,
         )
         last_ms = 0.0 if resumed is None else resumed.last_ms
-        runner = MatchRunner(match, players, writer, self._reactor, self._lag, last_ms=last_ms, on_step=_step)
+        durability = (
+            self._services.durability if resumed is None else Durability(resumed.durability or Durability.MATCH)
+        )
+        journal = Journal(writer, self._commits, durability)
+        runner = MatchRunner(match, players, journal, self._reactor, self._lag, last_ms=last_ms, on_step=_step)
         door.returns = runner
         if lender is not None:
             lender.playing[self.match_name] = runner
@@ -308,6 +315,7 @@ class MatchHost:
                 folder=str(Path.cwd()) if self._programs else None,
                 context=self._settings.context,
                 dialect=self._settings.dialect,
+                durability=Durability.TURN if self._services.durability is Durability.TURN else None,
             )
         except OSError:
             writer.path.unlink()  # an empty file is no record

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
-from protocol import Code, RemoteProtocolError
+from protocol import Code, ConnectionState, RemoteProtocolError
 from protocol.connection import TRANSITIONS
 from protocol.messages import Ack, Message, Move, Nonce, Paused, Ready
 
@@ -22,15 +22,15 @@ from ...match import commands as c
 from ...match import events as e
 from ...match.machine import Match, Phase
 from ...observers import MatchStep
-from ...record.writer import NotWritten, RecordWriter
+from ...record.writer import NotWritten
 from ..links.lobby import Absence
 from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
 from ..links.player_protocol import PlayerLink
-from ..links.reserved_seats import STRANGER
 from ..links.tokens import index_of
+from .absences import absence, exited
+from .journal import Due, Journal
 from .lag import LoopLag
-from .programs import ending_of
 from .stopwatch import Stopwatch
 
 EXIT_S = 0.5
@@ -76,7 +76,7 @@ class MatchRunner:
     Args:
         match: the fold, new.
         players: who sits where.
-        writer: the match's record, its header written.
+        journal: the match's record.
         clock: the reactor, or a test's clock.
         lag: the loop's beat.
         last_ms: instant of the match's last event, if it is not new but resumed.
@@ -87,7 +87,7 @@ class MatchRunner:
         self,
         match: Match,
         players: SeatedPlayers,
-        writer: RecordWriter,
+        journal: Journal,
         clock: Clock,
         lag: LoopLag,
         *,
@@ -101,7 +101,8 @@ class MatchRunner:
         self._seats = {link: seat for seat, link in enumerate(self._links) if link is not None}
         self._players = players
         self._returns = Counter[int]()
-        self._writer = writer
+        self._journal = journal
+        journal.on_settled, journal.on_refused = self._go_on, self._give_up
         self._patience = Patience(clock, lag, match.setup.lag_margin_ms)
         self._stopwatch = Stopwatch(clock, lag, last_ms=last_ms, bytes_of=self._bytes_of, passed=self._deadline_passed)
         self._programs = players.programs
@@ -133,27 +134,11 @@ class MatchRunner:
         self._feed(began(at_ms=self._last_ms, **self._stopwatch.beat))
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
-                self._feed(self._absence(seat, is_new=is_new))
+                why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
+                self._feed(absence(seat, self._stopwatch.at_ms(), why, self._programs.get(seat), is_new=is_new))
             elif taken is not None and not taken.is_connected:
                 self.link_lost(taken, "the connection ended before the match began")
         return self.done
-
-    def _absence(self, seat: int, *, is_new: bool) -> e.Event:
-        """Return the event of a seat that nobody took."""
-        at_ms, program = self._stopwatch.at_ms(), self._programs.get(seat)
-        why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
-        if why.code is not None:
-            return e.ProtocolBroken(
-                seat=seat, at_ms=at_ms, code=why.code, detail=why.detail, evidence=why.evidence, stage=why.stage
-            )
-        if program is not None and program.status is not None:
-            is_stranger = why.ending is e.Ending.STRANGER
-            status = f"{program.status}; its hello had been refused: {STRANGER}" if is_stranger else program.status
-            ending = e.Ending.STRANGER if is_stranger else ending_of(program)
-            return e.ProgramExited(seat=seat, at_ms=at_ms, status=status, ending=ending)
-        if is_new:
-            return e.SeatVacant(seat=seat, at_ms=at_ms, detail=why.detail, evidence=why.evidence, ending=why.ending)
-        return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)
 
     def pause(self, reason: str) -> None:
         """Stop in the middle: what is recorded so far is what the match goes on from.
@@ -161,12 +146,22 @@ class MatchRunner:
         Args:
             reason: told to the players, in one sentence.
         """
+        writer = self._journal.writer
+        try:
+            self._journal.settle_now()
+        except NotWritten as error:
+            self._give_up(error)
+        self._go_on()
+        if self.match.result is not None:
+            self._conclude(self.match.result)  # only its seal is being synced: a match that is over is not paused
+        if self.done.called:
+            return
         for seat, link in enumerate(self._links):
             if link is not None and self._is_in(seat):
                 may_hear = (link.connection.state, "paused") in TRANSITIONS
-                paused = Paused(match=self.match.setup.match, reason=reason, head=self._writer.head)
+                paused = Paused(match=self.match.setup.match, reason=reason, head=writer.head)
                 link.say_goodbye(paused if may_hear else None)
-        self._give_up(MatchPaused(str(self._writer.path)))
+        self._give_up(MatchPaused(str(writer.path)))
 
     async def closed(self) -> None:
         """Wait until all are gone that came by themselves and were told goodbye; programs are ended anyway."""
@@ -182,6 +177,8 @@ class MatchRunner:
     def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
         """Turn a player's answer into an event with its instants."""
         seat = self._seats[link]
+        if not self._is_in(seat):
+            return  # that it is out, or that all is over, is still to be told
         instants = {"seat": seat, **self._stopwatch.end(seat, first_byte, at), "frame": link.connection.last_body.hex()}
         if isinstance(message, Move):
             self._feed(e.MoveReceived(turn=message.turn, move=message.move, **instants))
@@ -212,7 +209,7 @@ class MatchRunner:
         seat = self._seats[link]
         program = self._programs.get(seat)
         if program is not None and program.status is not None:
-            self._feed(self._exited(seat, program))
+            self._feed(exited(seat, self._stopwatch.at_ms(), program))
         elif program is None and not self._may_come_back(seat):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
         else:
@@ -242,7 +239,11 @@ class MatchRunner:
             old.cut_off()
         link.owner, self._links[seat], self._seats[link] = self, link, seat
         self._returns[seat] += 1
-        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **self._stopwatch.lags(seat)))
+        request = self.match.open_requests.get(seat)
+        waited_since_ms = request.asked_ms if request is not None and self._journal.waits_for_disk else None
+        lags = self._stopwatch.lags(seat, waited_since_ms)
+        self._stopwatch.forget(seat)  # it is asked again
+        self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **lags))
 
     def _left(self, seat: int, detail: str) -> None:
         self._departures.pop(seat, None)
@@ -259,12 +260,8 @@ class MatchRunner:
     def _program_exited(self, status: str, seat: int) -> str:
         """Take note of a program's end once its connection has ended too: what it said before still counts."""
         if self._awaited_no_more(seat) is not None and self._is_in(seat):
-            self._feed(self._exited(seat, self._programs[seat]))
+            self._feed(exited(seat, self._stopwatch.at_ms(), self._programs[seat]))
         return status
-
-    def _exited(self, seat: int, program: Program) -> e.ProgramExited:
-        at_ms = self._stopwatch.at_ms()
-        return e.ProgramExited(seat=seat, at_ms=at_ms, status=str(program.status), ending=ending_of(program))
 
     def _deadline_passed(self, seat: int, instants: Mapping[str, Any]) -> None:
         departure = self._awaited_no_more(seat) if seat in self._programs else None
@@ -284,55 +281,67 @@ class MatchRunner:
     def _feed(self, event: e.Event) -> None:
         """Take an event; one that carrying out a command brings about waits for its turn."""
         self._events.append(event)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Carry out what is settled, and take the events that wait."""
         if self._is_busy or self.done.called:
             return
         self._is_busy = True
         try:
-            while self._events and self.match.phase is not Phase.OVER:
-                self._step_or_void(self._events.popleft())
+            while (due := self._journal.next_due()) or (self._events and self.match.phase is not Phase.OVER):
+                self._step_or_void(due)
         except Exception as error:  # noqa: BLE001  # whoever waits for the match is told
             self._give_up(error)
         finally:
             self._is_busy = False
 
-    def _step_or_void(self, event: e.Event) -> None:
-        """Take one step; a record that can't be written ends the match, any other fault of the referee's voids it."""
+    def _step_or_void(self, due: Due | None) -> None:
+        """Carry out a step, or take an event; what the disk refuses ends the match, another fault voids it."""
+        event = self._events.popleft() if due is None else due.step.event
         try:
-            self._step(event)
+            if due is None:
+                self._take(event)
+            else:
+                self._carry_out_all(due)
         except Exception as error:
             if isinstance(error, NotWritten) or self.match.phase is Phase.OVER:
                 raise
             detail = f"{type(error).__name__}: {error}"[:400]
-            self._step(e.RefereeFailed(at_ms=max(self._stopwatch.at_ms(), event.at_ms), detail=detail))
+            self._take(e.RefereeFailed(at_ms=max(self._stopwatch.at_ms(), event.at_ms), detail=detail))
 
-    def _step(self, event: e.Event) -> None:
+    def _take(self, event: e.Event) -> None:
+        """Let the match take an event, and write what follows from it."""
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
             return
         commands = self.match.handle(event)
         if isinstance(event, e.Answer) and not any(isinstance(command, c.ExpelSeat) for command in commands):
             event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
-        self._writer.write_step(event, commands, self._stopwatch.standstills(event.at_ms))
-        step = MatchStep.of(event, commands, self.match, (self._writer.count - 1, self._writer.head))
+        standstills = self._stopwatch.standstills(event.at_ms)
+        self._journal.write_step(event, commands, standstills, self.match, tuple(self._links))
         for command in commands:
-            self._carry_out(command, step.hash)
-        self._on_step(step)
+            link = self._links[command.seat] if isinstance(command, c.ExtendLimit) else None
+            if isinstance(command, c.ExtendLimit) and link is not None:  # nothing is said, and its answer may be here
+                self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
 
-    def _carry_out(self, command: c.Command, head: str) -> None:
-        if isinstance(command, c.CloseMatch):
-            self._finish(command.result)
-            return
-        assert isinstance(command, c.SeatCommand)
-        link = self._links[command.seat]
-        if link is None:
-            return
-        if isinstance(command, c.ExtendLimit):
-            self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
-            return
+    def _carry_out_all(self, due: Due) -> None:
+        for command in due.step.commands:
+            if isinstance(command, c.CloseMatch):
+                self._finish(command.result)
+            elif isinstance(command, c.SeatCommand) and not isinstance(command, c.ExtendLimit):
+                link = self._links[command.seat]
+                if link is not None and link is due.links[command.seat]:
+                    self._carry_out(command, link, due.step.hash)
+        self._on_step(due.step)
+
+    def _carry_out(self, command: c.SeatCommand, link: PlayerLink, head: str) -> None:
         message = message_of(command, self.match, self._players.tokens, head)
         if isinstance(command, c.ExpelSeat):
             self._forget(command.seat)
             link.expel(message)
             return
+        if link.connection.state is ConnectionState.CLOSED:
+            return  # it has broken the protocol since: for that it is expelled, or all is over
         link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
         if limit_ms is not None:
@@ -349,15 +358,21 @@ class MatchRunner:
         self._awaited_no_more(seat)
 
     def _finish(self, result: c.Result) -> None:
-        self._writer.write_result(result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)
-        self._release(self._players.release)
-        self.done.callback(result)
+        """Seal the record; the match is over once the disk has it."""
+        sealed = self._journal.write_ending(result, self.match)
+        sealed.addCallbacks(lambda _: self._conclude(result), lambda failure: self._give_up(failure.value))
+
+    def _conclude(self, result: c.Result) -> None:
+        if not self.done.called:
+            self._journal.writer.close()
+            self._release(self._players.release)
+            self.done.callback(result)
 
     def _give_up(self, error: Exception) -> None:
         """End everything without a result: the record can't be kept, so nothing more may happen."""
-        self._writer.close()
-        self._release()
+        self._journal.writer.close()
         if not self.done.called:
+            self._release()
             self.done.errback(error)
 
     def _release(self, release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye) -> None:

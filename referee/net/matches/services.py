@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from ...launch import Confinement
 from ...observers import Observers
 from ...record.seal import Sealer
+from ..group_commit import Durability, GroupCommit
 from ..links.lobby import Returns
 from ..links.player_protocol import PlayerLink
 from .lag import LoopLag
@@ -33,5 +34,9 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """What launched programs are held to."""
     lag: LoopLag | None = None
     """The loop's beat, if several matches share it; None: a beat of the match's own."""
+    durability: Durability = Durability.MATCH
+    """What of a running match outlives the machine's power."""
+    commits: GroupCommit | None = None
+    """Syncs the records of several matches together; None: the match has its own syncs."""
     lender: Lender | None = None
     """Who lends players that are connected, and takes them back; None: their connections end with the match."""

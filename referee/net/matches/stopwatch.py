@@ -121,13 +121,20 @@ class Stopwatch:
             **self._standstill(request, at, span_ms),
         }
 
-    def lags(self, seat: int) -> dict[str, float]:
-        """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any."""
+    def lags(self, seat: int, waited_since_ms: float | None = None) -> dict[str, float]:
+        """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any.
+
+        Args:
+            seat: whose.
+            waited_since_ms: since when its request waited for the disk before it was sent; None: it did not.
+        """
         request, now = self._open.get(seat), self._now()
+        sent_ms = self.ms(now if request is None else request.sent)
+        waited_ms = 0.0 if waited_since_ms is None else sent_ms - waited_since_ms
         if request is None:
-            return {}
-        span_ms = self.ms(now) - self.ms(request.sent)
-        lag_ms = self._lag_ms(request, now, span_ms)
+            return {"lag_ms": round(waited_ms, 3)} if waited_ms else {}
+        span_ms = self.ms(now) - sent_ms
+        lag_ms = round(self._lag_ms(request, now, span_ms) + waited_ms, 3)
         return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, now, span_ms)}
 
     def forget(self, seat: int) -> None:

@@ -24,6 +24,7 @@ from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
+from ..group_commit import GroupCommit
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -104,7 +105,10 @@ class TournamentRunner:
         patience = Patience(reactor, self._lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
-        self._services = replace(services, lag=self._lag, lender=self._pool)
+        self._commits = GroupCommit(reactor)
+        self._services = replace(
+            services, lag=self._lag, lender=self._pool, commits=self._commits, durability=run_settings.durability
+        )
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
         self._due_since: dict[str, float] = {}
@@ -136,11 +140,13 @@ class TournamentRunner:
         self._lag.start()
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
+        self._recorder.commits, self._recorder.on_refused = self._commits, self._failed
         try:
             for entry in self._course.over:
                 self._recorder.close(entry)
             self._looking.start(LOOK_S).addErrback(self._failed)
             await self._finished
+            await self._recorder.synced()
             self._observers.tell(Observer.tournament_ended, self._tournament)
         except CancelledError as error:
             self._stop(error)
@@ -148,6 +154,7 @@ class TournamentRunner:
                 await course
             raise
         finally:
+            self._recorder.commits = None
             self._lag.stop()
             self._refreshing.stop()
             if self._looking.running:
@@ -283,20 +290,21 @@ class TournamentRunner:
         self._due_since.pop(name, None)
         used = {table for table, _ in self._playing.values()}
         number = next(table for table in range(1, len(used) + 2) if table not in used)
-        context = self._course.contexts.pop(name, None) or self._recorder.open(fixture)
-        course = Deferred.fromCoroutine(self._play(context, self._course.broken_off.pop(name, None)))
+        course = Deferred.fromCoroutine(self._play(fixture, number, self._course.broken_off.pop(name, None)))
         self._playing[name] = (number, course)
-        self._observers.tell(Observer.match_opened, name, number, fixture)
         course.addBoth(self._closed, name)
 
-    async def _play(self, context: MatchContext, resumed: Resumption | None) -> None:
-        """Play a match to its end, and hand in what came of it."""
-        fixture = context.fixture
+    async def _play(self, fixture: Fixture, table: int, resumed: Resumption | None) -> None:
+        """Open a match, unless it was open already; play it to its end, and hand in what came of it."""
+        occupants = self._occupants(fixture, is_back=resumed is not None)  # now: they are here
+        context = self._course.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
+        await self._recorder.synced()
+        self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
         host = MatchHost(self._reactor, self._now, self._course.game, self._settings(context), self._services)
         if resumed is None:
-            played = await host.play(self._occupants(fixture), is_patient=True)
+            played = await host.play(occupants, is_patient=True)
         else:
-            played = await host.play_on(resumed, self._occupants(fixture, is_back=True), LOCAL, is_patient=True)
+            played = await host.play_on(resumed, occupants, LOCAL, is_patient=True)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
     def _settings(self, context: MatchContext) -> MatchSettings:
@@ -311,7 +319,6 @@ class TournamentRunner:
             come_back_s=self._run_settings.come_back_s,
             seed=seed,
             deal=deal,
-            is_last_of_deal=sum(other.number == fixture.number for other in self._tournament.fixtures()) <= 1,
             secret=secret,
             folder=self._run_settings.folder,
             match=fixture.match,

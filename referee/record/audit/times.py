@@ -37,6 +37,8 @@ class _Book:
     def __init__(self, record: Record) -> None:
         self._path = record.path
         self._excuses = Excuses(presences(record))
+        self._waits_for_disk = record.header.durability is not None
+        """Whether a request is sent only when the disk has its line: how long that took, the referee alone knows."""
         self._setup = setup = record.header.setup
         self._bank_ms = [setup.time.bank_ms] * len(setup.names)
         self._asked: dict[int, _Asked] = {}
@@ -152,7 +154,8 @@ class _Book:
     def _run_on(self, number: int, event: e.SeatReturned) -> None:
         """Charge what passed while a seat was away."""
         asked = self._asked.get(event.seat)
-        self._check_lags(number, event, event.at_ms if asked is None else asked.at_ms)
+        since_ms = event.at_ms if asked is None else asked.at_ms
+        self._check_lags(number, event, since_ms, event.at_ms - since_ms if self._waits_for_disk else 0.0)
         if asked is not None and not self._is_unsure(event.stalled_ms, asked):
             passed_ms = asked.limit_ms - self._left_ms(event, asked)
             self.used_ms[event.seat] += passed_ms
@@ -179,6 +182,7 @@ class _Book:
         if asked is None:
             raise RecordError(self._path, number, "an answer to a request", f"seat {event.seat} was not asked")
         latest_ms = asked.at_ms + PROMPT_MS + self._excuses.all_ms(asked.at_ms, event.sent_ms)
+        latest_ms = event.at_ms if self._waits_for_disk else latest_ms
         if not asked.at_ms <= event.sent_ms <= latest_ms:
             what = f"a request sent from {asked.at_ms} ms, when it was made, to {latest_ms:.3f} ms"
             raise RecordError(self._path, number, what, f"sent at {event.sent_ms} ms")

@@ -13,6 +13,7 @@ from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
 from referee.match.commands import Result
+from referee.net.group_commit import _sync_all
 from referee.net.matches.host import MatchReport
 from referee.net.matches.lag import BEAT_S
 from referee.net.matches.services import MatchServices
@@ -41,6 +42,7 @@ class Loop(Clock):
 
     def __init__(self) -> None:
         super().__init__()
+        self.syncs_at_once = True
         self.work: list[Callable[[], None]] = []
         """What was handed to threads and is not done yet, in its order."""
 
@@ -49,7 +51,7 @@ class Loop(Clock):
         return self
 
     def callInThreadWithCallback(self, done: Callable[[bool, Any], None], function: Any, *args: Any) -> None:
-        """Keep work for later."""
+        """Keep work for later; what is to be synced is at once, unless the test says when."""
 
         def work() -> None:
             try:
@@ -59,7 +61,10 @@ class Loop(Clock):
             else:
                 done(True, found)
 
-        self.work.append(work)
+        if self.syncs_at_once and function is _sync_all:
+            work()
+        else:
+            self.work.append(work)
 
     def callFromThread(self, function: Callable[..., None], *args: Any) -> None:
         """Call a function in the loop."""

@@ -1,0 +1,106 @@
+"""Syncs records to the disk off the loop's thread, those of all matches and of the tournament together.
+
+While one batch is being synced, whatever else is to be synced gathers for the next one: so a record that has written
+many lines meanwhile is synced once for all of them, and nobody's clock stands still for a disk.
+"""
+
+import errno
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from enum import StrEnum
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.internet.threads import deferToThreadPool
+from twisted.python.failure import Failure
+
+from ..files.whole import sync_folder
+from ..record.chain_writer import ChainWriter
+
+_AT_ONCE = 8
+"""Files of a batch that are synced at the same time: a journaling file system commits them together then; one by one,
+32 files took eight times as long."""
+_FEW = 3
+"""So many are one by one at less cost."""
+_Batch = dict[ChainWriter, list["Deferred[None]"]]
+"""Writer -> who waits for it."""
+
+
+class Durability(StrEnum):
+    """What of a running match outlives a machine that loses its power."""
+
+    MATCH = "match"
+    """All of it once it is over; of what is running, as much as the system has written by itself."""
+    TURN = "turn"
+    """Every line, before anything that follows from it is said: so nobody is told what could be lost."""
+
+
+class GroupCommit:
+    """Syncs what writers have written, batch by batch, one at a time.
+
+    Args:
+        reactor: Twisted's reactor; a thread of its pool sees to a batch.
+    """
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor
+        self._waiting: _Batch = {}
+        self._is_syncing = False
+        self._disk = ThreadPoolExecutor(_AT_ONCE, "sync")
+
+    def sync(self, writer: ChainWriter) -> "Deferred[None]":
+        """Let all that a writer has written by now outlive the machine.
+
+        Returns:
+            Fires, in the loop's thread, once it is on the disk; fails with NotWritten if the disk refused.
+        """
+        synced: Deferred[None] = Deferred()
+        self._waiting.setdefault(writer, []).append(synced)
+        self._begin()
+        return synced
+
+    def _begin(self) -> None:
+        if self._is_syncing or not self._waiting:
+            return
+        batch, self._waiting = self._waiting, {}
+        self._is_syncing = True
+        pool = self._reactor.getThreadPool()
+        done = deferToThreadPool(self._reactor, pool, _sync_all, self._disk, list(batch))
+        done.addBoth(self._told, batch)
+
+    def _told(self, refusals: Sequence[OSError | None] | Failure, batch: _Batch) -> None:
+        """Tell who waited for a batch, while the next one is being synced."""
+        self._is_syncing = False
+        self._begin()
+        if isinstance(refusals, Failure):
+            refusals = [OSError(errno.EIO, str(refusals.value))] * len(batch)
+        for (writer, waiting), refusal in zip(batch.items(), refusals, strict=True):
+            for synced in waiting:
+                if refusal is None:
+                    synced.callback(None)
+                else:
+                    synced.errback(writer.refuse(refusal))
+
+
+def _sync_all(disk: Executor, writers: Sequence[ChainWriter]) -> list[OSError | None]:
+    """Sync the files of writers, in a thread; return what the disk refused, by writer."""
+    refusals = list((map if len(writers) <= _FEW else disk.map)(_refusal, writers))
+    new = [writer for writer in writers if not writer.is_named]
+    try:
+        for folder in {writer.path.parent for writer in new}:
+            sync_folder(folder)
+    except OSError as error:
+        return [error if writer in new else refusal for writer, refusal in zip(writers, refusals, strict=True)]
+    for writer in new:
+        writer.is_named = True
+    return refusals
+
+
+def _refusal(writer: ChainWriter) -> OSError | None:
+    try:
+        writer.sync_file()
+    except ValueError:
+        return OSError(errno.EBADF, "it was closed meanwhile")
+    except OSError as error:
+        return error
+    return None
