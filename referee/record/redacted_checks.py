@@ -16,9 +16,10 @@ from ..match.setup import restored
 from .audit.checks import check_ranking, check_shuffle
 from .audit.times import check_book
 from .reader import Record, RecordError
+from .redaction import OF_FOULS
 from .schema import RecordedStep
 
-_PUBLIC = ("seat", "cause", "at_ms", "turn", "rule", "code")
+_PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)
 """Of a foul, what everybody may see."""
 _ROUNDING_MS = 0.001
 _TIMED = (e.Answer, e.DeadlinePassed)
@@ -144,7 +145,7 @@ def _is_that_of(foul: Foul, event: e.Event) -> bool:
         return False
     if isinstance(event, e.ProtocolBroken | e.ProgramExited | e.ConnectionLost | e.SeatVacant):
         cause, facts = accused_of(event)
-        return (foul.cause, foul.code) == (cause, facts.get("code"))
+        return (foul.cause, foul.code, foul.ending) == (cause, facts.get("code"), facts.get("ending"))
     if isinstance(event, e.DeadlinePassed):
         return foul.cause in (Cause.TIMEOUT, Cause.REFUSED_TO_START)
     return foul.cause in _OF_ANSWERS

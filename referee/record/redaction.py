@@ -37,7 +37,7 @@ _OF_EVENTS = {
     "connection-lost": ("detail",),
 }
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
-_OF_FOULS = ("detail", "evidence")
+OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
 _SALT = re.compile(f"[0-9a-f]{{{2 * SALT_BYTES}}}")
 _encode = msgspec.json.Encoder().encode
@@ -90,7 +90,7 @@ def _of_step(line: dict[str, Any]) -> list[HiddenField]:
 
 def _of_verdict(path: str, command: dict[str, Any]) -> list[HiddenField]:
     if command["command"] == "expel-seat":
-        return _fields(f"{path}.foul", command["foul"], _OF_FOULS, command["seat"])
+        return _fields(f"{path}.foul", command["foul"], OF_FOULS, command["seat"])
     if command["command"] == "close-match":
         return _of_fouls(f"{path}.result.fouls", command["result"]["fouls"])
     return []
@@ -98,7 +98,7 @@ def _of_verdict(path: str, command: dict[str, Any]) -> list[HiddenField]:
 
 def _of_fouls(path: str, fouls: list[dict[str, Any]]) -> list[HiddenField]:
     return [
-        place for index, foul in enumerate(fouls) for place in _fields(f"{path}.{index}", foul, _OF_FOULS, foul["seat"])
+        place for index, foul in enumerate(fouls) for place in _fields(f"{path}.{index}", foul, OF_FOULS, foul["seat"])
     ]
 
 

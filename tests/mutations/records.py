@@ -283,5 +283,5 @@ def change_manifest(folder: Path, random: Random) -> str:
     if random.random() < 0.7:
         signed = encoded([1, content.get("key"), content.get("records")])
         content["signature"] = SEALER.sign(MANIFEST_PURPOSE, digest(signed))
-    path.write_bytes(encoded(content))
+    path.write_bytes(msgspec.json.format(encoded(content), indent=2) + b"\n")
     return ".".join(map(str, keys))

@@ -147,6 +147,11 @@ CONTENTS: dict[str, tuple[str, Forge, str]] = {
         lambda lines: commands(lines, "expel-seat")[0]["foul"].update(cause="disconnected"),
         "a foul of ProgramExited",
     ),
+    "a foul of another ending": (
+        "crashed",
+        lambda lines: commands(lines, "expel-seat")[0]["foul"].update(ending="ended"),
+        "a foul of ProgramExited",
+    ),
     "a foul at another time": (
         "crashed",
         lambda lines: commands(lines, "expel-seat")[0]["foul"].update(at_ms=1.0),
