@@ -67,6 +67,15 @@ def test_the_vectors_of_seeds_hold() -> None:
         assert hashlib.sha256(text).hexdigest() == vector["derived"]
 
 
+def test_the_vectors_of_commitments_hold() -> None:
+    """What a player commits to is one text: whatever is other in it, the commitment is another one."""
+    vectors = CHANCE["commitments"]
+    for vector in vectors:
+        text = "nonce:" + vector["match"] + ":" + str(vector["seat"]) + ":" + vector["nonce"]
+        assert hashlib.sha256(text.encode("ascii")).hexdigest() == vector["commitment"]
+    assert len({vector["commitment"] for vector in vectors}) == len(vectors)
+
+
 def test_the_vectors_of_seatings_hold() -> None:
     """Drawn seats are the sorted names, shuffled with the derived seed of their purpose as the key."""
     for vector in CHANCE["seatings"]:
