@@ -1,5 +1,6 @@
 """What goes through a recorder: first onto the record, then to those who observe."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -7,13 +8,15 @@ from typing import Any
 
 import pytest
 
+from referee.net.tournaments import runner
+from referee.record.chain_writer import NotWritten
 from referee.record.tournament_record import read_tournament
 from referee.tournament import events as e
 from referee.tournament.machine import ImpossibleEvent
 from referee.tournament.match_context import FoulEntry, MatchContext
 
 from ...tournament.courses import AT, closed, spec_of
-from .in_memory import InMemoryTournament, lines_of
+from .in_memory import Hosts, InMemoryTournament, events_on_record, lines_of
 
 
 @pytest.fixture
@@ -98,3 +101,69 @@ def test_what_is_on_record_is_signed(begun: InMemoryTournament) -> None:
     assert not read_tournament(begun.path).is_sealed
     begun.recorder.seal()
     assert read_tournament(begun.path).is_sealed
+
+
+@pytest.fixture
+def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
+    """Return the hosts of all matches."""
+    hosts = Hosts()
+    monkeypatch.setattr(runner, "MatchHost", hosts)
+    return hosts
+
+
+def slow(folder: Path) -> InMemoryTournament:
+    """Return a round robin of four that is run on a disk that syncs when the test says so."""
+    tournament = InMemoryTournament(folder, spec_of(4), tables=2)
+    tournament.loop.syncs_at_once = False
+    tournament.start()
+    return tournament
+
+
+def test_no_match_is_played_before_the_disk_has_its_opening(tmp_path: Path, hosts: Hosts) -> None:
+    """Nor is anybody told of it; both openings are synced while the first one waits."""
+    tournament = slow(tmp_path)
+    assert events_on_record(tournament.path) == ["begun", "match-opened", "match-opened"]
+    assert hosts.opened == []
+    assert [method for method, _, _ in tournament.told.calls] == ["tournament_stepped", "tournament_begun"]
+    tournament.loop.work.pop(0)()
+    assert len(hosts.opened) == 1
+    tournament.loop.work.pop(0)()
+    assert len(hosts.opened) == 2
+    tournament.loop.syncs_at_once = True
+    hosts.end_all()
+    tournament.finish()
+
+
+def test_a_tournament_is_over_once_the_disk_has_its_results(tmp_path: Path, hosts: Hosts) -> None:
+    """The next match is opened before; the last result is waited for."""
+    tournament = slow(tmp_path)
+    while not tournament.tournament.is_over:
+        while tournament.loop.work:
+            tournament.loop.work.pop(0)()
+        hosts.end()
+    assert not tournament.outcome
+    while tournament.loop.work:
+        tournament.loop.work.pop(0)()
+    told = [method for method, _, _ in tournament.told.calls]
+    assert told.count("match_closed") == 6
+    assert told[-1] == "tournament_ended"
+    tournament.finish()
+
+
+def test_a_disk_that_refuses_stops_the_tournament(
+    tmp_path: Path, hosts: Hosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No match of what it refused is played, and nobody is told of it."""
+    tournament = slow(tmp_path)
+
+    def refuse(_number: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    while tournament.loop.work:
+        tournament.loop.work.pop(0)()
+    (failure,) = tournament.outcome
+    assert isinstance(failure.value, NotWritten)
+    assert hosts.opened == []
+    assert "match_opened" not in [method for method, _, _ in tournament.told.calls]
+    tournament.writer.close()
