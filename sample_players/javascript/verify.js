@@ -102,8 +102,8 @@ function checkResult(lines, steps) { // the one that the match was closed with
   }
 }
 
-function checkTime(lines, setup, steps) {
-  const book = new TimeBook(setup, steps);
+function checkTime(lines, steps) {
+  const book = new TimeBook(lines[0].fields, steps);
   steps.forEach(({ event, commands }, i) => attempt(i + 2, () => book.take(i + 2, event, commands)));
   const result = lines.find(({ fields }) => fields.kind === "result")?.fields;
   if (result) book.close(result.n + 1, result.result);
@@ -170,7 +170,7 @@ function verifyMatch(record, isSealed, findings) { // -> what it is, in words
   const seat = attempt(0, () => seatShown(lines));
   record.isRedacted = seat !== null;
   check(() => checkResult(lines, steps));
-  check(() => checkTime(lines, setup, steps));
+  check(() => checkTime(lines, steps));
   if (seat !== null) return `match ${setup.match} as seat ${seat} may see it; chain, seal and time hold, the rest is hidden`;
   const key = check(() => checkChance(lines, setup, steps));
   const views = check(() => checkTiles(setup, steps, key));

@@ -51,7 +51,8 @@ class Standstills { // of the referee, as all steps of a record tell them
 }
 
 class TimeBook {
-  constructor({ time, lag_margin_ms: margin, names }, steps) {
+  constructor({ durability = null, setup: { time, lag_margin_ms: margin, names } }, steps) { // of a header
+    this.waitsForDisk = durability !== null; // before it sends a request: nobody else knows for how long
     this.standstills = new Standstills(steps);
     this.time = time;
     this.margin = margin;
@@ -95,7 +96,8 @@ class TimeBook {
     const request = this.requests.get(seat);
     const isDeadline = event.event === "deadline-passed";
     this.demand(request !== undefined, `seat ${seat} was not asked`);
-    const latest = request.openedAt + PROMPT_MS + this.standstills.allowance(request.openedAt, sent);
+    const prompt = request.openedAt + PROMPT_MS + this.standstills.allowance(request.openedAt, sent);
+    const latest = this.waitsForDisk ? at : prompt;
     const isPrompt = sent >= request.openedAt && sent <= latest;
     this.demand(isPrompt, `its request was sent at ${sent} ms, but made at ${request.openedAt} ms`);
     const first = isDeadline ? at : event.first_byte_ms;
@@ -171,7 +173,8 @@ class TimeBook {
     return this.banks[seat] === null ? left : Math.min(left, this.banks[seat]);
   }
   checkReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }) {
-    this.checkLags(lag, stalled, this.requests.get(seat)?.openedAt ?? at, at);
+    const from = this.requests.get(seat)?.openedAt ?? at;
+    this.checkLags(lag, stalled, from, at, this.waitsForDisk ? at - from : 0);
   }
   afterReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }, old) { // -> limit and extensions
     if (this.isUnsure(stalled, old)) return [old.limit, old.extensions + 1];
