@@ -140,7 +140,7 @@ class LoopLag:
     def of_reading(self, sent: float, now: float, origin: str = "") -> float:
         """Return how long an answer read at `now` may have been lying unread, in seconds, at most since `sent`."""
         last = self._stalls[-1] if self._stalls else None
-        if last is not None and last.end == self._last and origin not in last.storming:
+        if last is not None and sent < last.end == self._last and origin not in last.storming:
             return now - max(last.begin, sent)
         return self._present(sent, now, origin)
 
