@@ -84,6 +84,8 @@ def _judged(verdict: DealVerdict | None) -> list[str]:
         return ["the seed was not revealed"]
     if not verdict.is_kept:
         return [f"THE REFEREE BROKE ITS COMMITMENT: {verdict.text}"]
+    if verdict.finding is DealFinding.KEPT_BACK:
+        return [verdict.text]
     note = [] if verdict.finding is DealFinding.KEPT else [verdict.text]
     return ["the referee kept its commitment", *note]
 

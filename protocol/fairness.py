@@ -36,7 +36,9 @@ class DealFinding(StrEnum):
     FIXED_DEAL = "fixed-deal"
     NOT_KNOWN = "not-known"
     NOT_USED = "not-used"
+    KEPT_BACK = "kept-back"
     WRONG_SEED = "wrong-seed"
+    WITHHELD = "withheld"
     WRONG_SEATS = "wrong-seats"
     WRONG_NONCE = "wrong-nonce"
     NONCE_LEFT_OUT = "nonce-left-out"
@@ -49,11 +51,13 @@ KEPT = {
     DealFinding.FIXED_DEAL: "fixed deal: your nonce was not used",
     DealFinding.NOT_KNOWN: "your nonce is not known to this program",
     DealFinding.NOT_USED: "the match is void before your nonce was used",
+    DealFinding.KEPT_BACK: "fixed deal: its seed is kept back, for another match with the same deal",
 }
 """The findings that are no breach: the seed is the committed one."""
 TEXTS = {
     **KEPT,
     DealFinding.WRONG_SEED: "it committed to {expected}, and the SHA-256 of the revealed seed is {found}",
+    DealFinding.WITHHELD: "it committed to {expected}, and did not reveal its seed",
     DealFinding.WRONG_SEATS: "it offered {expected}, and revealed {found}",
     DealFinding.WRONG_NONCE: "your nonce is {expected}, and at your seat stands {found}",
     DealFinding.NONCE_LEFT_OUT: "your nonce {expected} was left out",
@@ -99,7 +103,9 @@ def check_reveal(
     Returns:
         The first finding that is a breach; if there is none, how the player's nonce was used.
     """
-    digest = hashlib.sha256(bytes.fromhex(end.seed)).hexdigest()
+    if end.seed is None and offer.nonces:
+        return DealVerdict(DealFinding.WITHHELD, offer.commitment, "null")
+    digest = offer.commitment if end.seed is None else hashlib.sha256(bytes.fromhex(end.seed)).hexdigest()
     if digest != offer.commitment:
         return DealVerdict(DealFinding.WRONG_SEED, offer.commitment, digest)
     seats = len(offer.names)
@@ -107,7 +113,8 @@ def check_reveal(
         return DealVerdict(DealFinding.WRONG_SEATS, f"seat {offer.seat} of {seats}", f"{len(end.nonces)} nonces")
     if not offer.nonces:
         used = DealVerdict(DealFinding.NONCE_USED, "a fixed deal without nonces", "a nonce")
-        return used if any(end.nonces) else DealVerdict(DealFinding.FIXED_DEAL)
+        found = DealFinding.KEPT_BACK if end.seed is None else DealFinding.FIXED_DEAL
+        return used if any(end.nonces) else DealVerdict(found)
     verdict = _own_verdict(offer, nonce, end)
     wrong = _wrong_opening(offer.match, end.nonces, commitments) if verdict.is_kept else None
     return wrong or verdict

@@ -179,14 +179,14 @@ class Expelled(Message, frozen=True, kw_only=True, tag="expelled"):
 
 
 class End(Message, frozen=True, kw_only=True, tag="end"):
-    """Referee announces the result and reveals the seed."""
+    """Referee announces the result and reveals the seed, unless it is kept for another match with the same deal."""
 
     match: MatchId
     winners: list[Seat]
     ranking: list[list[Seat]]
     scores: list[int]
     void: Text | None
-    seed: Hex32
+    seed: Hex32 | None
     nonces: list[NonceHex | None]
     head: Hex32
     ack: Count | None = None

@@ -1,6 +1,6 @@
 """What is settled before a match begins: every input of the fold but its events."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -44,6 +44,8 @@ class MatchSetup(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether `start`, `end` and those `told` that hand something out must be confirmed, one seat after the other."""
     nonces: bool = True
     """Whether the players' nonces enter the shuffle; False for duplicate deals."""
+    reveals_seed: Literal["always", "unless-void", "never"] = "always"
+    """Whether `end` reveals the seed; not while another match with its deal is to be played."""
     commitment: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
     """SHA-256 of the seed, in hex."""
     position: Any = None

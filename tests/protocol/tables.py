@@ -179,6 +179,7 @@ EXAMPLES: tuple[tuple[str, Role, Plain], ...] = (
         Role.REFEREE,
         {**_without(END, "ack"), "nonces": [NONCES[0], None]},
     ),
+    ("end of a fixed deal whose seed is kept back", Role.REFEREE, {**END, "seed": None, "nonces": [None, None]}),
     (
         "end of a void match",
         Role.REFEREE,

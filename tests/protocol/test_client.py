@@ -61,6 +61,18 @@ ROWS: tuple[tuple[str, tuple[Line, ...], DealFinding | None, str], ...] = (
         f"{DONE}; fixed deal: your nonce was not used; last head {HEAD}",
     ),
     (
+        "a fixed deal, its seed kept back",
+        (say(OFFER, nonces=False), end(nonces=lambda _own: [None, None], seed=None)),
+        DealFinding.KEPT_BACK,
+        f"fixed deal: its seed is kept back, for another match with the same deal; last head {HEAD}",
+    ),
+    (
+        "a seed that is not revealed",
+        (OFFERED, end(seed=None)),
+        DealFinding.WITHHELD,
+        f"{BROKEN}: it committed to {OFFER['commitment']}, and did not reveal its seed; last head {HEAD}",
+    ),
+    (
         "a fixed deal that was not offered",
         (OFFERED, NO_NONCES),
         DealFinding.NONCE_LEFT_OUT,

@@ -34,6 +34,10 @@ ROWS: tuple[tuple[str, str | None, Plain, Plain, DealFinding, str, str], ...] = 
     ("a fixed deal", OWN, FIXED, {"nonces": [None, None]}, DealFinding.FIXED_DEAL, "", ""),
     ("a fixed deal, void", OWN, FIXED, {**VOID, "nonces": [None, None]}, DealFinding.FIXED_DEAL, "", ""),
     ("a fixed deal, taken back", None, {**BACK, **FIXED}, {"nonces": [None, None]}, DealFinding.FIXED_DEAL, "", ""),
+    ("a fixed deal, its seed kept", OWN, FIXED, {"seed": None, "nonces": [None, None]}, DealFinding.KEPT_BACK, "", ""),
+    ("no seed of a deal with nonces", OWN, {}, {"seed": None}, DealFinding.WITHHELD, COMMITMENT, "null"),
+    ("no seed, void", OWN, {}, {**VOID, "seed": None}, DealFinding.WITHHELD, COMMITMENT, "null"),
+    ("a nonce in a fixed deal, its seed kept", OWN, FIXED, {"seed": None}, DealFinding.NONCE_USED, *USED),
     ("taken back, and the own nonce is known", OWN, BACK, {}, DealFinding.KEPT, "", ""),
     ("taken back as another program", None, BACK, {}, DealFinding.NOT_KNOWN, "", ""),
     ("taken back as another program, void", None, BACK, VOID, DealFinding.NOT_KNOWN, "", ""),
@@ -120,7 +124,7 @@ def test_a_reveal_is_judged(
     assert (finding, expected, found) == (verdict.finding, verdict.expected, verdict.found)
     assert (finding in KEPT) is verdict.is_kept
     assert expected in verdict.text
-    assert found in verdict.text or finding is DealFinding.NONCE_LEFT_OUT
+    assert found in verdict.text or finding in (DealFinding.NONCE_LEFT_OUT, DealFinding.WITHHELD)
 
 
 OPENINGS: tuple[tuple[str, list[str | None], Plain, DealFinding], ...] = (

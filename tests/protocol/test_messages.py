@@ -87,7 +87,7 @@ FIELDS: dict[str, dict[str, set[str]]] = {
         "ranking": {"list"},
         "scores": {"list"},
         "void": {"null", "string"},
-        "seed": set(),
+        "seed": {"null"},
         "nonces": {"list"},
         "head": set(),
         "ack": {"null", "int"},
@@ -141,7 +141,7 @@ LIMITS: tuple[tuple[str, str, list[Any], list[Any]], ...] = (
     ("end", "winners", [[], [0, 11]], [[12], [-1], [0.5], ["0"], [None], [True]]),
     ("end", "ranking", [[], [[]], [[0], [1, 2]]], [[0], [["0"]], [[12]], [None]]),
     ("end", "scores", [[], [-1, 2**63 - 1]], [[0.5], ["0"], [None], [True], [[]]]),
-    ("end", "seed", ["f" * 64], ["f" * 63, "F" * 64, "f" * 64 + "\n"]),
+    ("end", "seed", [None, "f" * 64], ["f" * 63, "F" * 64, "f" * 64 + "\n"]),
     ("end", "nonces", [[], [None], NONCES], [[""], ["0" * 31], [1], ["0" * 32 + "\n"]]),
     ("end", "head", ["f" * 64], ["f" * 63, "f" * 65, "F" * 64, "f" * 64 + "\n"]),
 )

@@ -61,7 +61,7 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
                 ranking=[list(level) for level in command.ranking],
                 scores=list(command.scores),
                 void=command.void,
-                seed=match.seed.hex(),
+                seed=_revealed_seed(match, command),
                 nonces=list(match.nonces.opened),
                 ack=command.ack,
                 head=head,
@@ -69,6 +69,13 @@ def message_of(command: SeatCommand, match: Match, tokens: Sequence[str], head: 
         case _:
             raise AssertionError(f"{command} says nothing to a seat")
     return message
+
+
+def _revealed_seed(match: Match, end: EndSeat) -> str | None:
+    """Return the seed, unless another match with its deal is to be played: a void one is played again."""
+    reveals = match.setup.reveals_seed
+    is_kept = reveals == "never" or (reveals == "unless-void" and end.void is not None)
+    return None if is_kept else match.seed.hex()
 
 
 def _terms(command: OfferMatch | ResumeSeat, match: Match, tokens: Sequence[str]) -> dict[str, Any]:

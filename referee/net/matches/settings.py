@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -43,6 +43,8 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     """What secret seeds are derived from, 32 bytes; None: chance of this table's own."""
     deal: bytes | None = None
     """The very seed, 32 bytes, with the players' nonces left out of it: for duplicate deals. `seed` goes before it."""
+    is_last_of_deal: bool = True
+    """Whether no other match with that deal is to be played, unless this one is void: only then its end reveals it."""
     position: Any = None
     folder: Path = Path("logs")
     """Where the record is written."""
@@ -69,6 +71,12 @@ def seed_of(settings: MatchSettings, match: str) -> bytes:
     return chance.match_seed(secret, match)
 
 
+def _reveals_seed(settings: MatchSettings) -> Literal["always", "unless-void", "never"]:
+    if settings.seed is not None or settings.deal is None:
+        return "always"
+    return "unless-void" if settings.is_last_of_deal else "never"
+
+
 def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str], seed: bytes) -> MatchSetup:
     """Return the setup of a match.
 
@@ -90,6 +98,7 @@ def setup_of(settings: MatchSettings, game: str, match: str, names: Sequence[str
         default_margin=settings.default_margin,
         acknowledge=settings.acknowledge,
         nonces=settings.seed is None and settings.deal is None,
+        reveals_seed=_reveals_seed(settings),
         commitment=chance.commitment(seed),
         position=settings.position,
     )

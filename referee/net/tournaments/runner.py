@@ -319,6 +319,7 @@ class TournamentRunner:
             come_back_s=self._run_settings.come_back_s,
             seed=seed,
             deal=deal,
+            is_last_of_deal=sum(other.number == fixture.number for other in self._tournament.fixtures()) <= 1,
             secret=secret,
             folder=self._run_settings.folder,
             match=fixture.match,

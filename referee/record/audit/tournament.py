@@ -274,6 +274,10 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
     for name, value in expected.items():
         if found[name] != value:
             raise RecordError(path, 1, f"{name} {value!r:.140}, as the spec has it", f"{found[name]!r:.140}")
+    shares = spec.duplicate and spec.seed is None
+    if shares != (setup.reveals_seed != "always"):
+        told = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
+        raise RecordError(path, 1, told, f"reveals_seed {setup.reveals_seed!r}")
     if spec.seed is not None:
         deal = chance.seed_from_number(chance.deal_number(spec.seed, fixture.number)).hex()
         if proof.header.seed != deal:

@@ -9,10 +9,12 @@ import pytest
 from protocol.messages import Ack, End, Expelled, Move, Offer
 from referee import chance
 from referee.games.q.game import QGame
+from referee.match import events as e
 from referee.match.fouls import Cause
 from referee.net.links.crowd import STORM
 from referee.net.matches.lag import BEAT_S
 from referee.record.audit.audit import audit
+from referee.record.reader import read_record
 from referee.record.writer import NotWritten, RecordWriter
 
 from ..in_memory import LIMIT_S, NONCE, PASS, SEED, InMemoryMatch, OpenMatch, ready
@@ -38,6 +40,28 @@ def test_the_offer_hides_the_seed(open_match: OpenMatch) -> None:
     assert isinstance(offer, Offer)
     assert (chance.commitment(SEED), 1, ["p0", "p1"]) == (offer.commitment, offer.seat, offer.names)
     assert SEED.hex() not in running.path.read_text()
+
+
+@pytest.mark.parametrize("is_void", [False, True])
+@pytest.mark.parametrize("reveals_seed", ["always", "unless-void", "never"])
+def test_a_seed_may_be_kept_for_another_match(open_match: OpenMatch, reveals_seed: str, is_void: bool) -> None:  # noqa: FBT001  # of a table
+    """The end of a match whose deal is played again does not tell it; the record has it, hidden as ever."""
+    running = open_match(nonces=False, reveals_seed=reveals_seed)
+    for seat in (0, 1):
+        running.peers[seat].heard()
+        running.peers[seat].say(ready(seat))
+    if is_void:
+        running.runner._feed(e.RefereeFailed(at_ms=9.0, detail="the disk is full"))
+    else:
+        running.answer(0)
+        running.answer(1)
+    ends = [peer.heard()[-1] for peer in running.peers]
+    is_kept = reveals_seed == "never" or (reveals_seed == "unless-void" and is_void)
+    assert [getattr(end, "seed", "") for end in ends] == [None if is_kept else SEED.hex()] * 2
+    record = read_record(running.path)
+    assert record.result is not None
+    assert record.result.seed == SEED.hex()
+    running.lag.stop()
 
 
 def test_an_answer_has_three_instants(running: InMemoryMatch) -> None:

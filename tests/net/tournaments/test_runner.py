@@ -333,3 +333,24 @@ def test_a_full_disk_ends_the_run_and_the_tournament_goes_on_later(
     played_out(undisturbed, hosts)
     assert placed(again.tournament) == placed(undisturbed.tournament)
     assert placed(refolded(path)) == placed(undisturbed.tournament)
+
+
+@pytest.mark.parametrize(("tables", "kept"), [(1, [False, True] * 3), (2, [False] * 6)])
+def test_the_last_match_with_a_deal_alone_reveals_it(make: Make, hosts: Hosts, tables: int, kept: list[bool]) -> None:
+    """A match's end keeps the seed while another leg is open or to come: of legs side by side, each does."""
+    told: list[bool] = []
+    hosts.at_opening = lambda settings: told.append(settings.is_last_of_deal)
+    played_out(make(size=3, tables=tables, duplicate=True), hosts)
+    assert len(hosts.opened) == 6
+    assert told == kept
+
+
+def test_what_is_played_again_is_the_last_match_with_its_deal(make: Make, hosts: Hosts) -> None:
+    """A void match is played again before the seed is revealed: it keeps the seed, and so does not the one after it."""
+    told: list[bool] = []
+    hosts.at_opening = lambda settings: told.append(settings.is_last_of_deal)
+    tournament = make(size=2, tables=1, duplicate=True)
+    hosts.end()
+    hosts.end(void="the disk is full")
+    played_out(tournament, hosts)
+    assert told == [False, True, True]
