@@ -148,7 +148,7 @@ FORBIDDEN = {
     "own folder": "OSError",
     "system": "OSError",
     "root": "OSError",
-    "network": "ConnectionRefusedError",
+    "network": "OSError",
     "keyring": "OSError",
     "host": "OSError",
     "lease": "PermissionError",
