@@ -11,7 +11,7 @@ import msgspec
 
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
-from .audit.evidence import FindWire, no_dialects
+from .audit.evidence import FindWire, check_evidence, no_dialects
 from .reader import Chain, Record, RecordError, check_heads, check_key, check_seal, read_chain
 from .redacted_checks import check_visible
 from .redacted_forms import record_as_shown
@@ -68,13 +68,20 @@ def _redacted(data: bytes, commands: tuple[Command, ...], mine: Collection[str])
     return encode_line(core, kept)[0]
 
 
-def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str] = ()) -> Redaction:
+def check_redacted(
+    path: Path,
+    keys: Collection[str] = (),
+    heads: Collection[str] = (),
+    *,
+    find_wire: FindWire = no_dialects,
+) -> Redaction:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
 
     Args:
         path: the file.
         keys: public keys, one of which must have sealed it; empty: the one that it names itself.
         heads: hashes of lines, as players were sent them, that the record must have.
+        find_wire: as for audit.
 
     Raises:
         RecordError: the first line that does not hold or shows other fields than those of one seat, or there is no
@@ -93,6 +100,7 @@ def check_redacted(path: Path, keys: Collection[str] = (), heads: Collection[str
     record = record_as_shown(chain, header)  # behind this, what is hidden can be looked for
     seat = _seat_of(chain, header)
     check_visible(record)
+    check_evidence(record, find_wire, seat)
     return Redaction(header, seat, chain, record)
 
 

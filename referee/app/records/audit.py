@@ -13,7 +13,7 @@ from ...record.audit.standstills import contradictions, presences
 from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
 from ...record.published_heads import PublishedHead
-from ...record.reader import Record, RecordError, Redacted
+from ...record.reader import Chain, Record, RecordError, Redacted
 from ...record.redacted import Redaction, check_redacted
 from ...record.redacted_checks import check_deal
 from ...record.schema import Header
@@ -137,13 +137,13 @@ def examine(path: Path, demands: Demands) -> Examined:
             return _examined_redaction(path, demands)
         if demands.seed is not None and record.seed is not None and record.seed.hex() != demands.seed:
             raise RecordError(path, len(record.chain.lines) - 1, f"seed {demands.seed}", f"seed {record.seed.hex()}")
-        context = record.header.context
+        header = record.header
         return Examined(
             path,
             _sound(record),
-            proof=None if context is None else MatchProof.of(record),
-            opening=record.chain.lines[0].hash if context is None else context.head,
-            heads=heads_of(record.chain, record.header.setup.match, demands),
+            proof=None if header.context is None else MatchProof.of(record),
+            opening=_opening(header, record.chain),
+            heads=heads_of(record.chain, header.setup.match, demands),
             presences=tuple(presences(record)),
         )
     except RecordError as error:
@@ -204,7 +204,7 @@ def _check_deal(redaction: Redaction, seed: str) -> None:
 
 
 def _examined_redaction(path: Path, demands: Demands) -> Examined:
-    redaction = check_redacted(path, demands.keys)
+    redaction = check_redacted(path, demands.keys, find_wire=installed().wire)
     header = redaction.header
     if demands.seed is not None:
         _check_deal(redaction, demands.seed)
@@ -219,8 +219,16 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         seat=redaction.seat,
         name=header.setup.names[redaction.seat],
     )
-    opening = redaction.chain.lines[0].hash if header.context is None else header.context.head
-    return Examined(path, report, opening=opening, heads=heads_of(redaction.chain, header.setup.match, demands))
+    heads = heads_of(redaction.chain, header.setup.match, demands)
+    return Examined(path, report, opening=_opening(header, redaction.chain), heads=heads)
+
+
+def _opening(header: Header, chain: Chain) -> str:
+    """Return what no two matches of one name have in common, and all records of one match have."""
+    if header.context is not None:
+        return header.context.head
+    is_drawn = chain.lines[0].fields["seed"] is None  # a secret seed is drawn once; a fixed one may be played again
+    return header.setup.commitment if is_drawn else chain.lines[0].hash
 
 
 def _manifest(path: Path, keys: Collection[str]) -> SoundManifest | BrokenManifest:

@@ -42,7 +42,8 @@ class Examined(Struct, frozen=True):
     proof: MatchProof | None = None
     """What it says of its tournament, if it is of one and holds."""
     opening: str | None = None
-    """Hash of the line that the match was opened with: in its tournament's record, or else its own first one."""
+    """Tells the match from others of its name: hash of the line of its tournament's record that opened it; of a match
+    by itself the commitment to its seed, or, if that was fixed, the hash of its own first line."""
     heads: frozenset[str] = frozenset()
     """Those of the demanded ones that it has."""
     presences: tuple[Presence, ...] = ()

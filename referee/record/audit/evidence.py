@@ -22,10 +22,11 @@ _SHOWN_CHARS = 80
 class _Evidence:
     """What each seat was asked, as the lines tell it, and the evidence that is held against it."""
 
-    def __init__(self, record: Record, wire: Wire) -> None:
+    def __init__(self, record: Record, wire: Wire, shown: int | None) -> None:
         self._path = record.path
         self._match = record.header.setup.match
         self._wire = wire
+        self._shown = shown
         self._asked: dict[int, str] = {}
         self._unseated: set[int] = set()
         """Of whom nothing was heard since the referee was started."""
@@ -53,9 +54,9 @@ class _Evidence:
         match event:
             case e.Answer():
                 self._judge_answer(number, event, is_expelled=is_expelled)
-            case e.DeadlinePassed():
+            case e.DeadlinePassed() if not self._is_hidden(event):
                 self._judge_rest(number, event.pending)
-            case e.SeatVacant():
+            case e.SeatVacant() if not self._is_hidden(event):
                 self._judge_rest(number, event.evidence)
             case e.ProtocolBroken() if is_expelled:
                 self._judge_breach(number, event)
@@ -65,7 +66,9 @@ class _Evidence:
         if not is_expelled:
             if event.frame:
                 raise self._error(number, "no bytes of an answer that was taken", event.frame)
-        elif not self._wire.is_answer(self._bytes(number, event.frame), event, self._match):
+        elif not event.frame or not (
+            self._is_hidden(event) or self._wire.is_answer(self._bytes(number, event.frame), event, self._match)
+        ):
             raise self._error(number, "the answer in its bytes, all of them", event.frame or "none")
 
     def _judge_rest(self, number: int, rest: str) -> None:
@@ -81,9 +84,14 @@ class _Evidence:
             asked = "hello" if event.stage is e.Stage.NEW else None
         else:
             raise self._error(number, "a player that was seated", f"one that is {event.stage}")
+        if self._is_hidden(event):
+            return
         found = self._wire.breach(event.code, self._bytes(number, event.evidence), asked, self._match)
         if found != event.code:
             raise self._error(number, f"bytes that are {event.code}", f"{found}: {event.evidence}")
+
+    def _is_hidden(self, event: e.SeatEvent) -> bool:
+        return self._shown not in (None, event.seat)
 
     def _bytes(self, number: int, text: str) -> bytes:
         try:
@@ -107,18 +115,19 @@ def no_dialects(name: str) -> Wire:
     raise LookupError(f"the dialect {name} is not known here")
 
 
-def check_evidence(record: Record, find_wire: FindWire) -> None:
+def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None) -> None:
     """Check the bytes of every answer and breach that led to an expulsion, and what came before each deadline.
 
     Args:
         record: one whose commands are known to be the fold's.
         find_wire: reads the bytes of players that speak a dialect.
+        shown: the only seat whose bytes stand in it, if it is a redacted one; None: all.
 
     Raises:
         RecordError: the first line whose bytes do not show what was judged.
         Exception: what find_wire raises for a dialect that it does not know.
     """
     dialect = record.header.dialect
-    evidence = _Evidence(record, OWN_WIRE if dialect is None else find_wire(dialect))
+    evidence = _Evidence(record, OWN_WIRE if dialect is None else find_wire(dialect), shown)
     for number, step in enumerate(record.steps, 2):
         evidence.take(number, step.event, forms(step))

@@ -32,7 +32,7 @@ from referee.record.tournament_record import read_tournament
 from referee.tournament import events as e
 
 from ...record.forging import changed
-from ...record.records import SEALER, record_of
+from ...record.records import SEALER, cut, record_of, tell
 from ...record.tournament_forging import bind_matches, chain, course_of
 from ...record.tournaments import Organiser, cup, keep_ledger, play_cup
 from ...tournament.courses import AT
@@ -277,6 +277,21 @@ def test_two_records_of_a_match_of_no_tournament_are_named(tmp_path: Path) -> No
     resumed.writer.write_result(resumed.match.result, seed=resumed.match.seed.hex(), nonces=resumed.match.nonces.opened)
     assert audited(other).holds
     assert audited(one, other).equivocations == [Equivocation(match="m", records=(str(one), str(other)))]
+
+
+@pytest.mark.forges
+def test_two_records_of_one_secret_seed_are_named(tmp_path: Path) -> None:
+    """Its commitment was told before: whoever writes the first line once more has the same match, whole or redacted."""
+    whole = tell("whole deal")
+    one, other, shown = tmp_path / "one.jsonl", tmp_path / "other.jsonl", tmp_path / "shown.jsonl"
+    whole.write(one)
+    cut(whole, 20, RefereeFailed(at_ms=whole.steps[19][0].at_ms, detail="the disk is full")).write(other)
+    shown.write_bytes(b"".join(line + b"\n" for line in redacted_lines(one, find_game, 0)))
+    assert audited(one, shown).holds
+    for path in (one, shown):
+        report = audited(path, other)
+        assert report.broken == 0
+        assert report.equivocations == [Equivocation(match="m", records=(str(path), str(other)))]
 
 
 # --- the ledger

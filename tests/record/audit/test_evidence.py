@@ -9,9 +9,10 @@ import pytest
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 from referee.match import events as e
 from referee.plugins import installed
+from referee.record import redacted
 from referee.record.audit.audit import audit
 from referee.record.audit.wires import OWN_WIRE
-from referee.record.reader import Record, RecordError
+from referee.record.reader import Record, RecordError, read_record
 
 from ...match.folding import NONCE, PASS, START, B, R, acked, body_of, frame_of, lost, moved, overdue, place, ready
 from ..records import SEALER, Story, cut, tell
@@ -120,6 +121,23 @@ def test_a_lie_about_a_foul_is_named(tmp_path: Path, lie: e.Event, expected: str
     """Though all else follows from it and the seal is the referee's own, the line of the lie is named."""
     with pytest.raises(RecordError, match=f"line 7: expected .*{expected}"):
         audited(tmp_path, told(lie))
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("lie", "expected"), LIES.values(), ids=LIES)
+def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lie: e.SeatEvent, expected: str
+) -> None:
+    """Its bytes stand in the record that is redacted for it; to others, at least a code that there is not is named."""
+    path = told(lie).write(tmp_path / "m.jsonl")
+    monkeypatch.setattr(redacted, "audit", lambda whole, *_args, **_more: read_record(whole))
+    for seat in range(3):
+        shown = tmp_path / f"{seat}.jsonl"
+        lines = redacted.redacted_lines(path, installed().game, seat)
+        shown.write_bytes(b"".join(line + b"\n" for line in lines))
+        if seat == lie.seat or expected == "a code of the wire":
+            with pytest.raises(RecordError, match="line 7: expected "):
+                redacted.check_redacted(shown)
 
 
 OFFERED: dict[str, tuple[e.Event, str]] = {
