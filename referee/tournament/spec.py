@@ -5,7 +5,7 @@ How many tables there are, where records go and who may watch is not part of it:
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -50,6 +50,8 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     lag_margin_ms: Span = DEFAULT_LAG_MARGIN_MS
     """As in the setup of each match."""
     acknowledge: bool = False
+    durability: Literal["match", "turn"] = "match"
+    """Of all its matches: with `turn`, when a request was sent, a record does not tell as closely."""
     seed: int | None = None
     """Fixes every deal and lot, for tests; None: secret deals, to which the players' nonces are added."""
     scoring: Scoring = Scoring()

@@ -10,7 +10,6 @@ import pytest
 from protocol.messages import TimeControl
 from referee.app.tournament_file.text import described
 from referee.match.setup import DEFAULT_TIME
-from referee.net.group_commit import Durability
 from referee.net.tournaments.run_settings import RunSettings
 from referee.pairing.base import Extent
 from referee.tournament.points import Scoring
@@ -57,7 +56,7 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
     assert spec.time == TimeControl(per_move_ms=500.0, bank_ms=60_000.0, increment_ms=1000.0, start_ms=10_000.0)
     assert spec.lag_margin_ms == 0.0
     assert spec.scoring == Scoring(by_rank=((2.0, 0.5),), bye=0.0, late_bye=0.25, default_margin=12)
-    assert (spec.duplicate, spec.acknowledge, spec.seed) == (False, True, 7)
+    assert (spec.duplicate, spec.acknowledge, spec.durability, spec.seed) == (False, True, "turn", 7)
     assert (spec.tie_breaks, spec.suspend_after, spec.memory_mib) == (("wins",), 0, 300)
     assert plan.run_settings == RunSettings(
         folder=hall / "kept" / "autumn-1.0",
@@ -67,7 +66,6 @@ def test_a_whole_file_says_everything(hall: Path) -> None:
         tokens={"ada": f"{HASH}a", "carl": f"{HASH}b"},
         come_back_s=0.0,
         show_up_s=5.5,
-        durability=Durability.TURN,
         sandbox="required",
         min_free_mib=1.5,
     )

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from referee.app.new_player import make_player
 from referee.app.services import RefereeOptions, services
 from referee.app.tournaments.conducting import conduct
@@ -100,9 +102,9 @@ def play(arguments: list[str]) -> int:
     if not (folder / "c").exists():
         make_player("c", folder / "c")
     meter = Meter()
-    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off", durability=durability)
+    run_settings = RunSettings(folder=folder / f"logs{tables}", tables=tables, sandbox="off")
     with services(RefereeOptions(sandbox="off", observers=(meter,)), run_settings.folder) as at_hand:
-        conduct(spec(folder), installed().format("swiss"), run_settings, at_hand)
+        conduct(replace(spec(folder), durability=durability.value), installed().format("swiss"), run_settings, at_hand)
     print(json.dumps(told(meter)))
     return 0
 

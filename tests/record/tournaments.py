@@ -116,7 +116,7 @@ class Organiser:
     def begin_match(self, context: MatchContext, **changes: Any) -> tuple[Match, RecordWriter]:
         """Write the first line of a match's record, and return what it is gone on with."""
         spec, fixture = self.tournament.spec, context.fixture
-        seed = self.random.randbytes(32)
+        seed, durability = self.random.randbytes(32), changes.pop("durability", None)
         setup = MatchSetup(
             match=fixture.match,
             game=spec.game,
@@ -129,7 +129,8 @@ class Organiser:
         )
         match = Match(find_game(spec.game), replace(setup, **changes), seed)
         writer = RecordWriter(self.folder / f"{fixture.match}.jsonl", self.sealer)
-        writer.write_header(match.setup, seed, is_fixed=False, referee="0.0", opened=AT, context=context)
+        told = {"referee": "0.0", "opened": AT, "durability": durability}
+        writer.write_header(match.setup, seed, is_fixed=False, context=context, **told)
         return match, writer
 
     def finish(self) -> None:

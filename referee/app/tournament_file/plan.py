@@ -121,6 +121,7 @@ class _File:
         tie_breaks = self._tie_breaks(format_)
         duplicate = self._duplicate(entrants, teams)
         acknowledge = top.take("acknowledge", _FLAG, default=False)
+        durability = top.choose("durability", _DURABILITY, Durability.MATCH, what="durability")
         seed = top.take("seed", _SEED)
         suspend_after = top.take("suspend_after", _COUNT, 3)
         memory_mib = top.table("limits", "under [limits]").take("memory_mib", _MEMORY, ProgramLimits().memory_mib)
@@ -138,6 +139,7 @@ class _File:
             time=time,
             lag_margin_ms=lag_margin_ms,
             acknowledge=acknowledge,
+            durability="turn" if durability == Durability.TURN else "match",
             seed=seed,
             scoring=scoring,
             tie_breaks=tie_breaks,
@@ -311,7 +313,6 @@ class _File:
                 check(listen)
             except EndpointError as error:
                 remote.refuse("listen", str(error))
-        durability = top.choose("durability", _DURABILITY, plain.durability, what="durability")
         sandbox = top.choose("sandbox", _SANDBOX, plain.sandbox, what="way to confine programs")
         return RunSettings(
             folder=self._folder(name),
@@ -321,7 +322,6 @@ class _File:
             tokens=entrants.tokens,
             come_back_s=remote.take("come_back", _SPAN, plain.come_back_s),
             show_up_s=remote.take("show_up", _SPAN, plain.show_up_s),
-            durability=Durability(durability or plain.durability),
             sandbox=sandbox or plain.sandbox,
             min_free_mib=top.take("min_free_mib", _MIB, plain.min_free_mib),
         )

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..group_commit import Durability
-
 DEFAULT_MIN_FREE_MIB = 200.0
 """Records of some thousand matches; below that, no match is begun."""
 
@@ -28,8 +26,6 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """How long a remote entrant whose connection was lost may be away, its clock going on."""
     show_up_s: float = 60.0
     """How long a remote entrant that is not connected is waited for when its match is due."""
-    durability: Durability = Durability.MATCH
-    """What of the running matches outlives the machine's power; of the tournament's own record, every line does."""
     sandbox: str = "auto"
     """`auto`, `required` or `off`, as with `referee play`."""
     min_free_mib: float = DEFAULT_MIN_FREE_MIB

@@ -24,7 +24,7 @@ from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture, MatchContext, MatchEntry
-from ..group_commit import GroupCommit
+from ..group_commit import Durability, GroupCommit
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -106,8 +106,9 @@ class TournamentRunner:
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
         self._commits = GroupCommit(reactor)
+        durability = Durability(self._spec.durability)
         self._services = replace(
-            services, lag=self._lag, lender=self._pool, commits=self._commits, durability=run_settings.durability
+            services, lag=self._lag, lender=self._pool, commits=self._commits, durability=durability
         )
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""

@@ -278,6 +278,9 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
     if shares != (setup.reveals_seed != "always"):
         told = "a seed that is kept back for the other matches of its deal" if shares else "a seed that is revealed"
         raise RecordError(path, 1, told, f"reveals_seed {setup.reveals_seed!r}")
+    durability = None if spec.durability == "match" else spec.durability
+    if proof.header.durability != durability:
+        raise RecordError(path, 1, f"durability {durability}, as the spec has it", f"{proof.header.durability}")
     if spec.seed is not None:
         deal = chance.seed_from_number(chance.deal_number(spec.seed, fixture.number)).hex()
         if proof.header.seed != deal:

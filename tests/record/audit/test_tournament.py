@@ -199,6 +199,7 @@ def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
         {"lag_margin_ms": 1.0},
         {"default_margin": None},
         {"nonces": False},
+        {"durability": "turn"},
     ]
     for number, change in enumerate(changes):
         folder = tmp_path / str(number)
