@@ -79,26 +79,37 @@ def check_event(
     name = type(event).__name__
     if event.at_ms < last_ms:
         raise ImpossibleEvent(f"{name} at {event.at_ms} ms, after an event at {last_ms} ms")
+    if isinstance(event, e.MatchResumed) and event.at_ms != last_ms:
+        raise ImpossibleEvent(f"{name} at {event.at_ms} ms, not at {last_ms} ms, as the event before it")
     if not isinstance(event, e.SeatEvent):
         return
     if not 0 <= event.seat < seats or event.seat in out:
         raise ImpossibleEvent(f"{name} of seat {event.seat}, which is not in the match")
+    _check_seat(event, awaiting.get(event.seat))
+
+
+def _check_seat(event: e.SeatEvent, request: Request | None) -> None:
+    """Refuse what a seat did if it contradicts itself or what the seat is asked."""
+    name = type(event).__name__
     if isinstance(event, e.Answer):
         if not 0 <= event.sent_ms <= event.first_byte_ms <= event.at_ms:
             raise ImpossibleEvent(f"{name}: sent, first byte and completion are not in order")
-        _check_request(event, awaiting.get(event.seat))
+        _check_request(event, request)
     elif isinstance(event, e.SeatReturned):
-        request = awaiting.get(event.seat)
         span_ms = (event.at_ms - request.asked_ms if request else 0.0) + ROUNDING_MS
         _check_lags(event, span_ms)
+        if not 0 <= event.gone_ms <= event.at_ms + ROUNDING_MS:
+            raise ImpossibleEvent(f"{name}: away for {event.gone_ms} ms, at {event.at_ms} ms")
+    elif isinstance(event, e.SeatVacant):
+        if request is None:
+            raise ImpossibleEvent(f"{name} of seat {event.seat}, which has accepted the offer")
     elif isinstance(event, e.DeadlinePassed):
-        _check_request(event, awaiting.get(event.seat))
-        limit_ms, used_ms = awaiting[event.seat].limit_ms, e.used_ms(event)
+        limit_ms, used_ms = _check_request(event, request).limit_ms, e.used_ms(event)
         if event.sent_ms < 0 or used_ms <= limit_ms:
             raise ImpossibleEvent(f"{name}: {used_ms} ms of {limit_ms} ms used")
 
 
-def _check_request(event: e.Answer | e.DeadlinePassed, request: Request | None) -> None:
+def _check_request(event: e.Answer | e.DeadlinePassed, request: Request | None) -> Request:
     name = type(event).__name__
     if request is None or (isinstance(event, e.Answer) and type(event) is not request.answer):
         raise ImpossibleEvent(f"{name} of seat {event.seat}, which was not asked")
@@ -106,6 +117,7 @@ def _check_request(event: e.Answer | e.DeadlinePassed, request: Request | None) 
         raise ImpossibleEvent(f"{name}: a request sent at {event.sent_ms} ms, which was made at {request.asked_ms} ms")
     span_ms = max(event.at_ms - event.sent_ms, 0) + ROUNDING_MS
     _check_lags(event, span_ms)
+    return request
 
 
 def _check_lags(event: e.Answer | e.DeadlinePassed | e.SeatReturned, span_ms: float) -> None:

@@ -71,7 +71,10 @@ class TimeBook {
   take(line, event, commands) {
     this.line = line;
     this.demand(event.at_ms >= this.lastAt, `at ${event.at_ms} ms, after a line at ${this.lastAt} ms`);
+    const isBack = event.event === "match-resumed";
+    this.demand(!isBack || event.at_ms === this.lastAt, `taken up again at ${event.at_ms} ms, not at ${this.lastAt} ms`);
     const before = new Map(this.requests);
+    this.demand(event.event !== "seat-vacant" || before.get(event.seat)?.isOffer, `seat ${event.seat} had accepted the offer`);
     const expelled = new Map(commands.filter((each) => each.foul).map(({ seat, foul }) => [seat, foul.cause]));
     if (ANSWERS.includes(event.event)) this.answer(event, expelled, commands);
     else if (event.event === "deadline-passed") this.answer(event, expelled, commands);
@@ -172,7 +175,8 @@ class TimeBook {
     const left = rounded(Math.max(this.time.per_move_ms - this.turnUsed, 0));
     return this.banks[seat] === null ? left : Math.min(left, this.banks[seat]);
   }
-  checkReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }) {
+  checkReturn({ seat, at_ms: at, gone_ms: gone, lag_ms: lag = 0, stalled_ms: stalled = 0 }) {
+    this.demand(gone <= at + ROUNDING_MS, `away for ${gone} ms, at ${at} ms`);
     const from = this.requests.get(seat)?.openedAt ?? at;
     this.checkLags(lag, stalled, from, at, this.waitsForDisk ? at - from : 0);
   }

@@ -149,7 +149,7 @@ def test_before_the_deal_a_referee_that_is_back_offers_anew() -> None:
     """Programs that were started again know no nonce: nothing counts that was said before."""
     match = committed(3)
     fold(match, lost(2, 1.5), revealed(0))
-    commands = fold(match, resumed(3.0))
+    commands = fold(match, resumed(2.0))
     assert [(type(command), command.seat) for command in commands if isinstance(command, c.SeatCommand)] == [
         (c.OfferMatch, 0),
         (c.OfferMatch, 1),

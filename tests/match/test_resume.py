@@ -29,7 +29,7 @@ from .folding import (
     shown,
     told,
 )
-from .test_phases import FIRST, HANDS, matches_in_every_phase
+from .test_phases import FIRST, HANDS, LAST_MS, matches_in_every_phase
 
 NO_ACK: Any = {"ack": None, "limit_ms": None}
 
@@ -53,7 +53,7 @@ def test_the_open_request_is_asked_again_in_every_phase() -> None:
     }
     for phase, command in again.items():
         match = matches[phase]
-        assert match.handle(resumed(10.0)) == (back(match, 0), command(match), back(match, 1))
+        assert match.handle(resumed(LAST_MS[phase])) == (back(match, 0), command(match), back(match, 1))
         assert match.phase is phase
 
 
@@ -61,7 +61,7 @@ def test_before_the_deal_everybody_is_offered_again() -> None:
     """A seat that was ready may have been started again, and know nothing: all of it begins anew."""
     match = new_match(*HANDS)
     fold(match, opened(), ready(1))
-    assert match.handle(resumed(10.0)) == tuple(c.OfferMatch(seat=seat, limit_ms=START) for seat in (0, 1))
+    assert match.handle(resumed(1.0)) == tuple(c.OfferMatch(seat=seat, limit_ms=START) for seat in (0, 1))
 
 
 @pytest.mark.parametrize(("passed_ms", "left_ms"), [(0.0, 6000.0), (1500.0, 4500.0), (5500.0, MIN_LEFT_MS)])
@@ -77,7 +77,8 @@ def test_the_time_that_is_known_to_have_passed_is_gone(passed_ms: float, left_ms
 
 def test_a_limit_shorter_than_that_is_granted_in_whole() -> None:
     """Who has 200 ms a move gets 200 ms again."""
-    match = playing([G], [B], per_move_ms=200.0)
+    match = playing([G], [B], [B], per_move_ms=200.0)
+    fold(match, lost(2, 150.0))
     asked = [command for command in match.handle(resumed(150.0)) if isinstance(command, c.AskMove)]
     assert [command.limit_ms for command in asked] == [200.0]
 

@@ -95,7 +95,7 @@ class RandomSeat(ScriptedSeat):
         if what < 0.07:
             return e.MatchResumed(at_ms=now_ms)
         if what < 0.12:
-            return e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=1.5, **lags)
+            return e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=0.0, **lags)
         if what > 0.93:
             return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", **lags)
         answer = self.answer(self.asked, sent_ms)
