@@ -6,7 +6,7 @@ Refuses to know what is wrong with a record, and how one is forged (forging.py).
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from random import Random
@@ -74,13 +74,14 @@ class Story:
     match: Match
     steps: tuple[tuple[e.Event, tuple[c.Command, ...]], ...]
     is_fixed: bool = True
-    """Whether the seed was settled beforehand, so that it stands in the header."""
+    """Whether the seed was settled beforehand, so that it stands in the header; beside what `header` says."""
+    header: Mapping[str, Any] = field(default_factory=dict)
 
     def begin(self, path: Path) -> RecordWriter:
         """Write the first line, and return the writer."""
         writer = RecordWriter(path, SEALER)
-        opened = "2026-01-01T00:00:00+00:00"
-        writer.write_header(self.match.setup, self.match.seed, is_fixed=self.is_fixed, referee="0.0", opened=opened)
+        told = {"referee": "0.0", "opened": "2026-01-01T00:00:00+00:00", **self.header}
+        writer.write_header(self.match.setup, self.match.seed, is_fixed=self.is_fixed, **told)
         return writer
 
     def write(self, path: Path) -> Path:

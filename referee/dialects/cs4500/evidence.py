@@ -10,6 +10,7 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_UNASKED_BYTES
 
 from ...match import events as e
 from ...record.audit.wires import same
+from .conversation import NO_NONCE
 from .forms import BadForm, move_of
 from .json_stream import JsonCode, JsonReader, JsonValue
 
@@ -56,6 +57,8 @@ class CourseWire:
     """The wire of protocol/CS4500.md, as Wire has it; the move in an answer is read without the code that took it."""
 
     codes = frozenset(map(str, (*Code, *JsonCode)))
+    game: str | None = "q"
+    nonce: str | None = NO_NONCE
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
         """Return what bytes are, as Wire has it."""
@@ -75,11 +78,11 @@ class CourseWire:
         return f"a result of the {asked}" if _is_result(found.value, asked) else str(Code.WRONG_TYPE)
 
     def is_answer(self, data: bytes, event: e.Answer, match: str) -> bool:
-        """Tell whether bytes are an answer, as Wire has it; nobody says `ready` here, and no result has a number."""
+        """Tell whether bytes are an answer, as Wire has it; nobody accepts an offer or opens a nonce here."""
         if isinstance(event, e.MoveReceived):
             return same(move_in_json(data), event.move)
         try:
-            return isinstance(event, e.ReadyReceived | e.NonceReceived) or bool(msgspec.json.decode(data) == _VOID)
+            return isinstance(event, e.AckReceived) and bool(msgspec.json.decode(data) == _VOID)
         except (ValueError, RecursionError):
             return False
 

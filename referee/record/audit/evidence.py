@@ -9,6 +9,7 @@ from collections.abc import Callable
 from ...match import events as e
 from ..reader import Record, RecordError
 from ..schema import CommandForm, forms
+from .dialects import check_dialect
 from .wires import OWN_WIRE, Wire
 
 FindWire = Callable[[str], Wire]
@@ -128,6 +129,9 @@ def check_evidence(record: Record, find_wire: FindWire, shown: int | None = None
         Exception: what find_wire raises for a dialect that it does not know.
     """
     dialect = record.header.dialect
-    evidence = _Evidence(record, OWN_WIRE if dialect is None else find_wire(dialect), shown)
+    wire = OWN_WIRE if dialect is None else find_wire(dialect)
+    evidence = _Evidence(record, wire, shown)
+    if dialect is not None:
+        check_dialect(record, wire)
     for number, step in enumerate(record.steps, 2):
         evidence.take(number, step.event, forms(step))

@@ -20,6 +20,10 @@ class Wire(Interface):
 
     codes: frozenset[str]
     """Of every breach that there is."""
+    game: str | None
+    """The only one that is played on it; None: any."""
+    nonce: str | None
+    """What the referee commits to and opens for its players, who know no offers, numbers and tokens; None: they do."""
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
         """Return what bytes are that were judged as a breach.
@@ -50,6 +54,8 @@ class OwnWire:
     """The wire of protocol/SPEC.md."""
 
     codes = frozenset(map(str, Code))
+    game: str | None = None
+    nonce: str | None = None
 
     def breach(self, code: str, data: bytes, asked: str | None, match: str) -> str:
         """Return what bytes are, as Wire has it."""

@@ -1,0 +1,95 @@
+"""Records of a referee with its key that name the course's wire, and tell what nobody can say or do on it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocol.fairness import nonce_commitment
+from referee.dialects.cs4500.conversation import NO_NONCE
+from referee.match import events as e
+from referee.plugins import installed
+from referee.record.audit.audit import audit
+from referee.record.reader import RecordError
+from referee.record.resume import reopen
+
+from ..match.folding import (
+    PASS,
+    START,
+    B,
+    G,
+    acked,
+    lost,
+    moved,
+    new_match,
+    opened,
+    overdue,
+    ready,
+    resumed,
+    returned,
+    revealed,
+)
+from ..record.records import SEALER, Story
+
+NOBODYS = [nonce_commitment("m", seat, NO_NONCE) for seat in (0, 1)]
+ACCEPTED = (opened(), *(ready(seat, 1.0, commitment=NOBODYS[seat]) for seat in (0, 1)))
+STARTED = (*ACCEPTED, *(revealed(seat, 2.0, nonce=NO_NONCE) for seat in (0, 1)), acked(0, 1, 3.0), acked(1, 2, 4.0))
+COURSE: dict[str, Any] = {"dialect": "cs4500"}
+
+
+def told(folder: Path, *events: e.Event, header: dict[str, Any] = COURSE, **setup: Any) -> Path:
+    """Write the record of a match in which this happened, and then all left who were still there."""
+    match = new_match([G, B], [G], **{"acknowledge": True, "nonces": True, **setup})
+    steps = [(event, match.handle(event)) for event in events]
+    for seat in (0, 1):
+        if match.result is None and not match.is_out(seat):
+            last = lost(seat, events[-1].at_ms)
+            steps.append((last, match.handle(last)))
+    return Story(match, tuple(steps), header=header).write(folder / "m.jsonl")
+
+
+def audited(path: Path) -> None:
+    """Audit it, as `referee audit --key` does."""
+    audit(path, installed().game, keys=[SEALER.public], find_wire=installed().wire)
+
+
+LIES: dict[str, tuple[e.Event, ...]] = {
+    "the true choice, of another turn": (*STARTED, moved(0, 2, PASS, 5.0, frame=b'"pass"'.hex())),
+    "the true void, of another number": (*ACCEPTED, *STARTED[3:5], acked(0, 8, 3.0, frame=b'"void"'.hex())),
+    "a late ready": (opened(), ready(0, START + 9.0, commitment=NOBODYS[0], frame="c1")),
+    "an offer that nobody accepted": (opened(), overdue(0, START + 9.0, sent=0.0)),
+    "a nonce that nobody opened": (*ACCEPTED, overdue(0, 2000.0, sent=1.0)),
+    "a nonce of the player's own": (opened(), ready(0), ready(1), revealed(0), revealed(1), acked(0, 1, 3.0)),
+    "a commitment of the player's own": (opened(), ready(0)),
+    "a player that came back": (*STARTED, returned(0, 5.0, 0.5)),
+    "a referee that came back": (*STARTED, resumed(4.0)),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_what_the_wire_has_not_is_named(tmp_path: Path, lie: tuple[e.Event, ...]) -> None:
+    """Though all else follows from it, and the seal is the referee's own."""
+    with pytest.raises(RecordError, match=r"where cs4500 is spoken|the answer in its bytes"):
+        audited(told(tmp_path, *lie))
+
+
+@pytest.mark.forges
+def test_only_what_is_played_on_the_wire_names_it(tmp_path: Path) -> None:
+    """The course's players confirm all that they are told, so a match without confirmations is none of theirs."""
+    with pytest.raises(RecordError, match=r"line 1: .*without confirmations"):
+        audited(told(tmp_path, *STARTED[:5], acknowledge=False))
+
+
+def test_what_happens_on_the_wire_holds(tmp_path: Path) -> None:
+    """So does the timeout of who was called."""
+    audited(told(tmp_path, *STARTED, overdue(0, 2000.0, sent=5.0)))
+
+
+def test_a_match_of_the_course_is_not_taken_up(tmp_path: Path) -> None:
+    """Its players have no token to come back with."""
+    match = new_match([G, B], [G], acknowledge=True, nonces=True)
+    steps = tuple((event, match.handle(event)) for event in STARTED)
+    path = Story(match, steps, header=COURSE).write(tmp_path / "m.jsonl")
+    with pytest.raises(RecordError, match="players can't come back"):
+        reopen(path, installed().game, SEALER)
