@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from referee import chance
 from referee.ledger.checking import project
 from referee.ledger.ledger import FILE, Ledger, url_of
+from referee.match.events import MatchOpened
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.net.tournaments.recorder import Recorder
@@ -61,6 +62,8 @@ class Organiser:
         path, salt = path_of(folder, spec.name), random.randbytes(16).hex()
         record = read_tournament(path) if path.exists() else None
         salt = salt if record is None else record.header.salt
+        self.process = f"process {0 if record is None else len(record.steps)}"
+        self.clock_ms = 0.0
         self.tournament: Tournament = new_tournament(spec, FORMATS[spec.format], salt)
         self.writer = TournamentWriter(path, sealer, None if record is None else record.chain)
         self.recorder = Recorder(self.tournament, self.writer, Observers(), clock=lambda: AT)
@@ -108,7 +111,10 @@ class Organiser:
         game, setup = match.game, match.setup
         choose = random_chooser(game, self.random, match)
         for event, commands in drive(match, [ScriptedSeat(choose) for _ in setup.names]):
-            writer.write_step(event, commands)
+            began = isinstance(event, MatchOpened)
+            told = {"process": self.process, "clock_ms": self.clock_ms} if began else {}
+            writer.write_step(replace(event, **told), commands)
+        self.clock_ms = round(self.clock_ms + event.at_ms, 3)
         assert match.result is not None
         writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
         return outcome(context.fixture, setup.names, match.result, writer.result_head)

@@ -16,6 +16,7 @@ from ...pairing.balanced_tables import Table
 from ...pairing.base import BadFormat, RoundToPair
 from ...pairing.dutch import pair_round
 from ...plugins import PluginError, find_format, find_game
+from ...record.audit.runs import check_runs
 from ...record.audit.standstills import Presence
 from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from ...record.manifest import NAME as MANIFEST
@@ -156,6 +157,9 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
             audited.check_match(match.proof, find_game)
         elif isinstance(match.report, SoundRedaction):
             audited.check_head(match.path, match.report.head)
+    check_runs(
+        audited.record, {match.path.stem: match.presences for match in folder.matches if match.proof is not None}
+    )
 
 
 def _sound(
