@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ..games.base import Game
 from ..match import events as e
-from ..match.fouls import Cause, Foul, accused_of
+from ..match.fouls import SHOWN_HEX, Cause, Foul, accused_of
 from ..match.setup import restored
 from .audit.checks import check_ranking, check_shuffle
 from .audit.times import check_book
@@ -21,6 +21,8 @@ from .schema import RecordedStep
 
 _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)
 """Of a foul, what everybody may see."""
+_BYTES = ("frame", "pending", "evidence")
+"""Of an event, what the evidence of its foul is taken from."""
 _ROUNDING_MS = 0.001
 _TIMED = (e.Answer, e.DeadlinePassed)
 _OF_ANSWERS = (Cause.TIMEOUT, Cause.REFUSED_TO_START, Cause.ILLEGAL_MOVE, Cause.MALFORMED_MESSAGE, Cause.OUT_OF_TURN)
@@ -121,6 +123,7 @@ def _check_fouls(record: Record) -> None:
             if not _is_that_of(foul, step.event):
                 raise RecordError(record.path, number, f"a foul of {type(step.event).__name__}", _shown(foul))
             fouls.append(_public(foul))
+        _check_shown_bytes(record, number, step)
     assert record.result is not None, "a redacted record has one"
     line, result = len(record.steps) + 2, record.result.result
     if fouls != [_public(foul) for foul in result.fouls]:
@@ -129,6 +132,14 @@ def _check_fouls(record: Record) -> None:
     told = last[0].get("result") if last else None
     if not isinstance(told, dict) or _without_fouls(told) != _without_fouls(msgspec.to_builtins(result)):
         raise RecordError(record.path, line, f"the result that closed the match: {told!r:.140}", f"{result!r:.140}")
+
+
+def _check_shown_bytes(record: Record, number: int, step: RecordedStep) -> None:
+    """Check that a foul whose evidence is shown has the first bytes of its event's."""
+    for told in (command["foul"]["evidence"] for command in step.commands if command["command"] == "expel-seat"):
+        found = next((getattr(step.event, name) for name in _BYTES if hasattr(step.event, name)), "")
+        if isinstance(told, str) and told != found[:SHOWN_HEX]:
+            raise RecordError(record.path, number, f"the evidence of its event, {found[:80]}", told[:80])
 
 
 def _expulsions(step: RecordedStep) -> list[Foul]:

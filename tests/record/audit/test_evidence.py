@@ -1,12 +1,15 @@
 """Lies about fouls, told in records that are whole otherwise and sealed with the referee's own key: each is named."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
+from referee.match import commands as c
 from referee.match import events as e
 from referee.plugins import installed
 from referee.record import redacted
@@ -138,6 +141,23 @@ def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
         if seat == lie.seat or expected == "a code of the wire":
             with pytest.raises(RecordError, match="line 7: expected "):
                 redacted.check_redacted(shown)
+
+
+@pytest.mark.forges
+def test_other_evidence_than_its_event_has_is_named_in_what_its_player_may_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What its player was sent as the reason is what the event has."""
+    true = told(broken("not-msgpack", "c1"))
+    event, (expelled, *others) = true.steps[5]
+    assert isinstance(expelled, c.ExpelSeat)
+    other = replace(expelled, foul=replace(expelled.foul, evidence="c1c1"))
+    lie = dataclasses.replace(true, steps=(*true.steps[:5], (event, (other, *others)), *true.steps[6:]))
+    path, shown = lie.write(tmp_path / "m.jsonl"), tmp_path / "shown.jsonl"
+    monkeypatch.setattr(redacted, "audit", lambda whole, *_args, **_more: read_record(whole))
+    shown.write_bytes(b"".join(line + b"\n" for line in redacted.redacted_lines(path, installed().game, ASKED)))
+    with pytest.raises(RecordError, match="line 7: expected the evidence of its event, c1; found c1c1"):
+        redacted.check_redacted(shown)
 
 
 OFFERED: dict[str, tuple[e.Event, str]] = {
