@@ -82,6 +82,8 @@ class DeadlinePassed(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, t
     """What it had sent of an answer, in hex."""
     stalled_ms: float = 0.0
     """As of an answer."""
+    stormed_ms: float = 0.0
+    """The longest standstill that is no excuse for the seat, for its address stormed the door; 0: every one is."""
 
 
 def used_ms(event: Answer | DeadlinePassed) -> float:

@@ -105,7 +105,7 @@ def _check_seat(event: e.SeatEvent, request: Request | None) -> None:
             raise ImpossibleEvent(f"{name} of seat {event.seat}, which has accepted the offer")
     elif isinstance(event, e.DeadlinePassed):
         limit_ms, used_ms = _check_request(event, request).limit_ms, e.used_ms(event)
-        if event.sent_ms < 0 or used_ms <= limit_ms:
+        if min(event.sent_ms, event.stormed_ms) < 0 or used_ms <= limit_ms:
             raise ImpossibleEvent(f"{name}: {used_ms} ms of {limit_ms} ms used")
 
 

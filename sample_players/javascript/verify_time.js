@@ -7,6 +7,7 @@ const ROUNDING_MS = 0.001;
 const ROUNDINGS_MS = 0.005;
 const UNNOTICED_MS = 7.5; // of a standstill, at either end
 const LOOKING_MS = 510; // into a socket, behind its deadline
+const KEPT = 4095; // standstills that may excuse
 const PROMPT_MS = 100; // from a line to the request that it asks
 const LEAST_AFTER_A_DEATH_MS = 1000;
 const BEGINNINGS = ["match-opened", "match-resumed"];
@@ -44,6 +45,11 @@ class Standstills { // of the referee, as all steps of a record tell them
       reached = Math.max(reached, until);
     }
     return sum;
+  }
+  least(from, to) { // of the longest one, as far as the referee remembers
+    const within = this.all.filter(([begin, end]) => end >= from - UNNOTICED_MS && begin <= to + UNNOTICED_MS);
+    const parts = within.slice(-KEPT).map(([begin, end]) => Math.min(end, to) - Math.max(begin, from));
+    return Math.max(...parts, 0) - ROUNDINGS_MS;
   }
   longest(from, to) {
     return Math.max(...this.all.map(([begin, end]) => Math.min(end, to) - Math.max(begin, from)), 0) + ROUNDINGS_MS;
@@ -109,6 +115,7 @@ class TimeBook {
     this.checkLags(lag, stalled, sent, at, !isDeadline && used >= request.limit - 0.01 ? LOOKING_MS : 0);
     const isLate = used > request.limit;
     const isUnsure = isLate && this.isUnsure(stalled, request);
+    if (isLate) this.checkLate(event, request);
     this.used[seat] += Math.max(used, 0);
     this.requests.delete(seat);
     if (event.event === "move-received" && (!isLate || isUnsure)) this.charge(seat, Math.min(Math.max(used, 0), request.limit));
@@ -122,6 +129,13 @@ class TimeBook {
     this.demand(number === request.number || cause !== undefined, `${number} was answered, ${request.number} was asked`);
     const isExtended = commands.some((each) => each.command === "extend-limit" && each.seat === seat);
     this.demand(isExtended === (isDeadline && isUnsure), `${told}: ${isExtended ? "a" : "no"} new limit, wrongly`);
+  }
+  checkLate({ at_ms: at, sent_ms: sent, stalled_ms: stalled = 0, stormed_ms: stormed = 0 }, { limit, extensions }) {
+    const latest = sent + limit + LOOKING_MS + PROMPT_MS + this.standstills.allowance(sent, at);
+    this.demand(at <= latest, `a verdict at ${at} ms, but the limit was over by ${latest} ms`);
+    const least = this.standstills.least(sent, at);
+    const isExcused = least > this.margin && extensions < MOST_EXTENSIONS;
+    this.demand(!isExcused || Math.max(stalled, stormed) > this.margin, `no excuse, though the referee stood still for ${least} ms`);
   }
   isUnsure(stalled, request) {
     return stalled > this.margin && request.extensions < MOST_EXTENSIONS;

@@ -83,7 +83,7 @@ def test_only_what_is_played_on_the_wire_names_it(tmp_path: Path) -> None:
 
 def test_what_happens_on_the_wire_holds(tmp_path: Path) -> None:
     """So does the timeout of who was called."""
-    audited(told(tmp_path, *STARTED, overdue(0, 2000.0, sent=5.0)))
+    audited(told(tmp_path, *STARTED, overdue(0, 1500.0, sent=5.0)))
 
 
 def test_a_match_of_the_course_is_not_taken_up(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Matches in which anything happens to time: late answers, standstills, returns, resumptions, banks, losses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from random import Random
 
@@ -13,11 +13,12 @@ from referee.match import events as e
 from referee.match.machine import ImpossibleEvent, Match
 from referee.match.phases import Request
 from referee.match.setup import MatchSetup
+from referee.record.audit.standstills import LOOKING_MS
 from referee.testing import Choose, ScriptedSeat
 
 from ..driving import random_chooser, with_frame
 from ..match.folding import PASS
-from ..record.records import Story
+from ..record.records import Story, standstills_of
 from ..time_controls import time_control
 
 MARGIN_MS = 250.0
@@ -112,11 +113,13 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
     seats = [RandomSeat(choose, source, name) for _ in match.setup.names]
     now_ms = 0.0
     event: e.Event = e.MatchOpened(at_ms=0.0)
+    told: list[tuple[float, float]] = []
     while True:
         event = with_frame(event, name)
         with suppress(ImpossibleEvent):
             commands = match.handle(event)
             now_ms = event.at_ms
+            told += standstills_of(event)
             yield _kept(event, commands), commands
             for command in commands:
                 if isinstance(command, c.SeatCommand) and getattr(command, "limit_ms", None) is not None:
@@ -125,6 +128,17 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
             return
         seat, request = source.choice(sorted(match.open_requests.items()))
         event = seats[seat].next_event(request, now_ms)
+        while not _is_judged_so(event, request, told):
+            event = seats[seat].next_event(request, now_ms)
+
+
+def _is_judged_so(event: e.Event, request: Request, told: Iterable[tuple[float, float]]) -> bool:
+    """Tell whether a referee would judge so late an event as it says: at once, with every standstill as an excuse."""
+    if not isinstance(event, e.Answer | e.DeadlinePassed) or e.used_ms(event) <= request.limit_ms:
+        return True
+    parts = [min(end, event.at_ms) - max(begin, event.sent_ms) for begin, end in (*told, *standstills_of(event))]
+    is_at_once = event.at_ms <= event.sent_ms + request.limit_ms + LOOKING_MS
+    return is_at_once and (event.stalled_ms > MARGIN_MS or max((*parts, 0.0)) <= MARGIN_MS)
 
 
 def _kept(event: e.Event, commands: tuple[c.Command, ...]) -> e.Event:

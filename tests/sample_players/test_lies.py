@@ -118,7 +118,7 @@ LIES: dict[str, tuple[str, Lie, str]] = {
     ),
     "used": ("clean", of_results("used_ms", [5.0, 5.0, 5.001]), "add up to"),
     "no deadline": ("deadline", at(OVERDUE, "event", "lag_ms", value=1.75), "had not passed"),
-    "no standstill": ("late for a stall", at(OVERDUE, "event", "stalled_ms", value=250.0), "was not expelled"),
+    "no standstill": ("late for a stall", at(OVERDUE, "event", "stalled_ms", value=250.0), "no excuse"),
     "new limit": ("late for a stall", at(OVERDUE, "commands", 0, "limit_ms", value=2000.0), "not of 1000 ms"),
     "lag of a return": ("returned", at(RETURN, "event", "lag_ms", value=10.0), "no standstills account"),
     "away before the match": ("returned", at(RETURN, "event", "gone_ms", value=1e12), "away for"),

@@ -21,7 +21,7 @@ from msgspec import Struct
 from twisted.internet.task import LoopingCall
 
 from ...clock import Clock
-from ...match.standstills import UNNOTICED_MS
+from ...match.standstills import KEPT_STANDSTILLS, UNNOTICED_MS
 from ..links.crowd import MOST_OF_ORIGIN, Crowd, Storms, most_open
 
 BEAT_S = 0.005
@@ -31,8 +31,6 @@ No verdict hangs on that: requests do not wait for the loop (PlayerLink.flush), 
 tells, not the beat (Stopwatch).
 """
 _UNNOTICED_S = UNNOTICED_MS / 1000
-_KEPT = 256
-"""Stalls remembered; a request is rarely open across more."""
 
 
 class _Stall(Struct, frozen=True):
@@ -102,7 +100,7 @@ class LoopLag:
         if now - last > _UNNOTICED_S:
             storming = self.storms.origins()
             self._stalls.append(_Stall(last, now, before, storming))
-            del self._stalls[:-_KEPT]
+            del self._stalls[:-KEPT_STANDSTILLS]
             blamed = {"storming": sorted(storming)} if storming else {}
             for told in self.listeners:
                 told(last, now)
@@ -127,8 +125,14 @@ class LoopLag:
                 end = max(end, stall.end)
         return end - sent
 
-    def longest(self, sent: float, now: float, origin: str = "") -> float:
-        """Return the longest standstill between `sent` and `now`, in seconds; 0 if the loop was there all the time."""
+    def longest(self, sent: float, now: float, origin: str | None) -> float:
+        """Return the longest standstill between `sent` and `now`, in seconds; 0 if the loop was there all the time.
+
+        Args:
+            sent: monotonic seconds.
+            now: monotonic seconds.
+            origin: whom it is to excuse; None: it need not excuse anybody.
+        """
         longest = self._present(sent, now, origin)
         for stall in reversed(self._stalls):
             if stall.end <= sent:
@@ -144,7 +148,7 @@ class LoopLag:
             return now - max(last.begin, sent)
         return self._present(sent, now, origin)
 
-    def _present(self, sent: float, now: float, origin: str) -> float:
+    def _present(self, sent: float, now: float, origin: str | None) -> float:
         """Return for how long the loop has been standing still by now, in seconds."""
         begun = self.present(now)
         return 0.0 if begun is None or origin in self.storms.origins() else now - max(begun, sent)

@@ -196,5 +196,9 @@ class Stopwatch:
             self._clock.callLater(0 if is_reading else MARGIN_MS / 1000, self._drained, seat, request)
             return
         del self._open[seat]
-        standstill = self._standstill(request, self._now(), at_ms - sent_ms)
+        now, span_ms = self._now(), at_ms - sent_ms
+        standstill = self._standstill(request, now, span_ms)
+        longest_ms = round(min(self._lag.longest(request.sent, now, None) * 1000, span_ms), 3)
+        if longest_ms > standstill.get("stalled_ms", 0.0):
+            standstill["stormed_ms"] = longest_ms
         self._passed(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **standstill})

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from ...match import events as e
-from ...match.standstills import MAX_LOOKS, UNNOTICED_MS, Standstill
+from ...match.standstills import KEPT_STANDSTILLS, MAX_LOOKS, UNNOTICED_MS, Standstill
 from ..reader import Record, RecordError
 
 PROMPT_MS = 100.0
@@ -72,6 +72,12 @@ class Excuses:
         """Return how long the longest standstill within a time may be said to have been."""
         parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in self._within(begin_ms, end_ms))
         return max((*parts, 0.0)) + _ROUNDING_MS
+
+    def least_ms(self, begin_ms: float, end_ms: float) -> float:
+        """Return how long the longest standstill within a time was at least, of those that the referee remembers."""
+        within = list(self._within(begin_ms, end_ms))[1 - KEPT_STANDSTILLS :]
+        parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in within)
+        return max((*parts, 0.0)) - _ROUNDING_MS
 
     def _within(self, begin_ms: float, end_ms: float) -> Iterator[Standstill]:
         for index in range(bisect_left(self._ends, begin_ms - UNNOTICED_MS), len(self._all)):

@@ -199,9 +199,22 @@ class _Book:
             verdict = "no expulsion for time" if is_judged else "an expulsion for time"
             what = f"{verdict}: {used_ms:.3f} ms of {asked.limit_ms:.3f} ms used"
             raise RecordError(self._path, number, what, expelled.get(event.seat, {}).get("cause") or "no foul")
+        if is_late:
+            self._check_late(number, event, asked)
         if is_extended != (isinstance(event, e.DeadlinePassed) and is_late and is_unsure):
             what = "a new limit if, and only if, the referee stood still too long to judge"
             raise RecordError(self._path, number, what, "one" if is_extended else "none")
+
+    def _check_late(self, number: int, event: e.Answer | e.DeadlinePassed, asked: _Asked) -> None:
+        """Check that who is late was judged at once, and is excused if the record tells of a standstill for that."""
+        passed_ms = self._excuses.all_ms(event.sent_ms, event.at_ms)
+        latest_ms = event.sent_ms + asked.limit_ms + LOOKING_MS + PROMPT_MS + passed_ms
+        if event.at_ms > latest_ms:
+            raise RecordError(self._path, number, f"a verdict at {latest_ms:.3f} ms at the latest", f"{event.at_ms} ms")
+        told_ms = max(event.stalled_ms, event.stormed_ms if isinstance(event, e.DeadlinePassed) else 0.0)
+        least_ms = self._excuses.least_ms(event.sent_ms, event.at_ms)
+        if least_ms > self._setup.lag_margin_ms >= told_ms and asked.extensions < _MOST_EXTENSIONS:
+            raise RecordError(self._path, number, f"the excuse of a standstill of {least_ms:.3f} ms", f"{told_ms} ms")
 
 
 def check_book(record: Record) -> None:

@@ -155,7 +155,7 @@ def test_a_beat_that_is_not_begun_knows_no_standstill() -> None:
     clock = Clock()
     lag = LoopLag(clock, clock.seconds)
     clock.advance(9.0)
-    assert lag.longest(0.0, 9.0) == lag.of_reading(0.0, 9.0) == 0.0
+    assert lag.longest(0.0, 9.0, "") == lag.of_reading(0.0, 9.0) == 0.0
 
 
 def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
@@ -166,5 +166,5 @@ def test_the_beat_goes_on_until_whoever_began_it_ends_it() -> None:
         with lag.beating():
             clock.advance(1.0)
         clock.advance(0.5)
-        assert lag.longest(0.0, 1.5) == pytest.approx(1.0)
+        assert lag.longest(0.0, 1.5, "") == pytest.approx(1.0)
     assert clock.getDelayedCalls() == []

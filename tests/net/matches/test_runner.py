@@ -168,7 +168,9 @@ def test_a_long_stall_is_no_excuse_for_who_storms_the_door(running: InMemoryMatc
     running.run(0.05)
     running.clock.advance(0.3)
     assert running.fouls() == [(0, Cause.TIMEOUT)]
-    assert "stalled_ms" not in running.last_step()["event"]
+    event = running.last_step()["event"]
+    assert "stalled_ms" not in event
+    assert event["stormed_ms"] >= 300.0
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def test_every_true_record_passes(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "nth", "changes", "expected"),
     [
+        ("deadline", e.DeadlinePassed, 0, {"at_ms": 3_600_000.0}, "a verdict at"),
         ("clean", e.MoveReceived, 0, {"sent_ms": 0.0}, "a request sent from"),
         ("clean", e.MoveReceived, 0, {"sent_ms": 200.0, "at_ms": 200.5}, "a request sent from"),
         ("clean", e.MoveReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
@@ -85,6 +86,34 @@ def test_a_verdict_against_the_instants_is_found(
     """The line is named whose verdict its own instants do not give."""
     record, _ = with_event(read(tmp_path, name), kind, nth, **changes)
     with pytest.raises(RecordError, match=expected):
+        check_book(record)
+
+
+@pytest.mark.parametrize(
+    ("standing_ms", "changes", "is_named"),
+    [
+        (900.0, {}, True),
+        (900.0, {"stalled_ms": 200.0}, True),
+        (900.0, {"stalled_ms": 200.0, "stormed_ms": 200.0}, True),
+        (900.0, {"stormed_ms": 900.0}, False),
+        (250.0, {}, False),
+    ],
+)
+def test_who_has_an_excuse_is_not_late(
+    tmp_path: Path, standing_ms: float, changes: dict[str, Any], *, is_named: bool
+) -> None:
+    """A standstill that the record tells of, and that is over the margin, excuses whoever did not storm the door."""
+    record, line = with_event(read(tmp_path, "deadline"), e.DeadlinePassed, **changes)
+    index = line - 2
+    step = record.steps[index]
+    assert isinstance(step.event, e.DeadlinePassed)
+    begun_ms = step.event.sent_ms + 10.0
+    told = msgspec.structs.replace(step, standstills=((begun_ms, begun_ms + standing_ms),))
+    record = replace(record, steps=(*record.steps[:index], told, *record.steps[index + 1 :]))
+    if not is_named:
+        check_book(record)
+        return
+    with pytest.raises(RecordError, match=f"line {line}: expected the excuse of a standstill"):
         check_book(record)
 
 

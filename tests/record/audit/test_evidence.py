@@ -198,7 +198,7 @@ TRUE: dict[str, Callable[[], Story]] = {
     "half a hello": lambda: told(
         e.SeatVacant(seat=ASKED, at_ms=AT_MS, detail="no hello", evidence=prefixed(HELLO)[:-2]), count=1
     ),
-    "half an answer": lambda: told(overdue(ASKED, 3000.0, sent=AT_MS, pending=prefixed(frame_of(TURN, PASS))[:-2])),
+    "half an answer": lambda: told(overdue(ASKED, 1500.0, sent=AT_MS, pending=prefixed(frame_of(TURN, PASS))[:-2])),
     "a frame of the longest": lambda: told(illegal(frame_of(TURN, ILLEGAL))),
     "a second answer": lambda: told(broken("out-of-turn", frame_of(1, PASS), seat=0)),
     "who reads nothing": lambda: told(broken("not-reading", "")),
