@@ -4,7 +4,8 @@ So a step of the check reads from top to bottom, and a real match, which is a co
 """
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred
@@ -57,6 +58,10 @@ class Loop:
         Raises:
             BaseException: what the coroutine raised, or what has interrupted it.
         """
+        with self._threads():
+            return self._result(main)
+
+    def _result(self, main: Coroutine[Deferred[Any], Any, T]) -> T:
         task, found = Deferred.fromCoroutine(main), list[Any]()
         task.addBoth(found.append)
         try:
@@ -71,6 +76,17 @@ class Loop:
             found[0].raiseException()
         value: T = found[0]
         return value
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        """Let the reactor's threads work: it starts and ends them itself only where it runs for good."""
+        pool = self.reactor.getThreadPool()
+        pool.start()
+        try:
+            yield
+        finally:
+            pool.stop()
+            self.reactor.threadpool = None  # one that was stopped can't be started again
 
     def _turn(self, most_s: float) -> None:
         """Do what is due and what can be read, waiting a moment for it."""

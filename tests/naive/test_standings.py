@@ -29,7 +29,7 @@ TOURNAMENTS = 30
 TROUBLES = Troubles(void=0.03, failed=0.08)
 ASKED = 0.08
 """How often somebody asks for something between two events."""
-SCORINGS = (Scoring(), Scoring(bye=0.5), Scoring(late_bye=0.0), Scoring(bye=0.5, late_bye=1))
+SCORINGS = (Scoring(), Scoring(bye=0.5), Scoring(late_bye=0.0), Scoring(bye=0.5, late_bye=1.0))
 
 
 def asked(tournament: Tournament, random: Random, number: int) -> e.TournamentEvent:

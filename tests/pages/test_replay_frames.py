@@ -66,9 +66,9 @@ def test_every_foul_is_a_frame(tmp_path: Path, name: str) -> None:
 def test_a_foul_before_the_deal_has_no_board(tmp_path: Path) -> None:
     """The frame comes before the deal, and the deal's own before the first turn."""
     whole = ordinary(2)
-    slowest = whole.steps[4][0]
-    assert isinstance(slowest, e.ReadyReceived)
-    seen = folded(cut(whole, 4, lost(slowest.seat, slowest.at_ms)), tmp_path)
+    slowest = whole.steps[8][0]
+    assert isinstance(slowest, e.NonceReceived)
+    seen = folded(cut(whole, 8, lost(slowest.seat, slowest.at_ms)), tmp_path)
     assert kinds(seen) == [("expelled", 0, slowest.seat), ("deal", 0, None)]
     assert [frame.state is None for frame in seen.frames] == [True, False]
     assert seen.frames[1].to_move == min({0, 1} - {slowest.seat})
@@ -84,13 +84,16 @@ def test_a_void_match_ends_with_the_fault(tmp_path: Path) -> None:
 
 
 def test_every_answer_has_its_time(tmp_path: Path) -> None:
-    """The answers' times add up to what the result says of each seat, and each stands at its turn."""
+    """The answers' times add up to what the result says of each seat, and each stands at its turn.
+
+    Before the first turn there are two, the commitment to a nonce and the nonce.
+    """
     seen = folded(ordinary(5), tmp_path)
     assert seen.match.result is not None
     for seat, used_ms in enumerate(seen.match.result.used_ms):
         own = [answer for answer in seen.answers if answer.seat == seat]
         assert used_ms == pytest.approx(sum(answer.used_ms for answer in own), abs=0.001)
-        assert [answer.turn for answer in own] == [0, *range(seat + 1, seen.match.turn + 1, 4)]
+        assert [answer.turn for answer in own] == [0, 0, *range(seat + 1, seen.match.turn + 1, 4)]
 
 
 @pytest.mark.forges
