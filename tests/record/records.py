@@ -80,7 +80,9 @@ class Story:
     def begin(self, path: Path) -> RecordWriter:
         """Write the first line, and return the writer."""
         writer = RecordWriter(path, SEALER)
-        told = {"referee": "0.0", "opened": "2026-01-01T00:00:00+00:00", **self.header}
+        has_programs = any(isinstance(event, e.ProgramExited) for event, _ in self.steps)
+        started = {"programs": ["house:x"] * len(self.match.setup.names)} if has_programs else {}
+        told = {"referee": "0.0", "opened": "2026-01-01T00:00:00+00:00", **started, **self.header}
         writer.write_header(self.match.setup, self.match.seed, is_fixed=self.is_fixed, **told)
         return writer
 
@@ -99,9 +101,6 @@ def standstills_of(event: e.Event) -> list[tuple[float, float]]:
     """Return the standstill that accounts for what an event says of the referee's own time."""
     standing_ms = max(getattr(event, "lag_ms", 0.0), getattr(event, "stalled_ms", 0.0))
     return [(event.at_ms - standing_ms, event.at_ms)] if standing_ms else []
-
-
-# --- who plays
 
 
 class FaultySeat(ScriptedSeat):

@@ -7,6 +7,7 @@ nothing.
 from collections.abc import Callable
 
 from ...match import events as e
+from ...tournament.spec import REMOTE
 from ..reader import Record, RecordError
 from ..schema import CommandForm, forms
 from .dialects import check_dialect
@@ -28,6 +29,7 @@ class _Evidence:
         self._match = record.header.setup.match
         self._wire = wire
         self._shown = shown
+        self._programs = dict(enumerate(record.header.programs or ()))
         self._asked: dict[int, str] = {}
         self._unseated: set[int] = set()
         """Of whom nothing was heard since the referee was started."""
@@ -41,6 +43,10 @@ class _Evidence:
         """
         if isinstance(event, e.MatchOpened | e.MatchResumed):
             self._unseated = {*self._seats}
+        elif isinstance(event, e.ProgramExited | e.SeatReturned) and not self._is_fit(event):
+            raise self._error(
+                number, "what the header's programs allow", f"{type(event).__name__} of seat {event.seat}"
+            )
         elif isinstance(event, e.SeatEvent):
             is_expelled = any(command.command == "expel-seat" and command.seat == event.seat for command in commands)
             self._judge(number, event, is_expelled=is_expelled)
@@ -90,6 +96,13 @@ class _Evidence:
         found = self._wire.breach(event.code, self._bytes(number, event.evidence), asked, self._match)
         if found != event.code:
             raise self._error(number, f"bytes that are {event.code}", f"{found}: {event.evidence}")
+
+    def _is_fit(self, event: e.ProgramExited | e.SeatReturned) -> bool:
+        """Tell whether the seat has a program that the referee started, as what ended, and not what came back."""
+        if self._shown is not None:
+            return True
+        is_started = self._programs.get(event.seat, REMOTE) != REMOTE
+        return is_started == isinstance(event, e.ProgramExited)
 
     def _is_hidden(self, event: e.SeatEvent) -> bool:
         return self._shown not in (None, event.seat)

@@ -191,6 +191,27 @@ def test_a_confirmation_of_another_number_has_its_bytes(tmp_path: Path, frame: s
         audited(tmp_path, told(acked(0, 9, AT_MS, frame=frame), count=4, name="acknowledged"))
 
 
+BY_THEMSELVES: dict[str, tuple[e.Event, dict[str, object]]] = {
+    "a program that the referee did not start": (
+        e.ProgramExited(seat=ASKED, at_ms=AT_MS, status="exit status 1"),
+        {"programs": ["house:x", "remote", "house:x"]},
+    ),
+    "a program where there are none": (e.ProgramExited(seat=ASKED, at_ms=AT_MS, status=""), {"programs": None}),
+    "a program that came back": (
+        e.SeatReturned(seat=ASKED, at_ms=AT_MS, gone_ms=1.0),
+        {"programs": ["house:x", "house:x", "remote"]},
+    ),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize(("lie", "header"), BY_THEMSELVES.values(), ids=BY_THEMSELVES)
+def test_only_what_the_referee_started_ends(tmp_path: Path, lie: e.Event, header: dict[str, object]) -> None:
+    """And only who came by itself comes back."""
+    with pytest.raises(RecordError, match="line 7: expected what the header's programs allow"):
+        audited(tmp_path, dataclasses.replace(told(lie), header=header))
+
+
 TRUE: dict[str, Callable[[], Story]] = {
     "a breach before the hello": lambda: told(broken("out-of-turn", frame_of(1, PASS), stage=e.Stage.NEW), count=1),
     "a breach behind the hello": lambda: told(broken("out-of-turn", HELLO, stage=e.Stage.GREETED), count=1),
