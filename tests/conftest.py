@@ -14,8 +14,8 @@ from referee.plugins import find_format, load
 from referee.record.audit.audit import audit
 from referee.record.audit.tournament import audit_tournament
 from referee.record.key_file import VARIABLE, load_or_make
-from referee.record.reader import Redacted
-from referee.record.redacted import check_redacted
+from referee.record.reader import IsRedacted
+from referee.record.redacted_record import check_redacted
 from referee.record.tournament_record import is_tournament
 
 from .ledger.postgresql import server
@@ -53,5 +53,5 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
                 continue
             try:
                 audit(path, registry.game, is_strict=False, find_wire=registry.wire)
-            except Redacted:
+            except IsRedacted:
                 check_redacted(path)

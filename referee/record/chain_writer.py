@@ -16,8 +16,8 @@ import structlog
 
 from ..errors import RefereeError
 from ..files.whole import sync_folder
+from .hidden_fields import hide
 from .reader import Chain
-from .redaction import hide
 from .schema import FIRST_PREV, encode_line
 from .seal import RECORD_PURPOSE, Sealer
 

@@ -1,6 +1,6 @@
 """What one seat was told, what it answered, what it took, and which rule it broke: from what that seat may know alone.
 
-Reads the lines of a redacted record (redacted.py), so that nothing else can slip in.
+Reads the lines of a redacted record (redacted_record.py), so that nothing else can slip in.
 """
 
 import contextlib

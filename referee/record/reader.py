@@ -60,8 +60,8 @@ class RecordError(DoesNotHold):
         return RecordError, (self.path, self.line, self.expected, self.found)
 
 
-class Redacted(RecordError):
-    """A record with hidden fields, where a whole one is asked for; redacted.py checks it as far as that goes.
+class IsRedacted(RecordError):
+    """A record with hidden fields, where a whole one is asked for; redacted_record.py checks it as far as that goes.
 
     Args:
         path: the file.
@@ -74,7 +74,7 @@ class Redacted(RecordError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process tell of it."""
-        return Redacted, (self.path, self.line)
+        return IsRedacted, (self.path, self.line)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def read_record(path: Path) -> Record:
     """Read a record and check its lines' form, numbers, chain and seal.
 
     Raises:
-        Redacted: something is hidden in it.
+        IsRedacted: something is hidden in it.
         RecordError: the file can't be read, or a line is not what it should be; the first such line is named.
     """
     chain = read_chain(path)
@@ -301,7 +301,7 @@ def is_sealed(key: str, seal: SealLine) -> bool:
 def _typed_lines(chain: Chain) -> list[AnyLine]:
     hidden = next((number for number, line in enumerate(chain.lines, 1) if line.is_redacted), None)
     if hidden is not None:  # looked for first: a redacted record may have lines before it in which all is shown
-        raise Redacted(chain.path, hidden)
+        raise IsRedacted(chain.path, hidden)
     lines: list[AnyLine] = []
     for number, line in enumerate(chain.lines, 1):
         try:

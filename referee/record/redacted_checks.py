@@ -15,8 +15,8 @@ from ..match.fouls import SHOWN_HEX, Cause, Foul, accused_of
 from ..match.setup import restored
 from .audit.checks import check_ranking, check_shuffle
 from .audit.times import check_book
+from .hidden_fields import OF_FOULS
 from .reader import Record, RecordError
-from .redaction import OF_FOULS
 from .schema import RecordedStep
 
 _PUBLIC = tuple(name for name in Foul.__struct_fields__ if name not in OF_FOULS)

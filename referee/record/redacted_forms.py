@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from ..match.commands import CloseMatch, Command, ExpelSeat, ResumeSeat, SeatCommand
+from .hidden_fields import HASH_KEY, hidden_fields
 from .reader import Chain, Record, RecordError, check_seats
-from .redaction import HASH_KEY, hidden_fields
 from .schema import BadLine, Header, PlainLine, RecordedStep, ResultLine, SealLine, check_form, typed
 
 _TEXT = "0" * 64

@@ -16,7 +16,7 @@ from ..match.events import AnyEvent
 from ..match.setup import MatchSetup
 from ..match.standstills import Standstill
 from ..tournament.match_context import MatchContext
-from .redaction import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
+from .hidden_fields import HASH_PREFIX, HEADER_HIDES, OPEN, BadRedaction, hidden_fields, reveal
 
 FORMAT = 1
 """The one that is written and read; counts up whenever an old reader would misread or refuse a new record."""

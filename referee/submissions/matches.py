@@ -17,7 +17,7 @@ from ..games.base import Game
 from ..plugins import installed
 from ..record.explain import Explanation, explain
 from ..record.printed import Printed, last_printed
-from ..record.redacted import redacted_lines
+from ..record.redacted_record import redacted_lines
 from ..record.schema import BadLine, Header, ResultLine, SealLine, read_line, typed
 from ..tournament.spec import REMOTE
 from .store import PLAYER, VERSIONS

@@ -27,7 +27,7 @@ from referee.games.q.game import QGame
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.machine import Match
-from referee.record.redaction import hide
+from referee.record.hidden_fields import hide
 from referee.record.schema import FIRST_PREV, encode_line, plain_command
 from referee.record.seal import RECORD_PURPOSE, Sealer
 from referee.record.writer import RecordWriter

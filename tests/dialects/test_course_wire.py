@@ -23,7 +23,7 @@ from referee.plugins import installed
 from referee.record.audit.audit import audit
 from referee.record.explain import explain
 from referee.record.reader import RecordError
-from referee.record.redacted import redacted_lines
+from referee.record.redacted_record import redacted_lines
 from referee.record.schema import read_line
 
 from ..net.in_memory import LIMIT_S, OpenMatch

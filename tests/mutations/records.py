@@ -19,7 +19,7 @@ from referee.match.setup import MatchSetup
 from referee.plugins import find_game, installed
 from referee.record.audit.audit import audit
 from referee.record.reader import Record, RecordError, read_record
-from referee.record.redacted import redacted_lines
+from referee.record.redacted_record import redacted_lines
 from referee.record.seal import MANIFEST_PURPOSE, RECORD_PURPOSE
 from referee.record.writer import RecordWriter
 

@@ -25,7 +25,7 @@ from referee.launch.program import PATIENCE_S
 from referee.match.fouls import Cause
 from referee.match.phases import MIN_LEFT_MS
 from referee.plugins import load
-from referee.record.redaction import hide, reveal
+from referee.record.hidden_fields import hide, reveal
 from referee.record.schema import encode_line
 
 from . import make_spec, make_vectors

@@ -13,7 +13,7 @@ import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import protocol
-from referee.record.redaction import hide
+from referee.record.hidden_fields import hide
 from referee.record.schema import encode_line, read_line
 from referee.record.seal import RECORD_PURPOSE, Sealer
 

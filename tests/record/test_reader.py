@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from referee.record.reader import MAX_LINE_BYTES, MAX_RECORD_BYTES, RecordError, read_header, read_record
-from referee.record.redacted import check_redacted
+from referee.record.redacted_record import check_redacted
 from referee.record.schema import plain_json
 from referee.record.tournament_record import read_begun
 

@@ -8,8 +8,8 @@ import pytest
 
 from referee.games.base import BadSetup
 from referee.record.reader import RecordError
-from referee.record.redacted import check_redacted
 from referee.record.redacted_checks import check_deal
+from referee.record.redacted_record import check_redacted
 
 from ..match.folding import SEED
 from ..mutations.records import lines_of, redacted, rewritten

@@ -11,7 +11,7 @@ import pytest
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.fouls import Cause, Foul
-from referee.record.redaction import HASH_KEY, OPEN, hide
+from referee.record.hidden_fields import HASH_KEY, OPEN, hide
 from referee.record.schema import (
     FIRST_PREV,
     FORMAT,

@@ -14,7 +14,7 @@ import pytest
 
 from referee.record.key_file import public_pem
 from referee.record.reader import RecordError
-from referee.record.redacted import check_redacted, redacted_lines
+from referee.record.redacted_record import check_redacted, redacted_lines
 
 from ..record.forging import (
     REGISTRY,

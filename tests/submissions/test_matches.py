@@ -15,7 +15,7 @@ from referee.plugins import load
 from referee.record.explain import Heard
 from referee.record.printed import Printed
 from referee.record.reader import RecordError, read_record
-from referee.record.redacted import check_redacted
+from referee.record.redacted_record import check_redacted
 from referee.submissions.archive import ArchiveEntry, pack
 from referee.submissions.matches import AuthoredMatch, Matches, Seat, _own
 from referee.submissions.store import CheckOutcome, Store

@@ -13,9 +13,9 @@ from ...record.audit.standstills import contradictions, presences
 from ...record.audit.tournament import MatchProof
 from ...record.manifest import NAME, check_manifest, record_files
 from ...record.published_heads import PublishedHead
-from ...record.reader import Chain, Record, RecordError, Redacted
-from ...record.redacted import Redaction, check_redacted
+from ...record.reader import Chain, IsRedacted, Record, RecordError
 from ...record.redacted_checks import check_deal
+from ...record.redacted_record import RedactedRecord, check_redacted
 from ...record.schema import Header
 from ...record.tournament_record import is_tournament
 from ..pool import each
@@ -169,7 +169,7 @@ def _audited(path: Path, demands: Demands) -> Record | None:
             is_strict=not demands.unsealed,
             find_wire=installed().wire,
         )
-    except Redacted:
+    except IsRedacted:
         return None
 
 
@@ -190,7 +190,7 @@ def _deal(header: Header) -> str:
     return "position" if header.setup.position is not None else "fair" if header.setup.nonces else "fixed"
 
 
-def _check_deal(redaction: Redaction, seed: str) -> None:
+def _check_deal(redaction: RedactedRecord, seed: str) -> None:
     """Check the deal of a redacted record.
 
     Raises:

@@ -12,8 +12,8 @@ from ...plugins import find_game, installed
 from ...record.explain import Explanation, Heard, Said, explain
 from ...record.manifest import record_files
 from ...record.printed import last_printed
-from ...record.reader import Redacted, read_header, read_record
-from ...record.redacted import check_redacted, redacted_lines
+from ...record.reader import IsRedacted, read_header, read_record
+from ...record.redacted_record import check_redacted, redacted_lines
 from ...record.schema import read_line
 from ...text import counted
 
@@ -79,7 +79,7 @@ def view_of(record: Path, seat: str | None) -> RecordView:
     check_is_record(record, "explain")
     try:
         whole = read_record(record)
-    except Redacted:
+    except IsRedacted:
         return _redacted_view(record, seat)
     result = None if whole.result is None else whole.result.result
     number = _expelled(whole.header.setup.names, result) if seat is None else find_seat(whole.header.setup.names, seat)

@@ -12,7 +12,7 @@ from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES, PREFIX_BYTES
 from referee.match import commands as c
 from referee.match import events as e
 from referee.plugins import installed
-from referee.record import redacted
+from referee.record import redacted_record
 from referee.record.audit.audit import audit
 from referee.record.audit.wires import OWN_WIRE
 from referee.record.reader import Record, RecordError, read_record
@@ -133,14 +133,14 @@ def test_a_lie_about_a_foul_is_named_in_what_its_player_may_see(
 ) -> None:
     """Its bytes stand in the record that is redacted for it; to others, at least a code that there is not is named."""
     path = told(lie).write(tmp_path / "m.jsonl")
-    monkeypatch.setattr(redacted, "audit", lambda whole, *_args, **_more: read_record(whole))
+    monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
     for seat in range(3):
         shown = tmp_path / f"{seat}.jsonl"
-        lines = redacted.redacted_lines(path, installed().game, seat)
+        lines = redacted_record.redacted_lines(path, installed().game, seat)
         shown.write_bytes(b"".join(line + b"\n" for line in lines))
         if seat == lie.seat or expected == "a code of the wire":
             with pytest.raises(RecordError, match="line 7: expected "):
-                redacted.check_redacted(shown)
+                redacted_record.check_redacted(shown)
 
 
 @pytest.mark.forges
@@ -154,10 +154,10 @@ def test_other_evidence_than_its_event_has_is_named_in_what_its_player_may_see(
     other = replace(expelled, foul=replace(expelled.foul, evidence="c1c1"))
     lie = dataclasses.replace(true, steps=(*true.steps[:5], (event, (other, *others)), *true.steps[6:]))
     path, shown = lie.write(tmp_path / "m.jsonl"), tmp_path / "shown.jsonl"
-    monkeypatch.setattr(redacted, "audit", lambda whole, *_args, **_more: read_record(whole))
-    shown.write_bytes(b"".join(line + b"\n" for line in redacted.redacted_lines(path, installed().game, ASKED)))
+    monkeypatch.setattr(redacted_record, "audit", lambda whole, *_args, **_more: read_record(whole))
+    shown.write_bytes(b"".join(line + b"\n" for line in redacted_record.redacted_lines(path, installed().game, ASKED)))
     with pytest.raises(RecordError, match="line 7: expected the evidence of its event, c1; found c1c1"):
-        redacted.check_redacted(shown)
+        redacted_record.check_redacted(shown)
 
 
 OFFERED: dict[str, tuple[e.Event, str]] = {

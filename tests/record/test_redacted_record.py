@@ -9,10 +9,10 @@ import pytest
 
 from referee.games.q.game import QGame
 from referee.plugins import load
-from referee.record import redacted
+from referee.record import redacted_record
 from referee.record.explain import explain
-from referee.record.reader import RecordError, Redacted, read_record
-from referee.record.redacted import check_redacted, redacted_lines
+from referee.record.reader import IsRedacted, RecordError, read_record
+from referee.record.redacted_record import check_redacted, redacted_lines
 from referee.record.schema import encode_line, read_line
 
 from .forging import FORGERS_KEY, ZEROS, signature_of
@@ -106,7 +106,7 @@ def test_a_fault_of_the_checkers_accuses_no_record(
     def fail(_line: object) -> None:
         raise kind("a mistake")
 
-    monkeypatch.setattr(redacted, "hidden_fields", fail)
+    monkeypatch.setattr(redacted_record, "hidden_fields", fail)
     with pytest.raises(kind, match="a mistake"):
         check_redacted(path)
 
@@ -115,7 +115,7 @@ def test_a_record_is_known_as_redacted_though_its_first_lines_show_all(tmp_path:
     """The header of a new deal hides nothing, and of an acknowledged match the first view may be the seat's own."""
     path = tmp_path / "redacted.jsonl"
     path.write_bytes(b"".join(encode(line) for line in lines_of(tmp_path, "dealt, acknowledged", 0)))
-    with pytest.raises(Redacted):
+    with pytest.raises(IsRedacted):
         read_record(path)
     assert check_redacted(path).seat == 0
 

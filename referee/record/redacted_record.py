@@ -1,6 +1,6 @@
 """A record as one seat may see it: what concerns another seat stays hidden, the chain and the seal still hold.
 
-What is whose tells redaction.py.
+What is whose tells hidden_fields.py.
 """
 
 from collections.abc import Collection
@@ -12,15 +12,15 @@ import msgspec
 from ..match.commands import AskMove, Command, ResumeSeat, StartSeat
 from .audit.audit import FindGame, audit, open_match
 from .audit.evidence import FindWire, check_evidence, no_dialects
+from .hidden_fields import OPEN, hidden_fields
 from .reader import Chain, Record, RecordError, check_heads, check_key, check_seal, read_chain
 from .redacted_checks import check_visible
 from .redacted_forms import record_as_shown
-from .redaction import OPEN, hidden_fields
 from .schema import BadLine, Header, encode_line, header_of
 
 
 @dataclass(frozen=True, slots=True)
-class Redaction:
+class RedactedRecord:
     """A redacted record: its chain, its seal, and that it shows what was sealed, are checked; what is hidden is not."""
 
     header: Header
@@ -74,7 +74,7 @@ def check_redacted(
     heads: Collection[str] = (),
     *,
     find_wire: FindWire = no_dialects,
-) -> Redaction:
+) -> RedactedRecord:
     """Check a redacted record as far as that goes: its chain, what it shows, and its seal.
 
     Args:
@@ -101,7 +101,7 @@ def check_redacted(
     seat = _seat_of(chain, header)
     check_visible(record)
     check_evidence(record, find_wire, seat)
-    return Redaction(header, seat, chain, record)
+    return RedactedRecord(header, seat, chain, record)
 
 
 def _seat_of(chain: Chain, header: Header) -> int:

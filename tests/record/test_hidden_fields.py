@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.record.redaction import OPEN, BadRedaction, hidden_fields, hide, reveal
+from referee.record.hidden_fields import OPEN, BadRedaction, hidden_fields, hide, reveal
 from referee.record.schema import BadLine, encode_line, read_line, typed
 
 ZEROS = "0" * 64
