@@ -246,7 +246,9 @@ def _write(
     path: Path, match: Match, steps: Sequence[tuple[e.Event, tuple[c.Command, ...]]], context: MatchContext
 ) -> None:
     writer = RecordWriter(path, SEALER)
-    writer.write_header(match.setup, match.seed, is_fixed=False, referee="0.0", opened=AT, context=context)
+    programs = [f"house:{name}" for name in match.setup.names]  # all were started, so that they can end
+    told: dict[str, Any] = {"referee": "0.0", "opened": AT, "context": context, "programs": programs}
+    writer.write_header(match.setup, match.seed, is_fixed=False, **told)
     for event, commands in steps:
         writer.write_step(event, commands)
     assert match.result is not None
