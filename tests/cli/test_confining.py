@@ -134,7 +134,8 @@ def test_each_seat_in_each_match_has_a_copy_of_the_folder(tmp_path: Path) -> Non
     for _ in range(2):
         argv = [sys.executable, "-m", "referee", "play", "q", "mine", "mine", "--json"]
         environment = {**os.environ, "TMPDIR": str(temporary)}
-        done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
         fouls = json.loads(done.stdout)["result"]["fouls"]
         told |= {foul["detail"].split(": ")[1].split(";")[0] for foul in fouls}
     assert len(told) == 1 + 2 * 2
