@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -22,6 +23,8 @@ W = TypeVar("W")
 _FEW = 4
 """So few records are done before other processes have started."""
 _HELD = (signal.SIGINT, signal.SIGTERM)
+_MOST_TOGETHER = 16
+"""So many items are sent to a process together."""
 _PR_SET_PDEATHSIG = 1
 """Of Linux' prctl: which signal a process gets when its parent ends."""
 
@@ -47,9 +50,15 @@ def each(work: Callable[[W], T], items: Sequence[W], jobs: int) -> Generator[T, 
             yield from map(work, items)
         return
     with _without_collection(), _pool(jobs) as pool:
+        size = max(1, min(_MOST_TOGETHER, len(items) // jobs // 4))
         with _signals_held():
-            results = pool.map(work, items, chunksize=max(1, min(16, len(items) // jobs // 4)))
-        yield from results
+            parts = deque(pool.submit(_work_through, work, items[at : at + size]) for at in range(0, len(items), size))
+        while parts:
+            yield from parts.popleft().result()
+
+
+def _work_through(work: Callable[[W], T], items: Sequence[W]) -> list[T]:
+    return [work(item) for item in items]
 
 
 @contextmanager
@@ -62,7 +71,9 @@ def _pool(jobs: int) -> Iterator[Executor]:
     except BaseException as error:
         for worker in multiprocessing.active_children():
             worker.kill()
-        pool.shutdown(cancel_futures=True)  # they are dead; what looks after them is to be gone before Python ends
+        # They are dead, and what looks after them is to be gone before Python ends. It ends the work that waits, too:
+        # nothing is cancelled here, or it would print that it can't end that.
+        pool.shutdown()
         if isinstance(error, BrokenProcessPool):
             raise WorkerKilled("a process at work was killed; was there too little memory? try --jobs 1") from None
         raise

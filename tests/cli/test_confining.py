@@ -123,9 +123,9 @@ def test_the_organiser_sets_the_memory(tmp_path: Path) -> None:
         referee(*CHEAP, "--memory", wrong, cwd=tmp_path, status=2, is_stopped_early=True)
 
 
-def test_each_seat_in_each_match_has_a_copy_of_the_folder(tmp_path: Path) -> None:
-    """No two programs are shown the same file, and nothing is left of the copies."""
-    folder, temporary = tmp_path / "mine", tmp_path / "temporary"
+def test_each_seat_has_its_own_copy(tmp_path: Path) -> None:
+    """No two programs are shown the same file in any match, and nothing is left of the copies."""
+    folder, temporary = tmp_path / "mine", tmp_path / "t"  # a short name: the path of a socket has 107 bytes at most
     folder.mkdir()
     temporary.mkdir()
     (folder / "player.toml").write_text(f'name = "mine"\nrun = "{sys.executable} player.py"\n')
