@@ -241,7 +241,7 @@ class MatchRunner:
         self._returns[seat] += 1
         request = self.match.open_requests.get(seat)
         waited_since_ms = request.asked_ms if request is not None and self._journal.waits_for_disk else None
-        lags = self._stopwatch.lags(seat, waited_since_ms)
+        lags = self._stopwatch.lags(seat, at_ms, waited_since_ms)
         self._stopwatch.forget(seat)  # it is asked again
         self._feed(e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=gone_ms, **lags))
 

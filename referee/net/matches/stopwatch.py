@@ -121,21 +121,22 @@ class Stopwatch:
             **self._standstill(request, at, span_ms),
         }
 
-    def lags(self, seat: int, waited_since_ms: float | None = None) -> dict[str, float]:
+    def lags(self, seat: int, at_ms: float, waited_since_ms: float | None = None) -> dict[str, float]:
         """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any.
 
         Args:
             seat: whose.
+            at_ms: until when: the instant of the event that tells of it.
             waited_since_ms: since when its request waited for the disk before it was sent; None: it did not.
         """
-        request, now = self._open.get(seat), self._now()
-        sent_ms = self.ms(now if request is None else request.sent)
+        request, at = self._open.get(seat), self._opened + at_ms / 1000
+        sent_ms = at_ms if request is None else self.ms(request.sent)
         waited_ms = 0.0 if waited_since_ms is None else sent_ms - waited_since_ms
         if request is None:
             return {"lag_ms": round(waited_ms, 3)} if waited_ms else {}
-        span_ms = self.ms(now) - sent_ms
-        lag_ms = round(self._lag_ms(request, now, span_ms) + waited_ms, 3)
-        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, now, span_ms)}
+        span_ms = at_ms - sent_ms
+        lag_ms = round(self._lag_ms(request, at, span_ms) + waited_ms, 3)
+        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, at, span_ms)}
 
     def forget(self, seat: int) -> None:
         """Expect nothing of a seat any more."""
@@ -187,7 +188,8 @@ class Stopwatch:
         if self._open.get(seat) is not request:
             return
         received = self._bytes_of(seat)
-        sent_ms, at_ms = self.ms(request.sent), self.at_ms()
+        now = self._now()
+        sent_ms, at_ms = self.ms(request.sent), self.ms(now)
         lag_ms = round(min(self._sending_ms(request), at_ms - sent_ms), 3)
         is_reading = received != request.bytes_seen and request.drains < MAX_LOOKS
         if is_reading or at_ms - sent_ms - lag_ms <= request.limit_ms:
@@ -196,7 +198,7 @@ class Stopwatch:
             self._clock.callLater(0 if is_reading else MARGIN_MS / 1000, self._drained, seat, request)
             return
         del self._open[seat]
-        now, span_ms = self._now(), at_ms - sent_ms
+        span_ms = at_ms - sent_ms
         standstill = self._standstill(request, now, span_ms)
         longest_ms = round(min(self._lag.longest(request.sent, now, None) * 1000, span_ms), 3)
         if longest_ms > standstill.get("stalled_ms", 0.0):
