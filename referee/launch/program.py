@@ -1,12 +1,13 @@
 """Starts a player program within its bounds and ends it, with everything it started.
 
 A program runs in a session of its own and, where the machine allows it, in a sandbox and in control groups; it finds
-the referee's address and its own token in its environment.
+the referee's address, its own token and the mark of its start in its environment.
 """
 
 import contextlib
 import functools
 import os
+import secrets
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
-from .starting import ProcessCommand, if_alive, start, when_ended
+from .starting import ProcessCommand, if_alive, kill_group, start, when_ended
 from .visible_paths import rustup_home
 
 PATIENCE_S = 2.0
@@ -34,6 +35,8 @@ CLEAR_S = 5.0
 """How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
 POLL_S = 0.02
 """How often it is looked at whether all of it is gone."""
+MARK = "REFEREE_PROGRAM"
+"""Marks the processes of one program."""
 CHECK_VARIABLE = "REFEREE_CHECK"
 """Marks the processes of a check that is one of many, and what they leave behind."""
 _PASSED_ON = (CHECK_VARIABLE, "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
@@ -167,8 +170,9 @@ class Program:
         """Is there if it printed anything."""
         self._reactor = reactor
         self._confinement = confinement
-        self.mark = f"REFEREE_TOKEN={invitation.token}"
-        """What all its processes have in their environment, and no other process has."""
+        own = invitation.environment(launch.name, access.socket) | {MARK: secrets.token_hex(16)}
+        self.mark = f"{MARK}={own[MARK]}"
+        """What all its processes have in their environment, and no other process has: tokens follow from the seed."""
         self._push: Timer | None = None
         argv = resolved(launch)
         hidden = (*confinement.hidden, *access.hidden)
@@ -185,7 +189,7 @@ class Program:
                 undoing.callback(self._group.remove)
             try:
                 with starting(launch), confinement.command(argv, _view, self._group) as command:
-                    env = confinement.environment(invitation.environment(launch.name, access.socket))
+                    env = confinement.environment(own)
                     self._process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd)
             except OSError as error:
                 raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
@@ -216,7 +220,6 @@ class Program:
     def _ended(self, code: int) -> None:
         if self._push is not None and self._push.active():
             self._push.cancel()
-        self._signal(signal.SIGKILL)  # what the program started and left behind
         self._output.close()
         self.end_parts = self._how_it_ended(code)
         self.status = ": ".join(self.end_parts)
@@ -253,5 +256,5 @@ class Program:
         return not is_held and kill_orphans(self.mark)
 
     def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left
-            os.killpg(self._process.pid, number)
+        if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
+            kill_group(self._process, number)

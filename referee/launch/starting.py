@@ -12,6 +12,7 @@ import errno
 import os
 import platform
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -87,13 +88,25 @@ def start(
 
 
 def when_ended(process: "subprocess.Popen[bytes]", told: Callable[[int], object]) -> None:
-    """Call back, in a thread of its own, once a process has ended.
+    """Call back, in a thread of its own, once a process has ended; kill what it has left in its group.
 
     Args:
         process: whose end it is.
         told: called with the exit status, as `Popen` counts: the negative number of a signal.
     """
-    Thread(target=lambda: told(process.wait()), name=f"end of process {process.pid}", daemon=True).start()
+
+    def _wait() -> None:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        kill_group(process, signal.SIGKILL)  # before its status is taken: from then on another group may have its number
+        told(process.wait())
+
+    Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()
+
+
+def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Send a signal to all that is left of the process group of a process that `start` started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
 
 
 def in_memory(content: bytes) -> int:

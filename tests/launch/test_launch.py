@@ -102,7 +102,7 @@ def test_ending_takes_the_whole_process_group(tmp_path: Path) -> None:
 
 
 def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> None:
-    """Without sandbox and control groups, a child in a session of its own is found by the token in its environment."""
+    """Without sandbox and control groups, a child in a session of its own is found by the mark in its environment."""
     script = (
         "import os, time\n"
         "if os.fork() == 0:\n"
@@ -120,6 +120,33 @@ def test_who_leaves_the_process_group_is_known_by_its_mark(tmp_path: Path) -> No
     assert is_over(end)
     running.clock.advance(POLL_S)
     assert gone
+
+
+LEAVING = """
+import os
+if os.fork() == 0:
+    print(f"child {os.getpid()} here", flush=True)
+    os.execve("/bin/sleep", ["sleep", "1000"], {})
+"""
+
+
+def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None:
+    """Without being asked to, and whatever its environment is: the match is over for the rest of it, too."""
+    running = Running(tmp_path, LEAVING)
+    running.said("here")
+    end = os.pidfd_open(int(running.program._output.tail.content.split()[1]))
+    assert running.ended().startswith("exit status 0")
+    assert is_over(end)
+
+
+def test_a_program_that_ends_takes_nobody_elses_with_it(tmp_path: Path) -> None:
+    """Not even one of the same token: two referees with one key and one seed may play the same match at once."""
+    lasting = Running(tmp_path, "import time; print('here', flush=True); time.sleep(1000)", "token")
+    lasting.said("here")
+    assert Running(tmp_path, "pass", "token").ended() == "exit status 0"
+    lasting.program.end()
+    lasting.clock.advance(PATIENCE_S + 0.01)
+    assert lasting.ended() == "signal SIGTERM: here"
 
 
 def is_over(end: int) -> bool:

@@ -136,7 +136,8 @@ OPEN = {
     "kernel": False,
     "processes": True,
     "environment": [
-        *("HOME", "REFEREE_ADDRESS", "REFEREE_MEMORY_MIB", "REFEREE_NAME", "REFEREE_PLAYER_SEED", "REFEREE_TOKEN")
+        *("HOME", "REFEREE_ADDRESS", "REFEREE_MEMORY_MIB", "REFEREE_NAME", "REFEREE_PLAYER_SEED"),
+        *("REFEREE_PROGRAM", "REFEREE_TOKEN"),
     ],
 }
 """What a program in a sandbox does see; whatever else it tries fails."""
