@@ -255,6 +255,6 @@ class Program:
         is_held = self._group is not None or self._confinement.sandbox is not None
         return not is_held and kill_orphans(self.mark)
 
-    def _signal(self, number: int) -> None:
+    def _signal(self, number: signal.Signals) -> None:
         if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
             kill_group(self._process, number)
