@@ -97,7 +97,7 @@ def when_ended(process: "subprocess.Popen[bytes]", told: Callable[[int], object]
 
     def _wait() -> None:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        kill_group(process, signal.SIGKILL)  # before its status is taken: from then on another group may have its number
+        kill_group(process, signal.SIGKILL)  # its number is free, and may be another group's, once its status is taken
         told(process.wait())
 
     Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()
