@@ -21,6 +21,7 @@ BENCHMARKS = (
     "swiss",
     "swiss40",
     "tables",
+    "throughput",
     "tournament",
     "wire",
 )

@@ -1,0 +1,179 @@
+"""How many matches a minute a tournament of real programs plays, in the sandbox, and who takes the processor's time.
+
+Each figure comes from `referee tournament` as an organiser runs it. What the referee's process took stands beside what
+everything took that it started: what its starter has left alone in the world comes to this process, which counts it.
+Of that, the sandbox is what programs that end at once take more inside of one than outside, start for start; the rest
+is the programs' own.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from referee.app.new_player import make_player
+from referee.app.running import run_reactor
+from referee.launch import Confinement, Invitation, Launch, NoSandboxError, Program, ProgramLimits
+from referee.launch.confining import SandboxMode, find_confinement
+from referee.launch.file_view import nothing_private
+
+MATCHES = 400
+TABLES = (1, 4, 8)
+PLAYERS = ("house:greedy", "javascript", "c")
+PROGRAMS = ("anew", "kept")
+"""What the key `programs` of a tournament's file may be; the first one is what it is without that key."""
+ENTRANTS = 4
+"""All of the same player; a round robin of them has six matches a cycle."""
+SEATS = 2
+TRIALS = 20
+_OWN, _CHILDREN = slice(11, 13), slice(13, 15)
+"""Of the fields behind a process's name in /proc/PID/stat: user and system time, and those of what it waited for."""
+_SET_CHILD_SUBREAPER = 36
+"""Of prctl: what has lost its parent becomes a child of this process."""
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """What one tournament took."""
+
+    matches: int
+    turns: int
+    starts: int
+    """Of programs."""
+    wall_s: float
+    referee_s: float
+    """Of processor time, as the next one."""
+    others_s: float
+
+
+def main(arguments: list[str]) -> int:
+    """Play the tournaments one after the other, and print a line for each."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks throughput", description=__doc__)
+    parser.add_argument("--matches", type=int, default=MATCHES, help="of each tournament, at least")
+    parser.add_argument("--tables", type=int, nargs="+", default=TABLES)
+    parser.add_argument("--players", nargs="+", default=PLAYERS, metavar="PLAYER")
+    parser.add_argument("--programs", nargs="+", default=PROGRAMS, choices=PROGRAMS)
+    options = parser.parse_args(arguments)
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    sandbox_ms = run_reactor(start_in_sandbox_ms)
+    print(f"to start a program takes {sandbox_ms:.1f} ms of processor time more in the sandbox than without one")
+    print("programs player       tables | matches/min turns/s | ms of processor time a match: all = referee + sandbox")
+    print("                             |                     | + programs (starts of programs a match)")
+    with tempfile.TemporaryDirectory() as folder:
+        for programs in options.programs:
+            for player in options.players:
+                for tables in options.tables:
+                    where = Path(folder, f"{programs}-{player.replace(':', '-')}-{tables}")
+                    spent = played(where, player, programs, tables, options.matches)
+                    print(f"{programs:8} {player:12} {tables:6} | {told(spent, sandbox_ms)}", flush=True)
+    return 0
+
+
+def told(spent: Spent, sandbox_ms: float) -> str:
+    """Return what a tournament took, match for match."""
+    referee, others = (1000 * spent_s / spent.matches for spent_s in (spent.referee_s, spent.others_s))
+    sandbox = min(others, sandbox_ms * spent.starts / spent.matches)
+    return (
+        f"{60 * spent.matches / spent.wall_s:11.0f} {spent.turns / spent.wall_s:7.0f} |"
+        f" {referee + others:5.0f} = {referee:4.1f} + {sandbox:4.1f} + {others - sandbox:5.1f}"
+        f" ({spent.starts / spent.matches:.2f})"
+    )
+
+
+def played(folder: Path, player: str, programs: str, tables: int, matches: int) -> Spent:
+    """Play one tournament in a process of its own."""
+    folder.mkdir()
+    if ":" not in player:
+        make_player(player, folder / player)
+    cycles = -(-matches // (ENTRANTS * (ENTRANTS - 1) // 2))
+    entrants = "".join(f'[[entrants]]\nname = "e{number}"\nplayer = "{player}"\n' for number in range(ENTRANTS))
+    kept = "" if programs == PROGRAMS[0] else f'programs = "{programs}"\n'
+    file, diagnostics = folder / "speed.toml", folder / "diagnostics"
+    file.write_text(
+        f'game = "q"\nseats = {SEATS}\nseed = 1\nsandbox = "required"\ntables = {tables}\n{kept}'
+        f'[format]\nname = "roundrobin"\ncycles = {cycles}\n{entrants}'
+    )
+    command = [sys.executable, "-m", "referee", "tournament", file.name, "--diagnostics", diagnostics.name]
+    begun = time.monotonic()
+    with (folder / "printed").open("w") as printed:
+        process = subprocess.Popen(command, cwd=folder, stdout=printed, stderr=subprocess.STDOUT)
+    own_s, others_s, status = _waited_for(process.pid)
+    wall_s = time.monotonic() - begun
+    if status:
+        raise SystemExit((folder / "printed").read_text())
+    closed = [event for event in _events(folder / "logs" / "speed" / "speed.jsonl") if event["event"] == "match-closed"]
+    starts = diagnostics.read_text().count('"program-started"')
+    return Spent(
+        matches=len(closed),
+        turns=sum(event["entry"]["turns"] for event in closed),
+        starts=starts,
+        wall_s=wall_s,
+        referee_s=own_s,
+        others_s=others_s,
+    )
+
+
+def _waited_for(referee: int) -> tuple[float, float, int]:
+    """Wait for all children of this process; return what the referee took, what all others took, and its status."""
+    own_s, others_s, status = 0.0, 0.0, 0
+    while True:
+        try:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:
+            return own_s, others_s, status
+        assert ended is not None, "it waits until there is one"
+        fields = Path("/proc", str(ended.si_pid), "stat").read_text().rpartition(")")[2].split()
+        took_s, children_s = (sum(map(int, fields[part])) / os.sysconf("SC_CLK_TCK") for part in (_OWN, _CHILDREN))
+        is_referee = ended.si_pid == referee
+        own_s, others_s = (own_s + took_s, others_s) if is_referee else (own_s, others_s + took_s)
+        others_s += children_s
+        status = ended.si_status if is_referee else status
+        os.waitpid(ended.si_pid, 0)
+
+
+def _events(record: Path) -> list[dict[str, Any]]:
+    return [event for line in record.read_text().splitlines() if (event := json.loads(line).get("event")) is not None]
+
+
+async def start_in_sandbox_ms(reactor: Any) -> float:
+    """Return how much more processor time a program's start takes inside of the sandbox."""
+    inside = _confined(SandboxMode.REQUIRED)
+    outside = _confined(SandboxMode.OFF)
+    return (await _start_ms(reactor, inside)) - (await _start_ms(reactor, outside))
+
+
+def _confined(mode: SandboxMode) -> Confinement:
+    try:
+        return find_confinement(mode, ProgramLimits(), hidden=(), private_names=nothing_private, warn=print)
+    except NoSandboxError as error:
+        raise SystemExit(f"no sandbox, no figures: {error}") from None
+
+
+async def _start_ms(reactor: Any, confinement: Confinement) -> float:
+    """Return what it takes to start a program that ends at once, the first one left out: it fills caches."""
+    launch = Launch(name="nothing", argv=("/bin/true",))
+    taken_s = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(TRIALS + 1):
+            if number == 1:
+                taken_s = -_all_s()
+            program = Program(launch, Invitation(address="", token=""), Path(folder, "out"), reactor, confinement)
+            await program.gone
+    return 1000 * (taken_s + _all_s()) / TRIALS
+
+
+def _all_s() -> float:
+    """Return the processor time of this process and of all its children, none of which is left then."""
+    with contextlib.suppress(ChildProcessError):
+        while os.wait():
+            pass
+    took = os.times()
+    return took.user + took.system + took.children_user + took.children_system
