@@ -1,12 +1,13 @@
 """The contract of a game.
 
-A state is immutable: `play`, `deliver` and `drop` return a new one, and an error leaves the old one as it was.
+A state is immutable and hashable: `play`, `deliver` and `drop` return a new one, and an error leaves the old one as it
+was.
 Seats are numbered 0, 1, 2... in turn order at the start.
 """
 
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
@@ -22,6 +23,8 @@ V = TypeVar("V")
 M = TypeVar("M")
 T = TypeVar("T")
 
+Step = Hashable
+"""A part of a move that is chosen at once: a move itself, or plain: a word, or a tuple of numbers."""
 Coordinate = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 """A row or a column: more than any game reaches, and an integer of every language."""
 
@@ -281,6 +284,26 @@ class Game(ABC, Generic[S, V, M]):
     @abstractmethod
     def legal_moves(self, state: S) -> list[M]:
         """Return legal moves of the seat whose turn it is; which ones of a large game, its docstring says."""
+
+    def legal_steps(self, state: S, chosen: tuple[Step, ...] = ()) -> Sequence[Step]:
+        """Return what may be chosen next for a move of the seat whose turn it is; a whole move is one step by default.
+
+        There is always something, as long as the move is not whole; and whatever is chosen, it becomes a legal move.
+        The order follows from how the state came about.
+
+        Args:
+            state: one that is not over.
+            chosen: the steps of the move so far, each of them legal; not yet a whole move.
+        """
+        return self.legal_moves(state)
+
+    def move_of(self, chosen: tuple[Step, ...]) -> M | None:
+        """Return the move that legal steps make, or None while it is not whole."""
+        return chosen[0] if chosen else None  # type: ignore[return-value]  # a step is a move
+
+    def steps_of(self, move: M) -> tuple[Step, ...]:
+        """Return steps that make a move; a move of `legal_moves` has legal ones."""
+        return (move,)
 
     @abstractmethod
     def check_invariants(self, state: S) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from protocol.limits import MAX_STRING_BYTES
 
 from .. import chance
-from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome
+from ..games.base import BadSetup, IllegalMove, MalformedMove, Outcome, Step
 from ..pairing.base import PairingFormat
 from .drawings import check_drawing
 from .seats import AnyGame, plain
@@ -113,8 +113,10 @@ class _GameCheck(msgspec.Struct):
             if self.source.random() < 0.2:
                 self._check_refusals(state)
                 self._check_legal_moves(state)
+                self._check_steps(state)
                 self._check_drops(state)
-            move = self.source.choice(self.game.legal_moves(state))
+            is_listed = self.source.random() < 0.5
+            move = self.source.choice(self.game.legal_moves(state)) if is_listed else self._stepwise(state)
             moves.append(plain(move))
             state = self._played(state, move)
             ended = self._checked(state)
@@ -124,6 +126,7 @@ class _GameCheck(msgspec.Struct):
         for raw in moves:
             again = self.game.deliver(self.game.play(again, self.game.parse_move(raw)))
         assert state == again, "the same seed and the same moves gave another state"
+        assert hash(state) == hash(again), "equal states have different hashes"
 
     def _dealt(self) -> Any:
         return self.game.new(self.options, self.seats, chance.Dealer(self.key))
@@ -198,6 +201,28 @@ class _GameCheck(msgspec.Struct):
         for move in picked:
             assert move == self.game.parse_move(plain(move)), f"{move} is another move on the wire"
             self._played(state, move)
+
+    def _stepwise(self, state: Any) -> Any:
+        """Return a move of random steps."""
+        chosen: tuple[Step, ...] = ()
+        while (move := self.game.move_of(chosen)) is None:
+            offered = self.game.legal_steps(state, chosen)
+            assert offered, f"the steps {chosen} can't be made a move"
+            assert len(set(offered)) == len(offered), f"a step is offered twice after {chosen}"
+            chosen = (*chosen, self.source.choice(offered))
+        return move
+
+    def _check_steps(self, state: Any) -> None:
+        """Check that random steps make legal moves, and that legal moves can be made by steps."""
+        game = self.game
+        stepwise = self._stepwise(state)
+        self._played(state, game.parse_move(plain(stepwise)))
+        for move in [stepwise, *self._some_moves(state)]:
+            steps = game.steps_of(move)
+            for at, step in enumerate(steps):
+                assert step in game.legal_steps(state, steps[:at]), f"{step} of {move} is no legal step"
+                assert (at + 1 < len(steps)) == (game.move_of(steps[: at + 1]) is None), f"{move} is whole too soon"
+            assert move == game.move_of(steps), f"the steps of {move} make another move"
 
     def _check_refusals(self, state: Any) -> None:
         """Check that hostile and illegal moves are refused by name, and change nothing."""

@@ -1,8 +1,8 @@
-"""How long the rules take: the legal moves of positions that are large for their game, and moves of random games.
+"""How long the rules take: the legal moves and steps of positions that are large for their game, and random games.
 
-A figure is the best of several runs, each over many positions of the same kind, on one core: what else a machine does
-only ever adds to it. Quad-Ominos has 125
-tiles and two players: a seat with 30 in hand sees 94 on the table at most, and one that sees 100 holds 24.
+A figure is processor time: of positions the best of several runs, each over many of the same kind; of random games the
+mean. Quad-Ominos has 125 tiles and two players: a seat with 30 in hand sees 94 on the table at most, and one that sees
+100 holds 24.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from referee import chance
-from referee.games.base import Game
+from referee.games.base import Game, Step
 from referee.games.q.game import QGame
 from referee.games.quadominos.game import QuadOminos
 from referee.games.quadominos.tiles import EMPTY, FACES, TILE_OF, TILES, faces_of, laid, lays
@@ -86,26 +86,84 @@ def listing_ms(game: AnyGame, states: Sequence[Any], runs: int) -> float:
     """Return the milliseconds that the legal moves of one state take: the best of the runs."""
     took = []
     for _ in range(runs):
-        begun = time.perf_counter()
+        begun = time.process_time()
         for state in states:
             game.legal_moves(state)
-        took.append((time.perf_counter() - begun) / len(states) * 1000)
+        took.append((time.process_time() - begun) / len(states) * 1000)
     return min(took)
 
 
-def random_plies_per_s(game: AnyGame, source: Random) -> tuple[float, float]:
+def by_steps(game: AnyGame, state: Any, source: Random) -> tuple[Any, int]:
+    """Return the state after a move of random steps, and how many these were."""
+    chosen: tuple[Step, ...] = ()
+    while (move := game.move_of(chosen)) is None:
+        chosen = (*chosen, source.choice(game.legal_steps(state, chosen)))
+    return game.deliver(game.play(state, move)), len(chosen)
+
+
+def steps_us(game: AnyGame, states: Sequence[Any], runs: int) -> tuple[float, float]:
+    """Return the microseconds that choosing a random step takes, the best of the runs, and the steps of a move."""
+    took = []
+    for _ in range(runs):
+        source, steps, begun = Random(0), 0, time.process_time()
+        for state in states:
+            chosen: tuple[Step, ...] = ()
+            while game.move_of(chosen) is None:
+                chosen = (*chosen, source.choice(game.legal_steps(state, chosen)))
+            steps += len(chosen)
+        took.append(((time.process_time() - begun) / steps * 1e6, steps / len(states)))
+    return min(took)
+
+
+def by_moves(game: AnyGame, state: Any, source: Random) -> tuple[Any, int]:
+    """Return the state after one random move of those listed."""
+    return stepped(game, state, source), 1
+
+
+def random_games(game: AnyGame, advance: Callable[[AnyGame, Any, Random], tuple[Any, int]]) -> tuple[float, float]:
     """Play at random for a while.
 
+    Args:
+        game: the rules.
+        advance: makes the next move, and says of how many steps it was.
+
     Returns:
-        Moves a second, and moves a game.
+        Steps a second, and steps a game.
     """
-    begun, plies, games = time.perf_counter(), 0, 0
-    while time.perf_counter() - begun < _RANDOM_PLAY_S:
+    source = Random(game.name)
+    begun, steps, games = time.process_time(), 0, 0
+    while time.process_time() - begun < _RANDOM_PLAY_S:
         state, games = dealt(game, source), games + 1
         while game.outcome(state) is None:
-            state = stepped(game, state, source)
-            plies += 1
-    return plies / (time.perf_counter() - begun), plies / games
+            state, count = advance(game, state, source)
+            steps += count
+    return steps / (time.process_time() - begun), steps / games
+
+
+STEP_TARGETS: dict[str, tuple[str, Callable[[float, float], bool]]] = {
+    "q": ("60 games a second", lambda rate, length: rate / length >= 60),
+    "quincy": ("35 us a step", lambda rate, _: rate >= 1e6 / 35),
+    "quadominos": ("35 us a step", lambda rate, _: rate >= 1e6 / 35),
+}
+"""What random games by steps are to reach, and whether so many steps a second, and so many a game, do."""
+
+
+def print_random_games() -> int:
+    """Measure random games, and print them; return how many targets are missed."""
+    print("random games of two, whole, by legal moves")
+    for game in GAMES:
+        rate, length = random_games(game, by_moves)
+        print(f"  {game.name:<12} {length:6.0f} moves a game {rate / length:8.1f} games a second")
+    print("random games of two, whole, by legal steps")
+    missed = 0
+    for game in GAMES:
+        rate, length = random_games(game, by_steps)
+        target, holds = STEP_TARGETS.get(game.name, ("none", None))
+        verdict = "" if holds is None else "holds" if holds(rate, length) else "MISSED"
+        missed += verdict == "MISSED"
+        speed = f"{rate / length:8.1f} games a second {1e6 / rate:6.1f} us a step"
+        print(f"  {game.name:<12} {length:6.0f} steps a game {speed}   target {target:<18} {verdict}")
+    return missed
 
 
 def main(arguments: list[str]) -> int:
@@ -123,9 +181,12 @@ def main(arguments: list[str]) -> int:
         verdict = "holds" if took_ms < target_ms else "MISSED"
         missed += took_ms >= target_ms
         print(f"  {name:<36} {count:6.0f} moves {took_ms:8.3f} ms   target {target_ms:4.0f} ms   {verdict}")
-    print("random games of two, whole")
-    for game in GAMES:
-        rate, length = random_plies_per_s(game, Random(game.name))
-        print(f"  {game.name:<36} {rate:8.0f} moves a second {length:8.0f} moves a game")
+    print("legal steps of one position: of a whole random move")
+    for name, game, make, _ in ROWS:
+        source = Random(name)
+        states = [make(game, source) for _ in range(_POSITIONS)]
+        took_us, count = steps_us(game, states, options.runs)
+        print(f"  {name:<36} {count:6.1f} steps {took_us:8.1f} us a step")
+    missed += print_random_games()
     print("every target holds" if not missed else f"{missed} target(s) missed")
     return 1 if missed else 0

@@ -1,7 +1,7 @@
 """Every registered game keeps the contract, and games that break it are found out."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Annotated, Any
 
@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from referee.chance import Dealer
-from referee.games.base import Game, IllegalMove, News, Outcome
+from referee.games.base import Game, IllegalMove, News, Outcome, Step
 from referee.games.q.forms import Move, State, View
 from referee.games.q.game import QGame
 from referee.games.q.tiles import NAMES
@@ -129,6 +129,27 @@ class Silent(QGame):
     move_type = Bare  # type: ignore[assignment]  # only its schema is looked at
 
 
+class Astray(QGame):
+    """Offers every square for a tile."""
+
+    def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
+        return [*state.openings] if len(chosen) == 1 else super().legal_steps(state, chosen)
+
+
+class Narrow(QGame):
+    """Offers no exchange."""
+
+    def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
+        return [step for step in super().legal_steps(state, chosen) if step != "exchange"]
+
+
+class Stuck(QGame):
+    """Offers tiles that have no square any more."""
+
+    def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
+        return [] if len(chosen) == 3 else super().legal_steps(state, chosen)
+
+
 class Trusting(QGame):
     """Lists an exchange that is not legal."""
 
@@ -149,6 +170,9 @@ BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
     (Betraying, "sees another view of what it imagines"),
     (Silent, "Bare: its property untold has no description"),
     (Trusting, "is among the legal moves, and is not legal"),
+    (Astray, "is among the legal moves, and is not legal"),
+    (Narrow, "exchange of .* is no legal step"),
+    (Stuck, "can't be made a move"),
 )
 
 

@@ -77,6 +77,32 @@ def compare_moves(state: State, table: naive.Table, source: Random) -> None:
             assert allowed is not None, move
 
 
+def stepped(state: State, table: naive.Table, source: Random) -> Any:
+    """Return a move of random steps; after each, the plain rules allow the same tiles and squares."""
+    hand, steps = table.hands[table.order[0]], list[Any]()
+    while (move := GAME.move_of(tuple(steps))) is None:
+        offered: Any = GAME.legal_steps(state, tuple(steps))
+        placed = [(*cell, tile) for tile, cell in zip(steps[::2], steps[1::2], strict=False)]
+        board = naive.result(table.board, hand, placed) if placed else table.board
+        assert board is not None
+        free = {side for cell in board for side in naive.sides(cell)}
+        fitting = {
+            (tile, cell)
+            for tile in set(hand)
+            for cell in free
+            if naive.result(board, [tile], [(*cell, tile)])
+            and naive.owns(hand, [*placed, (*cell, tile)])
+            and naive.is_line([*placed, (*cell, tile)])
+        }
+        if len(steps) % 2:
+            assert sorted(cell for tile, cell in fitting if tile == steps[-1]) == sorted(offered)
+        else:
+            words = {"stop"} if steps else {"pass", *(["exchange"] if table.can_exchange() else [])}
+            assert {tile for tile, _ in fitting} | words == set(offered)
+        steps.append(source.choice(offered))
+    return move
+
+
 def chosen(state: State, source: Random) -> Any:
     """Return a legal move, placements of several tiles among them."""
     if source.random() < 0.15:
@@ -121,7 +147,8 @@ def compare(positions: int, seed: int) -> int:
                 table.drop(seat)
                 continue
             compare_moves(state, table, source)
-            state = play_both(state, table, chosen(state, source))
+            move = stepped(state, table, source) if source.random() < 0.2 else chosen(state, source)
+            state = play_both(state, table, move)
     return games
 
 

@@ -92,6 +92,7 @@ def compare_game(source: Random, most: int) -> Counter[str]:
             break
         for guessed in guesses(source, table):
             assert (guessed in expected["legal"]) == is_legal(state, guessed), guessed
+        assert expected["legal"] == sorted(by_steps(state))
         if source.random() < 0.01:
             seat = source.choice(table.order)
             state, table = GAME.drop(state, seat), table.drop(seat)
@@ -99,6 +100,15 @@ def compare_game(source: Random, most: int) -> Counter[str]:
             move = source.choice(expected["legal"])
             state, table = GAME.deliver(GAME.play(state, as_move(move))), table.play(move)
     return met
+
+
+def by_steps(state: State) -> list[naive.Move]:
+    """Return every move that legal steps make."""
+    found: list[naive.Move] = []
+    for step in GAME.legal_steps(state):
+        cells: Any = () if GAME.move_of((step,)) else GAME.legal_steps(state, (step,))
+        found += [("lay", *cell, step) for cell in cells] or [(step,)]
+    return found
 
 
 def guesses(source: Random, table: naive.Table) -> list[naive.Move]:

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from ..base import Coordinate
 from . import tiles
-from .tiles import Board, Tile
+from .tiles import Board, Cell, Tile
 
 Bonus = Annotated[int, Meta(ge=0, le=1000)]
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class State(Struct, frozen=True):
 
     options: Options
     board: Board
+    openings: Mapping[Cell, int]
+    """The free cells beside the map where any tile fits, each with the kinds that do, a bit for each."""
     laid: tuple[tuple[int, int, str], ...]
     """The same map as views show it, in the order in which the tiles were laid."""
     pile: tuple[Tile, ...]
@@ -117,3 +119,7 @@ class State(Struct, frozen=True):
     """Tiles that left the game with players who never confirmed them."""
     last: Mapping[str, Any] | None = None
     """The last play, plain, as everybody may know it."""
+
+    def __hash__(self) -> int:
+        """Follow equality; what follows from the rest is left out."""
+        return hash((self.laid, self.pile, self.hands, self.scores, self.order, self.to_go))

@@ -5,12 +5,13 @@ without a legal placement ends the game; a player that alone is left plays on.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, ranked, replaced, rules_beside
-from . import tiles
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
+from . import steps, tiles
 from .drawing import draw_svg, draw_text
 from .forms import Exchange, Move, Options, Pass, Place, Placement, Position, State, View
 from .tiles import Board, Cell, Tile
@@ -37,7 +38,9 @@ class QGame(Game[State, View, Move]):
         first = deck[seats * HAND_SIZE]
         rest = deck[seats * HAND_SIZE + 1 :]
         laid = ((0, 0, tiles.NAMES[first]),)
-        return State(options, {(0, 0): first}, laid, rest, hands, (0,) * seats, tuple(range(seats)), seats)
+        board = {(0, 0): first}
+        order = tuple(range(seats))
+        return State(options, board, tiles.openings(board), laid, rest, hands, (0,) * seats, order, seats)
 
     def restore(self, options: Options, position: Any) -> State:
         """Return the state of a plain Position."""
@@ -50,7 +53,8 @@ class QGame(Game[State, View, Move]):
         scores = tuple(player.score for player in given.players)
         seats = len(scores)
         laid = tuple((row, column, tiles.NAMES[tile]) for (row, column), tile in board.items())
-        return State(options, board, laid, pile, hands, scores, tuple(range(seats)), seats)
+        order = tuple(range(seats))
+        return State(options, board, tiles.openings(board), laid, pile, hands, scores, order, seats)
 
     def imagine(self, options: Options, view: View, shuffle: Shuffle) -> State:
         """Deal what the view does not show to the pile and the other hands; a new round begins."""
@@ -68,7 +72,7 @@ class QGame(Game[State, View, Move]):
         hands[view.seat] = own
         board = {(row, column): tiles.BY_NAME[name] for row, column, name in view.map}
         pile, scores, order = tuple(unseen[: view.tiles_left]), tuple(view.scores), tuple(view.order)
-        return State(options, board, view.map, pile, tuple(hands), scores, order, len(order))
+        return State(options, board, tiles.openings(board), view.map, pile, tuple(hands), scores, order, len(order))
 
     def seat_count(self, state: State) -> int:
         """Count the hands, empty ones too."""
@@ -115,7 +119,8 @@ class QGame(Game[State, View, Move]):
         placed = [((spot.row, spot.column), tiles.BY_NAME[spot.tile]) for spot in move.tiles]
         hand = _without(state.hands[seat], placed)
         board = _extended(state.board, placed)
-        points = tiles.placement_points(board, [cell for cell, _ in placed], state.options.q_bonus)
+        cells = [cell for cell, _ in placed]
+        points = tiles.placement_points(board, cells, state.options.q_bonus)
         finished = not hand
         drawn = () if finished else state.pile[: len(placed)]
         points += state.options.finish_bonus if finished else 0
@@ -127,6 +132,7 @@ class QGame(Game[State, View, Move]):
             last=last,
             arriving=None if finished else drawn,
             board=board,
+            openings=tiles.opened(state.openings, board, cells),
             laid=state.laid + laid,
             pile=state.pile[len(drawn) :],
             hands=replaced(state.hands, seat, hand),
@@ -188,17 +194,30 @@ class QGame(Game[State, View, Move]):
         if len(hand) <= len(state.pile):
             moves.append(Exchange())
         held = sorted(set(hand))
-        spots = tiles.open_spots(state.board, held)
+        spots = sorted(state.openings.items())
         for tile in held:
             bit, name = 1 << tile, tiles.NAMES[tile]
             moves += [Place([Placement(*cell, name)]) for cell, kinds in spots if kinds & bit]
         return moves
+
+    def legal_steps(self, state: State, chosen: tuple[Step, ...] = ()) -> Sequence[Step]:
+        """Return `pass`, `exchange` and tiles; after a tile its squares; after a square `stop` and further tiles."""
+        return steps.legal_steps(state, chosen)
+
+    def move_of(self, chosen: tuple[Step, ...]) -> Move | None:
+        """Return the move that ends with a word; a placement ends with `stop`, even one of the whole hand."""
+        return steps.move_of(chosen)
+
+    def steps_of(self, move: Move) -> tuple[Step, ...]:
+        """Return tile and square by turns, then `stop`; or the one word."""
+        return steps.steps_of(move)
 
     def check_invariants(self, state: State) -> None:
         """Check the turn order, that dropped seats hold nothing, and that every tile of the map touches another."""
         assert len(set(state.order)) == len(state.order) <= len(state.hands) == len(state.scores)
         assert all(not hand for seat, hand in enumerate(state.hands) if seat not in state.order)
         assert 0 <= state.to_go <= len(state.order)
+        assert state.openings == tiles.openings(state.board)
         assert len(state.board) == 1 or all(tiles.neighbour_count(state.board, cell) for cell in state.board)
 
     def draw_text(self, state: State) -> str:

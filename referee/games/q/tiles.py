@@ -76,6 +76,40 @@ def misfit(board: Board, cell: Cell, tile: Tile) -> str | None:
     return None
 
 
+def kinds_at(board: Board, cell: Cell) -> int:
+    """Return the kinds that agree with all neighbours of a free cell, a bit for each."""
+    row, column = cell
+    look = board.get
+    kinds = BETWEEN[look((row, column - 1), KINDS)][look((row, column + 1), KINDS)]
+    return kinds and kinds & BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)]
+
+
+def openings(board: Board) -> dict[Cell, int]:
+    """Return the free cells beside the map where any tile fits, each with the kinds that do."""
+    return dict(open_spots(board, range(KINDS)))
+
+
+def opened(before: Mapping[Cell, int], board: Board, cells: Iterable[Cell]) -> dict[Cell, int]:
+    """Return the openings after tiles were laid: only cells beside them change.
+
+    Args:
+        before: the openings without these tiles.
+        board: the map with them.
+        cells: where they lie.
+    """
+    after = {**before}
+    for row, column in cells:
+        after.pop((row, column), None)
+        for cell in ((row - 1, column), (row, column - 1), (row, column + 1), (row + 1, column)):
+            if cell not in board:
+                kinds = kinds_at(board, cell)
+                if kinds:
+                    after[cell] = kinds
+                else:
+                    after.pop(cell, None)
+    return after
+
+
 def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
     """Return the free cells where any of some tiles fits, in row-column order, each with the kinds that do.
 
@@ -86,16 +120,8 @@ def open_spots(board: Board, held: Iterable[Tile]) -> list[tuple[Cell, int]]:
     Returns:
         (cell, kinds), the kinds with a bit for each: `misfit` for many tiles and cells at once.
     """
-    wanted, look, found = sum(1 << tile for tile in held), board.get, []
-    for cell in frontier(board):
-        row, column = cell
-        kinds = wanted & BETWEEN[look((row, column - 1), KINDS)][look((row, column + 1), KINDS)]
-        if kinds:
-            kinds &= BETWEEN[look((row - 1, column), KINDS)][look((row + 1, column), KINDS)]
-            if kinds:
-                found.append((cell, kinds))
-    found.sort()
-    return found
+    wanted = sum(1 << tile for tile in held)
+    return sorted((cell, kinds) for cell in frontier(board) if (kinds := wanted & kinds_at(board, cell)))
 
 
 def touches(board: Board, cell: Cell) -> bool:

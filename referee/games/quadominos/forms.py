@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from ..base import BadSetup, Coordinate
 from . import tiles
-from .rounds import Step
+from .rounds import Task
 from .tiles import BY_NAME, EMPTY, FACE_BY_NAME, LaidTiles, Tile
 
 Digits = Annotated[str, Meta(pattern="^[0-5]*$", min_length=4, max_length=4)]
@@ -49,7 +49,7 @@ class View(Struct, frozen=True, kw_only=True):
     """The seat that this view is for, 0 to 11, in turn order at the start."""
     hand: list[Digits]
     """Its own tiles as they are printed, their numbers from 0 to 5 ascending; what was drawn last at the end."""
-    step: Step
+    step: Task
     """What the seat to move is asked for. `open`: the first tile of the round, on row 0 and column 0: its highest quad
     or, if it holds that, too, 0000. `lay`: a tile. `bonus`: `points`, or the first of two additional tiles, after which
     a second can be laid. `second`: the second additional tile. `extra`: an additional tile after an opening 0000, or

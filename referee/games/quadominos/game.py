@@ -12,11 +12,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from ...chance import Dealer
-from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, ranked, replaced, rules_beside
-from . import rounds, tiles
+from ..base import BadSetup, Game, IllegalMove, News, Outcome, Shuffle, Step, ranked, replaced, rules_beside
+from . import rounds, steps, tiles
 from .drawing import draw_svg, draw_text
 from .forms import Done, Lay, Move, Points, Position, View, read_table, read_tiles
-from .rounds import MIDDLE, PENALTY, Options, State, Step
+from .rounds import MIDDLE, PENALTY, Options, State, Task
 from .tiles import BY_NAME, FACE_BY_NAME, FACES, IS_QUAD, TILE_OF, TILES, Cell, Face, LaidTiles, Tile
 
 FIXED_DEALS = Dealer(bytes(32))
@@ -159,6 +159,18 @@ class QuadOminos(Game[State, View, Move]):
         found = _lays(tiles.lays(table, tiles.faces_of(hand)))
         return [Done(), *found] if state.step == "extra" else [*found]
 
+    def legal_steps(self, state: State, chosen: tuple[Any, ...] = ()) -> Sequence[Step]:
+        """Return tiles as they may lie, and `points` or `done` where it may be chosen; after a tile, its squares."""
+        return steps.legal_steps(state, chosen)
+
+    def move_of(self, chosen: tuple[Any, ...]) -> Move | None:
+        """Return the word, or the tile on its square."""
+        return steps.move_of(chosen)
+
+    def steps_of(self, move: Move) -> tuple[Step, ...]:
+        """Return the tile and its square, or the word."""
+        return steps.steps_of(move)
+
     def check_invariants(self, state: State) -> None:
         """Check that each tile is in one place, corners agree, dropped seats hold nothing, and the seat to move can."""
         seats = range(len(state.scores))
@@ -257,7 +269,7 @@ def _judge_opening(state: State, cell: Cell, tile: Tile) -> None:
         raise IllegalMove("quadominos.open.middle", f"row {cell[0]}, column {cell[1]}")
 
 
-def _needed(step: Step, table: LaidTiles, unseen: Sequence[Tile]) -> Sequence[Tile]:
+def _needed(step: Task, table: LaidTiles, unseen: Sequence[Tile]) -> Sequence[Tile]:
     """Return tiles with which a seat has something to do in its step, from those that it may hold."""
     if step == "open":
         return rounds.opening_quads(unseen)[:1]

@@ -21,7 +21,7 @@ MIDDLE: Cell = (0, 0)
 _HAND_SIZES = {2: 30, 3: 20, 4: 15, 5: 12}
 _LEAST_HAND = 10
 
-Step = Literal["open", "lay", "bonus", "second", "extra"]
+Task = Literal["open", "lay", "bonus", "second", "extra"]
 """What the seat to move is asked for; View.step says what each word means."""
 Event = dict[str, Any]
 """Something that happened, plain, as everybody may know it."""
@@ -63,7 +63,7 @@ class State(Struct, frozen=True):
     table: LaidTiles = EMPTY
     round: int = 0
     """Of the round that is played, 1 for the first."""
-    step: Step = "lay"
+    step: Task = "lay"
     additional: int = 0
     """How many additional tiles may still be laid."""
     bonuses: int = 0
@@ -80,6 +80,10 @@ class State(Struct, frozen=True):
     """The rule by which the game is over, empty while it goes on."""
     events: tuple[Event, ...] = ()
     """What happened since the news were last told."""
+
+    def __hash__(self) -> int:
+        """Follow equality; what tells few states apart is left out."""
+        return hash((*self.table.board.items(), self.well, self.hands, self.scores, self.order, self.round, self.step))
 
 
 def hand_size(players: int) -> int:

@@ -64,6 +64,10 @@ class State(Struct, frozen=True, kw_only=True):
     """The last play, plain, as everybody may know it."""
     ending: Ending | None = None
 
+    def __hash__(self) -> int:
+        """Follow equality; what tells few states apart is left out."""
+        return hash((self.board, self.hands, self.seat, self.phase, self.steps, self.turns, self.path, self.ending))
+
 
 def place(state: State, piece: int, row: int, column: int) -> State:
     """Return the state after one piece was placed.
