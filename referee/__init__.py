@@ -3,11 +3,68 @@
 docs/develop/architecture.md shows the way of one move through the packages, and what each of them holds.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 import pluggy
+
+if TYPE_CHECKING:
+    from .api.loading import load
+    from .api.match import Match, Turn
+    from .api.playing import play
+    from .api.position import Position, imagine
+    from .api.tournament import Tournament
+    from .errors import RefereeError
+    from .games.base import IllegalMove, MalformedMove
+    from .match.commands import Result
+    from .match.fouls import Foul
 
 __version__ = "0.1.0"
 
 hookimpl = pluggy.HookimplMarker("referee")
 """Marks the functions of a plugin; the hooks are in `referee.hookspecs`."""
 
-__all__ = ["__version__", "hookimpl"]
+_HOMES = {
+    "Foul": "match.fouls",
+    "IllegalMove": "games.base",
+    "MalformedMove": "games.base",
+    "Match": "api.match",
+    "Position": "api.position",
+    "RefereeError": "errors",
+    "Result": "match.commands",
+    "Tournament": "api.tournament",
+    "Turn": "api.match",
+    "imagine": "api.position",
+    "load": "api.loading",
+    "play": "api.playing",
+}
+"""Name of the API -> the module that has it, imported when the name is used: commands start without all that."""
+
+__all__ = [
+    "Foul",
+    "IllegalMove",
+    "MalformedMove",
+    "Match",
+    "Position",
+    "RefereeError",
+    "Result",
+    "Tournament",
+    "Turn",
+    "__version__",
+    "hookimpl",
+    "imagine",
+    "load",
+    "play",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what a name of the API stands for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'referee' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names of the API."""
+    return [*globals(), *_HOMES]

@@ -40,6 +40,7 @@ ORDER: tuple[str, ...] = (
     "referee.check",
     "referee.pages",
     "referee.app",
+    "referee.api",
     "referee.cli",
     "referee.__main__",
 )
@@ -57,6 +58,8 @@ ONLY: dict[str, set[str]] = {
 """Rooms that import less than their place in the order allows."""
 MAX_FILES = 24
 """In a folder."""
+TYPES_ALONE = {"referee", "referee.hookspecs"}
+"""Modules that import from other rooms for types alone."""
 PURE = ("referee.games", "referee.match", "referee.pairing", "referee.tournament", "referee.chance", "protocol")
 EDGES = {"protocol.client"}
 
@@ -115,8 +118,8 @@ def started_by(path: Path) -> Iterator[str]:
 
 
 def needed_by(name: str) -> set[str]:
-    """Return the modules of the product that a module imports or starts; hookspecs import for types alone."""
-    imported = set() if name == "referee.hookspecs" else {*imports_of(name, MODULES[name])}
+    """Return the modules of the product that a module imports or starts, those for types alone left out."""
+    imported = set() if name in TYPES_ALONE else {*imports_of(name, MODULES[name])}
     return imported | {*started_by(MODULES[name])}
 
 

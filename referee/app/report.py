@@ -10,12 +10,14 @@ from ..errors import BadRequest, DoesNotHold
 from ..pages.match_summary import MatchSummary, summary_of
 from ..pages.report import Titles
 from ..pages.report_files import Targets, Written, make_replay, write_report
+from ..pages.summary import Summary
 from ..pairing.base import BadFormat
 from ..plugins import PluginError, find_format, find_game
 from ..record.reader import RecordError, read_record
 from ..record.recovery import has_line
 from ..record.tournament_record import find_record, read_tournament, refold
 from ..tournament.history import History, new_tournament
+from ..tournament.spec import TournamentSpec
 from ..tournament.standings import UnknownTieBreak
 from .pool import each
 
@@ -74,13 +76,35 @@ def tournament_of(folder: Path) -> Path:
     return path
 
 
-def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> TournamentReport:
+def read_summary(folder: Path) -> Summary:
+    """Read the record of a tournament for what is told of it, without the records of its matches.
+
+    Args:
+        folder: of the records.
+
+    Raises:
+        BadTournamentFolder: the folder has no tournament that could be played.
+        RecordError: the record does not hold.
+    """
+    path = tournament_of(folder)
+    try:
+        return Summary(_history(path), {})
+    except (BadFormat, PluginError, UnknownTieBreak) as error:
+        raise BadTournamentFolder(f"{path}: {error}") from None
+
+
+def _history(path: Path) -> History:
     record = read_tournament(path)
     spec = record.header.spec
-    format_ = find_format(spec.format)
-    history = History(new_tournament(spec, format_, record.header.salt))
+    history = History(new_tournament(spec, find_format(spec.format), record.header.salt))
     for _ in refold(record, history.take):
         pass
+    return history
+
+
+def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> TournamentReport:
+    history = _history(path)
+    spec = history.tournament.spec
     paths = [folder / f"{entry.match}.jsonl" for entry in history.entries]
     match_summaries = {
         digest.entry.match: digest for digest in each(_summary_of_record, paths, jobs) if digest is not None
@@ -89,11 +113,16 @@ def _reported(folder: Path, path: Path, targets: Targets, jobs: int) -> Tourname
         folder,
         history,
         match_summaries,
-        Titles(find_game(spec.game).title, format_.title),
+        titles_of(spec),
         targets,
         lambda records, target: _make_replays(records, target, jobs),
     )
     return TournamentReport(written=written, unfinished=len(history.tournament.playing))
+
+
+def titles_of(spec: TournamentSpec) -> Titles:
+    """Return the words of people for what a tournament's spec names."""
+    return Titles(find_game(spec.game).title, find_format(spec.format).title)
 
 
 def _summary_of_record(path: Path) -> MatchSummary | None:

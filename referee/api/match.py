@@ -1,0 +1,275 @@
+"""A match that is over, or one that a record tells of: its turns, its positions, its result, its record."""
+
+import tempfile
+import weakref
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from ..app.replaying import write_page
+from ..errors import RefereeError
+from ..files.removal import remove
+from ..files.whole import write_whole
+from ..match.commands import Result
+from ..match.fouls import Foul
+from ..match.setup import MatchSetup
+from ..pages.notation import short
+from ..pages.replay_frames import FoldedRecord, FrameKind, ReplayFrame, fold_record
+from ..pages.replay_page import replay_page
+from ..pages.words import ending, ranking
+from ..plugins import find_game, installed
+from ..record.audit.audit import audit
+from ..record.fairness import timings
+from ..record.match_entries import outcome
+from ..record.reader import Record, read_record
+from ..text import counted
+from ..tournament.match_context import Fixture, MatchEntry
+from .embedding import framed
+from .played import Played
+from .position import Position
+from .tables import Row, Tables
+
+
+class NotOver(RefereeError):
+    """A match without a result: its referee stopped, or still plays it."""
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """A move that a player was asked for and gave, legal or not."""
+
+    number: int
+    """Of the turn, from 1."""
+    seat: int
+    player: str
+    """Whose turn it was, by name."""
+    view: Any
+    """What the player was shown, plain."""
+    move: Any
+    """What it answered, plain."""
+    took_ms: float
+    """How long that took."""
+    before: Position
+    after: Position
+    """With what the player drew; of an illegal move, without the player."""
+    foul: Foul | None
+    """Why the player was expelled for it; None: it was legal."""
+
+
+class Match(Tables):
+    """A match, as `referee.play` and `referee.load` return it. To iterate over it is to iterate over its turns."""
+
+    def __init__(self, source: Played | Record) -> None:
+        self._source = source
+        self._setup: MatchSetup = source.setup if isinstance(source, Played) else source.header.setup
+
+    def __repr__(self) -> str:
+        return f"<referee.Match {self.name}: {', '.join(self.players)}>"
+
+    def __str__(self) -> str:
+        if self._result is None:
+            return f"{self.name}: the match was not finished"
+        lines = [f"{self.name}: {ending(self.players, self._result)}, {counted(self._result.turns, 'turn')}"]
+        rows = ranking(self.players, self._result)
+        lines += (f"  {row.place}  {row.name}  {row.points}  {row.note}".rstrip() for row in rows)
+        return "\n".join(lines)
+
+    def __iter__(self) -> Iterator[Turn]:
+        return iter(self.turns)
+
+    @property
+    def name(self) -> str:
+        """The match's name, and that of its record."""
+        return self._setup.match
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self._setup.game
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The players' names, by seat."""
+        return self._setup.names
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is a result: always, of a match that was played in this process."""
+        return self._result is not None
+
+    @property
+    def _result(self) -> Result | None:
+        if isinstance(self._source, Played):
+            return self._source.result
+        return self._source.result.result if self._source.result else None
+
+    @property
+    def result(self) -> Result:
+        """How the match ended.
+
+        Raises:
+            RefereeError: it was not finished.
+        """
+        if self._result is None:
+            raise NotOver(f"{self.name} was not finished: it has no result")
+        return self._result
+
+    @property
+    def winners(self) -> tuple[str, ...]:
+        """The names of those who have won; more than one of a draw, or of a team."""
+        return tuple(self.players[seat] for seat in self.result.winners)
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Points by seat at the end."""
+        return self.result.scores
+
+    @property
+    def fouls(self) -> tuple[Foul, ...]:
+        """Why players were expelled, in the order in which that happened."""
+        return self.result.fouls
+
+    @property
+    def tracebacks(self) -> dict[str, str]:
+        """Player that raised something, by name -> its traceback; a record that was loaded tells of none."""
+        if isinstance(self._source, Record):
+            return {}
+        return {self.players[seat]: text for seat, text in self._source.tracebacks.items()}
+
+    @cached_property
+    def path(self) -> Path:
+        """File of the match's record; of a match that was not saved, a temporary one that goes with this object."""
+        if isinstance(self._source, Record):
+            return self._source.path
+        folder = Path(tempfile.mkdtemp(prefix="referee-match-"))
+        weakref.finalize(self, remove, folder)
+        self._source.write(folder / f"{self.name}.jsonl")
+        return folder / f"{self.name}.jsonl"
+
+    @cached_property
+    def record(self) -> Record:
+        """The match's record, as logs/README.md describes it."""
+        return self._source if isinstance(self._source, Record) else read_record(self.path)
+
+    @cached_property
+    def _folded(self) -> FoldedRecord:
+        return fold_record(self.record, find_game)
+
+    def _position(self, state: Any) -> Position:
+        return Position(self._folded.match.game, state, self.players)
+
+    @cached_property
+    def positions(self) -> tuple[Position, ...]:
+        """The position that was dealt, and the one after each move and each expulsion."""
+        return tuple(self._position(frame.state) for frame in self._folded.frames if frame.state is not None)
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """Every move that was answered, in order."""
+        frames = self._folded.frames
+        return tuple(
+            self._turn(frames[at - 1], frame)
+            for at, frame in enumerate(frames)
+            if frame.took_ms is not None and frame.kind is not FrameKind.VOID
+        )
+
+    def _turn(self, before: ReplayFrame, frame: ReplayFrame) -> Turn:
+        seat, position = frame.seat, self._position(before.state)
+        assert seat is not None
+        return Turn(
+            number=frame.turn,
+            seat=seat,
+            player=self.players[seat],
+            view=position.view(seat),
+            move=frame.move,
+            took_ms=frame.took_ms or 0.0,
+            before=position,
+            after=self._position(frame.state),
+            foul=frame.foul,
+        )
+
+    def save(self, path: str | Path = "logs") -> Path:
+        """Write the match's record, sealed with your key: what `referee audit`, `replay` and `explain` read.
+
+        Args:
+            path: of the file, or of a folder, which need not be there, for a file that is called as the match.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            FileExistsError: there is a file of that name.
+            OSError: it can't be written.
+        """
+        target = Path(path)
+        if target.suffix != ".jsonl":
+            target /= f"{self.name}.jsonl"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, [self.path.read_bytes()], may_replace=False)
+        return target
+
+    def audit(self) -> None:
+        """Verify the match's record, as `referee audit` does.
+
+        Raises:
+            RefereeError: it does not hold; the text names the first line that doesn't.
+        """
+        audit(self.path, find_game, find_wire=installed().wire)
+
+    def replay(self, html: str | Path | None = None) -> Path:
+        """Make a page on which the match can be stepped through, without a network.
+
+        Args:
+            html: file that the page is written to; None: a temporary one, which a browser is to show.
+
+        Returns:
+            The path of the page.
+
+        Raises:
+            RefereeError: the file exists or can't be written, or there is no browser.
+        """
+        target = None if html is None else Path(html)
+        return write_page(self._folded, target, is_forced=False, is_opened=html is None)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the page of `replay`."""
+        return framed(replay_page(self._folded), f"Replay of {self.name}")
+
+    def _entries(self) -> Sequence[MatchEntry]:
+        if self._result is None:
+            return ()
+        seats = tuple(range(len(self.players)))
+        fixture = Fixture(match=self.name, number=1, round=1, table="", leg=0, attempt=0, entrants=seats)
+        return (outcome(fixture, self.players, self._result, ""),)
+
+    def _turn_rows(self) -> Iterator[Row]:
+        for turn in self.turns:
+            scores, move = turn.after.scores, short(turn.move)
+            score, took_ms = scores[turn.seat] if scores else None, round(turn.took_ms, 3)
+            yield self.name, turn.number, turn.seat, turn.player, move, turn.foul is None, score, took_ms
+
+    def _time_rows(self) -> Iterator[Row]:
+        for timing in timings(self.record):
+            used_ms, limit_ms, lag_ms = timing.used_ms, timing.limit_ms, timing.lag_ms
+            yield self.name, timing.turn, timing.seat, timing.name, used_ms, limit_ms, lag_ms
+
+
+class Matches(Tables):
+    """Many matches: their tables are those of each, one below the other."""
+
+    @abstractmethod
+    def _records(self) -> Iterable[Match]:
+        """Return the matches with their records.
+
+        Raises:
+            RefereeError: there are none.
+        """
+
+    def _turn_rows(self) -> Iterator[Row]:
+        return (tuple(row.values()) for match in self._records() for row in match.rows("turns"))
+
+    def _time_rows(self) -> Iterator[Row]:
+        return (tuple(row.values()) for match in self._records() for row in match.rows("times"))

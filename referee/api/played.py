@@ -1,0 +1,156 @@
+"""A match that is played in this process, without sockets: its events, from which all else follows, and its record."""
+
+import os
+import secrets
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .. import __version__, chance
+from ..app.services import find_sealer
+from ..games.base import Game
+from ..match import commands as c
+from ..match import events as e
+from ..match.machine import Match, Phase
+from ..match.setup import MatchSetup
+from ..plugins import find_game
+from ..record.seal import Sealer
+from ..record.writer import RecordWriter
+from .players import SeatedPlayer, begun
+from .seat import FunctionSeat
+
+_MS = 1000.0
+
+
+class Played(Struct, frozen=True, kw_only=True):
+    """A match that was played to its end."""
+
+    setup: MatchSetup
+    seed: bytes
+    is_fixed: bool
+    """Whether the seed was given beforehand."""
+    opened: str
+    """Wall-clock time, ISO 8601 in UTC."""
+    programs: tuple[str, ...]
+    """How the players were given, by seat."""
+    events: tuple[Any, ...]
+    result: c.Result
+    tracebacks: dict[int, str]
+    """Seat -> what its function raised."""
+
+    def write(self, path: Path) -> None:
+        """Write the match's record, sealed with this user's key.
+
+        Raises:
+            FileExistsError: there is a file of that name.
+            BadKey: the key can't be read or made.
+            OSError: the record can't be written.
+        """
+        writer = RecordWriter(path, sealer())
+        writer.write_header(
+            self.setup,
+            self.seed,
+            is_fixed=self.is_fixed,
+            referee=__version__,
+            opened=self.opened,
+            programs=list(self.programs),
+            folder=str(Path.cwd()),
+        )
+        match = Match(find_game(self.setup.game), self.setup, self.seed)
+        for event in self.events:
+            writer.write_step(event, match.handle(event))
+        writer.write_result(self.result, seed=self.seed.hex(), nonces=match.nonces.opened)
+
+
+@cache
+def sealer() -> Sealer:
+    """Return the key that seals records of this process; it is the one that `referee` uses, and made on first use.
+
+    Raises:
+        BadKey: it can't be read or made.
+    """
+    return find_sealer(None, lambda text: print(text, file=sys.stderr))  # noqa: T201  # it tells of a new file
+
+
+def new_name(game: str) -> str:
+    """Return a new match's name."""
+    return f"{game}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+
+
+def play_out(
+    game: Game[Any, Any, Any], players: Sequence[SeatedPlayer], setup: MatchSetup, seed: bytes, *, is_fixed: bool
+) -> Played:
+    """Play a match to its end.
+
+    Args:
+        game: what is played.
+        players: by seat.
+        setup: what is settled.
+        seed: fits the setup's commitment.
+        is_fixed: whether it was given beforehand, and is no secret.
+
+    Raises:
+        BadSetup: the options are not the game's.
+        KeyboardInterrupt: the user stopped a player that was thinking; nothing is left of the match.
+    """
+    match = Match(game, setup, seed)
+    opened, started = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    functions = begun(players, match.options, seed)
+    seats = [
+        FunctionSeat(setup.match, choose, lambda: round((time.perf_counter() - started) * _MS, 3))
+        for choose in functions
+    ]
+    return Played(
+        setup=setup,
+        seed=seed,
+        is_fixed=is_fixed,
+        opened=opened,
+        programs=tuple(player.given for player in players),
+        events=tuple(_events(match, seats)),
+        result=_result(match),
+        tracebacks={seat: each.traceback for seat, each in enumerate(seats) if each.traceback},
+    )
+
+
+def _events(match: Match, seats: Sequence[FunctionSeat]) -> list[e.Event]:
+    """Let the seats answer until the match is over; return what happened, as a record holds it."""
+    happened: list[e.Event] = []
+    waiting: deque[e.Event] = deque([e.MatchOpened(at_ms=0.0)])
+    while match.phase is not Phase.OVER:
+        event = waiting.popleft()
+        if isinstance(event, e.SeatEvent) and match.is_out(event.seat):
+            continue
+        commands = match.handle(event)
+        if isinstance(event, e.Answer) and not match.is_out(event.seat):
+            event = replace(event, frame="")  # no evidence of anything
+        happened.append(event)
+        for command in commands:
+            answer = seats[command.seat].answer(command) if isinstance(command, c.SeatCommand) else None
+            if answer is not None:
+                waiting.append(answer)
+    return happened
+
+
+def _result(match: Match) -> c.Result:
+    """Return how a match ended.
+
+    Raises:
+        Exception: what the fold or the rules failed with, for which the match is void: it is no player's fault.
+    """
+    if match.fault is not None:
+        raise match.fault
+    assert match.result is not None
+    return match.result
+
+
+def seed_of(number: int | None) -> bytes:
+    """Return the seed that a number fixes; None: one that nobody knows beforehand."""
+    return os.urandom(chance.SEED_BYTES) if number is None else chance.seed_from_number(number)

@@ -1,0 +1,83 @@
+"""Players that play in this process: functions from a view to a move, and house players."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from protocol.limits import NAME_FORM, NAME_PATTERN
+
+from .. import chance
+from ..app.players import BadPlayer, distinct, find_player
+from ..errors import BadRequest
+from ..games.base import Game, seats_text
+from ..launch import PlayerError
+from ..plugins import installed
+
+Choose = Callable[[Any], Any]
+"""From a view to a move, both plain: dicts, lists, strings, numbers."""
+Player = Choose | str
+"""A function from a view to a move, or `house:NAME`."""
+
+
+class SeatedPlayer(Struct, frozen=True):
+    """Who sits on a seat."""
+
+    name: str
+    given: str
+    """How it was given, for the record."""
+    begin: Callable[[Any, bytes], Choose]
+    """Called once a match with the options and a seed; returns what chooses the moves."""
+
+
+def seated(game: Game[Any, Any, Any], players: Sequence[Player], names: Sequence[str] | None) -> list[SeatedPlayer]:
+    """Return who sits where, with names that differ.
+
+    Args:
+        game: what is played.
+        players: by seat.
+        names: by seat; None: those that the players have of themselves.
+
+    Raises:
+        BadRequest: there are too few or too many, or one is none that can play in this process, or a name is none.
+    """
+    if len(players) not in game.seats:
+        raise BadRequest(f"{game.name} takes {seats_text(game.seats)} players, not {len(players)}")
+    found = [_seated(game, player, f"player{seat}") for seat, player in enumerate(players, 1)]
+    shown = distinct([player.name for player in found]) if names is None else _checked(names, len(found))
+    return [SeatedPlayer(name, player.given, player.begin) for name, player in zip(shown, found, strict=True)]
+
+
+def _checked(names: Sequence[str], count: int) -> Sequence[str]:
+    if len(names) != count or len(set(names)) != count:
+        raise BadRequest(f"names has a name for each of the {count} players, all different, not {list(names)}")
+    for name in names:
+        if not re.match(NAME_PATTERN, name):
+            raise BadRequest(f"the name {name!r} must be {NAME_FORM}")
+    return names
+
+
+def _seated(game: Game[Any, Any, Any], player: Player, name: str) -> SeatedPlayer:
+    if callable(player):
+        own = getattr(player, "__name__", type(player).__name__)
+        shown = own if re.match(NAME_PATTERN, own) else name
+        return SeatedPlayer(shown, f"python:{own}", lambda _options, _seed: player)
+    if not isinstance(player, str):
+        raise BadPlayer(f"a player is a function from a view to a move, or 'house:NAME', not {player!r:.60}")
+    try:
+        launch = find_player(player, game.name, name=name)
+    except PlayerError as error:
+        raise BadPlayer(str(error)) from None
+    if not launch.is_house:
+        raise BadPlayer(
+            f"{player!r} is a program of its own, which `referee play {game.name}` starts; here plays what"
+            " plays in this process: a function from a view to a move, or 'house:NAME'"
+        )
+    house = installed().player(launch.name)
+    return SeatedPlayer(launch.name, player, lambda options, seed: house.make(game, options, seed))
+
+
+def begun(players: Sequence[SeatedPlayer], options: Any, seed: bytes) -> list[Choose]:
+    """Begin a match: return by seat what chooses its moves; each has a seed of its own, as launched programs have."""
+    return [player.begin(options, chance.player_seed(seed, seat)) for seat, player in enumerate(players)]

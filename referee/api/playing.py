@@ -1,0 +1,81 @@
+"""Plays one match in this process."""
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from protocol.messages import MAX_LIMIT_MS, TimeControl
+
+from .. import chance
+from ..errors import BadRequest
+from ..match.setup import DEFAULT_TIME, MatchSetup
+from ..plugins import find_game
+from .match import Match
+from .played import new_name, play_out, seed_of
+from .players import Player, seated
+
+
+def play(
+    game: str,
+    players: Sequence[Player],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    names: Sequence[str] | None = None,
+    per_move_s: float = DEFAULT_TIME.per_move_ms / 1000,
+) -> Match:
+    """Play one match in this process, without sockets.
+
+    The rules, the verdicts and the record are those of a match of `referee play`. A player that answers illegally or
+    too late, or raises something, is expelled, as a program would be; the traceback is printed, and the others play on.
+
+    Args:
+        game: name of the game.
+        players: by seat: a function from a view to a move, or `house:NAME`.
+        seed: fixes the deal, and what house players choose; None: nobody knows it beforehand.
+        options: of the game, by name; `referee list GAME` describes them.
+        names: of the players, by seat; None: what the functions are called.
+        per_move_s: how long a move may take, in seconds. A function that takes longer is not stopped, but expelled as
+            soon as it returns.
+
+    Returns:
+        The match, played to its end.
+
+    Raises:
+        RefereeError: there is no such game, or it can't be played with these players or options.
+    """
+    rules = find_game(game)
+    sitting = seated(rules, players, names)
+    drawn, match = seed_of(seed), new_name(game)
+    setup = MatchSetup(
+        match=match,
+        game=game,
+        options=dict(options or {}),
+        names=tuple(player.name for player in sitting),
+        time=time_control(per_move_s),
+        nonces=seed is None,
+        commitment=chance.commitment(drawn),
+    )
+    played = play_out(rules, sitting, setup, drawn, is_fixed=seed is not None)
+    for seat, text in played.tracebacks.items():
+        tell(setup.names[seat], text)
+    return Match(played)
+
+
+def time_control(per_move_s: float) -> TimeControl:
+    """Return the time control of matches in this process.
+
+    Raises:
+        BadRequest: it is no time that a move can take.
+    """
+    if not (math.isfinite(per_move_s) and 0 < per_move_s * 1000 <= MAX_LIMIT_MS):
+        raise BadRequest(f"per_move_s is above 0 and at most {MAX_LIMIT_MS / 1000:g}, not {per_move_s}")
+    return replace(DEFAULT_TIME, per_move_ms=per_move_s * 1000)
+
+
+def tell(name: str, traceback: str) -> None:
+    """Show a player's author what the player raised."""
+    print(f"{name} was expelled, for it raised:\n{traceback}", file=sys.stderr, end="")  # noqa: T201  # for its author

@@ -1,0 +1,125 @@
+"""Tables of matches, for whichever library of tables is installed."""
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..errors import BadRequest, RefereeError
+from ..match.commands import rank_of
+from ..tournament.match_context import MatchEntry
+
+Row = tuple[Any, ...]
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "matches": ("match", "turns", "reason", "seat", "player", "rank", "score", "used_ms", "foul"),
+    "turns": ("match", "turn", "seat", "player", "move", "is_legal", "score", "took_ms"),
+    "fouls": ("match", "turn", "seat", "player", "cause", "rule", "code", "detail"),
+    "times": ("match", "turn", "seat", "player", "used_ms", "limit_ms", "lag_ms"),
+}
+"""Name of a table -> its columns."""
+
+
+class NotInstalled(RefereeError):
+    """A library that a table was asked of, and that is not there."""
+
+
+class Tables(ABC):
+    """What has tables: `matches` (a row for each seat of each match), `turns`, `fouls` and `times`."""
+
+    @abstractmethod
+    def _entries(self) -> Iterable[MatchEntry]:
+        """Return what came of the matches."""
+
+    @abstractmethod
+    def _turn_rows(self) -> Iterable[Row]:
+        """Return the rows of the table `turns`.
+
+        Raises:
+            RefereeError: there are no records.
+        """
+
+    @abstractmethod
+    def _time_rows(self) -> Iterable[Row]:
+        """Return the rows of the table `times`.
+
+        Raises:
+            RefereeError: there are no records.
+        """
+
+    def rows(self, table: str = "matches") -> list[dict[str, Any]]:
+        """Return a table as plain rows: name of a column -> value.
+
+        Args:
+            table: `matches`, `turns`, `fouls` or `times`.
+
+        Raises:
+            RefereeError: there is no such table, or it needs records that were not kept.
+        """
+        columns = COLUMNS.get(table)
+        if columns is None:
+            raise BadRequest(f"there is no table {table!r}; there are {', '.join(COLUMNS)}")
+        make = {
+            "matches": self._match_rows,
+            "fouls": self._foul_rows,
+            "turns": self._turn_rows,
+            "times": self._time_rows,
+        }
+        found = make[table]()
+        return [dict(zip(columns, row, strict=True)) for row in found]
+
+    def to_pandas(self, table: str = "matches") -> Any:
+        """Return a table as a `pandas.DataFrame`.
+
+        Args:
+            table: as for `rows`.
+
+        Raises:
+            RefereeError: pandas is not installed, or as for `rows`.
+        """
+        return _library("pandas").DataFrame(self._by_column(table))
+
+    def to_polars(self, table: str = "matches") -> Any:
+        """Return a table as a `polars.DataFrame`.
+
+        Args:
+            table: as for `rows`.
+
+        Raises:
+            RefereeError: Polars is not installed, or as for `rows`.
+        """
+        return _library("polars").DataFrame(self._by_column(table))
+
+    def to_arrow(self, table: str = "matches") -> Any:
+        """Return a table as a `pyarrow.Table`.
+
+        Args:
+            table: as for `rows`.
+
+        Raises:
+            RefereeError: PyArrow is not installed, or as for `rows`.
+        """
+        return _library("pyarrow").table(self._by_column(table))
+
+    def _match_rows(self) -> Iterator[Row]:
+        for entry in self._entries():
+            fouls = {foul.seat: foul.cause for foul in entry.fouls}
+            for seat, name in enumerate(entry.names):
+                rank, score, used_ms = rank_of(entry.ranking, seat), entry.scores[seat], round(entry.used_ms[seat], 3)
+                yield entry.match, entry.turns, entry.reason, seat, name, rank, score, used_ms, fouls.get(seat)
+
+    def _foul_rows(self) -> Iterator[Row]:
+        for entry in self._entries():
+            for foul in entry.fouls:
+                name = entry.names[foul.seat]
+                yield entry.match, foul.turn, foul.seat, name, foul.cause, foul.rule, foul.code, foul.detail
+
+    def _by_column(self, table: str) -> dict[str, list[Any]]:
+        rows = self.rows(table)
+        return {column: [row[column] for row in rows] for column in COLUMNS[table]}
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise NotInstalled(f"{name} is not installed here: pip install {name}, or use rows()") from None

@@ -1,0 +1,64 @@
+"""A tournament, as its records tell of it."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from ..app.report import read_summary
+from ..pages.summary import Summary
+from ..record.reader import read_record
+from ..text import counted
+from ..tournament.match_context import MatchEntry
+from ..tournament.ratings.elo import Rating
+from ..tournament.standings import Standing
+from .match import Match, Matches
+
+
+class Tournament(Matches):
+    """A tournament that is over or goes on. To iterate over it is to iterate over its matches."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._summary: Summary = read_summary(folder)
+
+    def __repr__(self) -> str:
+        return f"<referee.Tournament {self.name}: {counted(len(self.entrants), 'entrant')}>"
+
+    def __iter__(self) -> Iterator[Match]:
+        return iter(self._records())
+
+    @property
+    def name(self) -> str:
+        """The tournament's name."""
+        return self._summary.spec.name
+
+    @property
+    def entrants(self) -> tuple[str, ...]:
+        """The entrants' names, in the order in which standings and ratings number them."""
+        return tuple(self._summary.names)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be played."""
+        return self._summary.tournament.is_over
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """Everybody, from first to last."""
+        return self._summary.standings
+
+    @property
+    def ratings(self) -> tuple[Rating, ...]:
+        """How strong each entrant is, with its interval, by entrant."""
+        return self._summary.ratings
+
+    @cached_property
+    def _played(self) -> Sequence[Match]:
+        paths = (self._folder / f"{entry.match}.jsonl" for entry in self._summary.history.entries)
+        return [Match(read_record(path)) for path in paths if path.exists()]
+
+    def _entries(self) -> Sequence[MatchEntry]:
+        return self._summary.history.entries
+
+    def _records(self) -> Sequence[Match]:
+        return self._played

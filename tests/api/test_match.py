@@ -1,0 +1,181 @@
+"""What a match that was played or read tells: turns, positions, tables, pages."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import referee
+from referee.api.tables import COLUMNS
+from tests.api.players import illegal, raising
+
+GAMES = ("q", "quincy", "quincala", "quadominos")
+
+
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> referee.Match:
+    """Return a match of three, one of whom breaks a rule in its first turn."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        played = referee.play("q", ["house:dag", illegal, "house:greedy"], seed=5)
+        assert played.path.exists()
+    return played
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_turns_are_the_course_of_the_match(game: str) -> None:
+    """Each turn begins where the one before it ended, and its move leads from the one position to the next."""
+    match = referee.play(game, ["house:random", "house:greedy"], seed=2)
+    assert len(match.positions) == len(match.turns) + 1
+    for at, turn in enumerate(match):
+        assert turn.before.seat == turn.seat
+        assert turn.view == turn.before.view()
+        assert turn.after.view(turn.seat) == match.positions[at + 1].view(turn.seat)
+        assert turn.before.play(turn.move).view(turn.seat) == turn.after.view(turn.seat)
+    assert match.positions[-1].is_over
+    assert match.positions[-1].ranking == match.result.ranking
+    assert match.positions[-1].scores == match.scores
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_imagined_is_seen_again(game: str) -> None:
+    """The imagined position of a view shows that view, and what is legal in it is legal in the real one."""
+    match = referee.play(game, ["house:random", "house:random"], seed=4)
+    for turn in match.turns[:8]:
+        imagined = referee.imagine(game, turn.view, seed=1)
+        assert imagined.view() == turn.view
+        assert imagined.legal_moves() == turn.before.legal_moves() != []
+        assert imagined.game in repr(imagined)
+
+
+def test_a_position_refuses_what_it_can_not_do() -> None:
+    """Positions raise the errors of the API, and stay as they are."""
+    position = referee.play("q", ["house:dag", "house:dag"], seed=5).positions[0]
+    before = position.view()
+    with pytest.raises(referee.IllegalMove):
+        position.play(illegal(before))
+    with pytest.raises(referee.MalformedMove):
+        position.play("no move")
+    with pytest.raises(referee.RefereeError, match="no seat 2"):
+        position.view(2)
+    with pytest.raises(referee.RefereeError, match="no view of quincy"):
+        referee.imagine("quincy", before)
+    assert position.view() == before
+
+
+def test_nothing_can_be_done_at_the_end() -> None:
+    """When the game has ended, nobody is to move."""
+    last = referee.play("quincy", ["house:random", "house:greedy"], seed=5).positions[-1]
+    assert (last.seat, last.legal_moves()) == (None, [])
+    with pytest.raises(referee.RefereeError, match="nobody is to move"):
+        last.view()
+    with pytest.raises(referee.RefereeError, match="no move to play"):
+        last.play({"action": "pass"})
+
+
+def test_an_illegal_move_is_a_turn(match: referee.Match) -> None:
+    """The move that broke a rule is there, with what it broke."""
+    (turn,) = (turn for turn in match if turn.foul is not None)
+    assert (turn.player, turn.move) == ("illegal", illegal(turn.view))
+    assert [foul.rule for foul in match.fouls] == ["q.place.adjacent"]
+    assert turn.foul == match.fouls[0]
+
+
+def test_a_match_says_what_it_is(match: referee.Match) -> None:
+    """As text, a match is its name, who has won, and the ranking with every foul."""
+    assert "greedy" in repr(match)
+    assert str(match).splitlines()[-1] == "  3  illegal  0  expelled: illegal-move q.place.adjacent"
+    assert "winner: greedy" in str(match)
+    assert str(match.positions[-1]).count("\n") > 4
+
+
+def test_rows_have_their_columns(match: referee.Match) -> None:
+    """Every table has a row for each thing of its kind, with the columns that it promises."""
+    counts = {table: len(match.rows(table)) for table in COLUMNS}
+    moves = len(match.turns)
+    assert counts == {"matches": 3, "fouls": 1, "turns": moves, "times": moves + 3}
+    for table, columns in COLUMNS.items():
+        assert {tuple(row) for row in match.rows(table)} == {columns}
+    assert [row["is_legal"] for row in match.rows("turns")].count(False) == 1
+    assert {row["player"]: row["rank"] for row in match.rows()} == {"greedy": 1, "dag": 2, "illegal": 3}
+    with pytest.raises(referee.RefereeError, match="no table 'moves'"):
+        match.rows("moves")
+
+
+class Library:
+    """Stands for a library of tables: keeps what it is given."""
+
+    @staticmethod
+    def table(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Return the columns."""
+        return columns
+
+    DataFrame = table
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
+def test_tables_are_those_of_what_is_installed(
+    name: str, match: referee.Match, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each library gets whole columns; without it, the error says what to install."""
+    convert = getattr(match, f"to_{name.removeprefix('py')}")
+    monkeypatch.setitem(sys.modules, name, Library)
+    assert convert("fouls")["rule"] == ["q.place.adjacent"]
+    assert list(convert()) == list(COLUMNS["matches"])
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(referee.RefereeError, match=f"pip install {name}"):
+        convert()
+
+
+def test_a_notebook_shows_a_page_in_a_frame(match: referee.Match, tmp_path: Path) -> None:
+    """What a notebook shows is the replay page, in a frame of its own; positions are drawings."""
+    page = match.replay(tmp_path / "match.html").read_text()
+    shown = match._repr_html_()
+    assert shown.startswith("<iframe ")
+    assert "<script>" in page
+    assert "<script>" not in shown
+    assert ">illegal</text>" in match.positions[0]._repr_svg_()
+    with pytest.raises(referee.RefereeError, match="exists"):
+        match.replay(tmp_path / "match.html")
+
+
+def test_a_record_is_written_once(match: referee.Match, tmp_path: Path) -> None:
+    """A record is saved under its name or another one, and never over a file."""
+    assert match.save(tmp_path / "mine.jsonl") == tmp_path / "mine.jsonl"
+    assert match.save(tmp_path) == tmp_path / f"{match.name}.jsonl"
+    with pytest.raises(FileExistsError):
+        match.save(tmp_path)
+
+
+def test_the_temporary_record_goes_with_its_match() -> None:
+    """What a match needed a file for leaves none behind."""
+    played = referee.play("quincy", ["house:random", raising], seed=1)
+    folder = played.path.parent
+    assert folder.exists()
+    del played
+    assert not folder.exists()
+
+
+@pytest.mark.forges
+def test_a_damaged_record_does_not_load(match: referee.Match, tmp_path: Path) -> None:
+    """A record is not what it was: loading it names the line."""
+    path = match.save(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b'"turn":2', b'"turn":3', 1))
+    with pytest.raises(referee.RefereeError, match="line"):
+        referee.load(path)
+
+
+def test_a_match_that_goes_on_has_no_result(match: referee.Match, tmp_path: Path) -> None:
+    """Of a match that is not over, the course so far is told, and that there is no result."""
+    whole = match.save(tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "half.jsonl").write_bytes(b"".join(whole[: len(whole) // 2]))
+    half = referee.load(tmp_path / "half.jsonl")
+    assert isinstance(half, referee.Match)
+    assert not half.is_over
+    assert "not finished" in str(half)
+    assert half.rows() == []
+    assert half.tracebacks == {}
+    assert [turn.move for turn in half] == [turn.move for turn in match][: len(half.turns)]
+    with pytest.raises(referee.RefereeError, match="no result"):
+        _ = half.result

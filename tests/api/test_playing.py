@@ -1,0 +1,159 @@
+"""Matches in this process: played as over sockets, with the same fouls and the same records."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+import referee
+from referee.record.reader import Record
+from tests.api.players import first, illegal, raising, stopped
+
+GAMES = ("q", "quincy", "quincala", "quadominos")
+INSTANTS = {"at_ms", "sent_ms", "first_byte_ms", "lag_ms", "stalled_ms", "clock_ms", "used_ms", "limit_ms", "opened"}
+"""Fields that tell when something was; the limit of a step within a turn is what the steps before it have left."""
+HEADS = {"prev", "signature", "key", "locked_seed", "match", "process", "standstills", "frame", "evidence"}
+HEADS |= {"programs", "folder", "commitments", "n"}
+"""Fields that follow from names, keys and instants, or tell how a player was given."""
+ILLEGAL = """from protocol.client import run
+run(lambda view: {"action": "place", "tiles": [[99, 99, view["hand"][0]]]})
+"""
+
+
+def timeless(value: Any) -> Any:
+    """Return a plain value without instants and heads."""
+    if isinstance(value, dict):
+        return {key: timeless(item) for key, item in value.items() if key not in INSTANTS | HEADS}
+    return [timeless(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def course(record: Record) -> list[Any]:
+    """Return a record without what differs from match to match; who said first that it is ready, does, too."""
+    events = [timeless(msgspec.to_builtins(step.event)) for step in record.steps]
+    ready = [event for event in events if event["event"] == "ready-received"]
+    rest = [event for event in events if event not in ready]
+    assert record.result is not None
+    return [
+        timeless(msgspec.to_builtins(record.header)),
+        sorted(event["seat"] for event in ready),
+        rest,
+        [timeless(command) for step in record.steps for command in step.commands],
+        timeless(msgspec.to_builtins(record.result)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("game", "programs", "players"),
+    [
+        ("q", ["house:random", "house:greedy", "house:ldasg"], ["house:random", "house:greedy", "house:ldasg"]),
+        ("quadominos", ["house:random", "house:greedy"], ["house:random", "house:greedy"]),
+        (
+            "q",
+            [f"cmd:{sys.executable} illegal.py", "house:random", "house:dag"],
+            [illegal, "house:random", "house:dag"],
+        ),
+    ],
+    ids=["q", "quadominos", "a foul"],
+)
+def test_a_match_over_sockets_has_the_same_record(
+    game: str, programs: list[str], players: list[Any], tmp_path: Path
+) -> None:
+    """The same moves give the same record in process and over sockets, but for instants and heads."""
+    (tmp_path / "illegal.py").write_text(ILLEGAL)
+    command = [sys.executable, "-m", "referee", "play", game, *programs, "--seed", "7", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    refereed = referee.load(tmp_path / msgspec.json.decode(done.stdout)["record"])
+    assert isinstance(refereed, referee.Match)
+    match = referee.play(game, players, seed=7, names=refereed.players)
+    assert course(match.record) == course(refereed.record)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_match_holds(game: str, tmp_path: Path) -> None:
+    """A match between a function and a house player is saved, read again, and passes the audit."""
+    match = referee.play(game, [first(game), "house:random"], seed=3)
+    loaded = referee.load(match.save(tmp_path / "records"))
+    assert isinstance(loaded, referee.Match)
+    loaded.audit()
+    assert loaded.result == match.result
+    assert [turn.move for turn in loaded] == [turn.move for turn in match]
+    assert str(loaded) == str(match)
+
+
+def test_nobody_knows_the_deal_without_a_seed() -> None:
+    """Without a seed, the deal follows from secrets, with a nonce from every player, and the record holds."""
+    match = referee.play("quincy", ["house:random", "house:random"])
+    match.audit()
+    assert match.record.header.seed is None
+    assert match.record.result is not None
+    assert all(match.record.result.nonces)
+
+
+FOULS: list[tuple[Callable[[Any], Any], str, str]] = [
+    (illegal, "illegal-move", "q.place.adjacent"),
+    (raising, "crashed", "LookupError: no idea"),
+    (lambda view: sys.exit(3), "crashed", "SystemExit: 3"),
+    (lambda view: object(), "crashed", "a move is plain data"),
+    (lambda view: {1: 2}, "malformed-message", "a map's key is of type int"),
+    (lambda view: float("nan"), "malformed-message", "not finite"),
+    (lambda view: ["x" * 4000] * 40, "crashed", "LocalProtocolError"),
+    (lambda view: "pass", "malformed-message", "Expected `object`"),
+]
+
+
+@pytest.mark.parametrize(("choose", "cause", "told"), FOULS)
+def test_a_foul_is_one_here_too(choose: Callable[[Any], Any], cause: str, told: str) -> None:
+    """Whatever a function does that a program must not, it is expelled for that, and the record holds."""
+    match = referee.play("q", [choose, "house:dag"], seed=1)
+    match.audit()
+    (foul,) = match.fouls
+    assert (foul.seat, foul.cause) == (0, cause)
+    assert told in f"{foul.rule} {foul.detail}"
+    assert match.winners == ("dag",)
+
+
+def test_what_takes_too_long_has_not_come() -> None:
+    """A function that takes longer than the limit is expelled once it returns."""
+    match = referee.play("quincy", ["house:random", "house:greedy"], per_move_s=1e-6)
+    match.audit()
+    assert {str(foul.cause) for foul in match.fouls} == {"timeout"}
+
+
+def test_the_author_sees_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a function raised is printed from its own frames on, and kept."""
+    match = referee.play("q", [raising, "house:dag"], seed=1)
+    printed = capsys.readouterr().err
+    assert "raising was expelled, for it raised" in printed
+    assert "seat.py" not in printed
+    assert printed.endswith(match.tracebacks["raising"])
+
+
+def test_the_user_can_stop_a_player_that_thinks() -> None:
+    """Ctrl-C ends the match, blames nobody, and leaves the referee ready for the next one."""
+    with pytest.raises(KeyboardInterrupt):
+        referee.play("q", ["house:dag", stopped], seed=1)
+    assert referee.play("q", ["house:dag", "house:dag"], seed=1).players == ("dag1", "dag2")
+
+
+MISTAKES: list[tuple[str, list[Any], dict[str, Any], str]] = [
+    ("chess", ["house:dag", "house:dag"], {}, "no game 'chess'"),
+    ("q", ["house:dag"], {}, "takes 2 to 4 players, not 1"),
+    ("q", ["house:gready", "house:dag"], {}, 'did you mean "greedy"'),
+    ("q", [f"cmd:{sys.executable}", "house:dag"], {}, "`referee play q` starts"),
+    ("q", [7, "house:dag"], {}, "a function from a view to a move"),
+    ("q", ["house:dag", "house:dag"], {"options": {"q_bonus": "x"}}, "q_bonus"),
+    ("q", ["house:dag", "house:dag"], {"names": ["one"]}, "a name for each of the 2 players"),
+    ("q", ["house:dag", "house:dag"], {"names": ["one", "a b"]}, "the name 'a b' must be"),
+    ("q", ["house:dag", "house:dag"], {"per_move_s": float("inf")}, "per_move_s is above 0"),
+]
+
+
+@pytest.mark.parametrize(("game", "players", "more", "told"), MISTAKES)
+def test_a_mistake_is_told(game: str, players: list[Any], more: dict[str, Any], told: str) -> None:
+    """What can't be played is refused, with what to do instead."""
+    with pytest.raises(referee.RefereeError, match=told):
+        referee.play(game, players, **more)
