@@ -137,6 +137,19 @@ class Group:
             return any(word[0] == "oom_kill" and word[1] != "0" for word in words)
         return False
 
+    def is_filled(self, share: float) -> bool:
+        """Tell whether so much of the memory or of the processes that are allowed is in use."""
+        return any(_use(path, self._version) >= share for path in self._paths)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to everything in here, and to what is born meanwhile."""
+        told: set[int] = set()
+        while new := {pid for path in self._paths for pid in _members(path)} - told:
+            told |= new
+            for pid in new:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
+
     def kill(self) -> None:
         """Kill everything in here, whoever started it."""
         _kill(self._paths)
@@ -159,6 +172,16 @@ class Group:
             return False
         self._removal = None
         return _are_gone(self._paths)
+
+
+def _use(path: Path, version: int) -> float:
+    """Return how much of what a group allows is in use, of the larger share; 0 of what it has no limit of."""
+    memory = ("memory.usage_in_bytes", "memory.limit_in_bytes") if version == 1 else ("memory.current", "memory.max")
+    found = [0.0]
+    for used, most in (memory, ("pids.current", "pids.max")):
+        with contextlib.suppress(OSError, ValueError):
+            found.append(int((path / used).read_text()) / int((path / most).read_text()))
+    return max(found)
 
 
 def _removed(paths: Sequence[Path]) -> bool:

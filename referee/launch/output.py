@@ -57,6 +57,11 @@ class Tail:
             self._dropped += too_many
 
     @property
+    def total(self) -> int:
+        """How many bytes came."""
+        return self._dropped + len(self._kept)
+
+    @property
     def is_empty(self) -> bool:
         """Whether nothing ever came."""
         return not self._kept
@@ -125,13 +130,22 @@ class OutputPipe:
     def connectionLost(self, reason: Failure) -> None:
         """Nothing more comes; called by Twisted. The program may run on without its stdout and stderr."""
 
+    def turn_to(self, path: Path) -> None:
+        """Let another file take what comes from now on; what has come is kept in the one before."""
+        self._save_rest()
+        self.tail, self._path = Tail(), path
+
     def close(self) -> None:
         """Read what is left and write the file."""
         self._reactor.removeReader(self)
-        for _ in range(_LAST_READS):
-            if self.doRead() is not None:
-                break
+        self._save_rest()
         os.close(self._fd)
+
+    def _save_rest(self) -> None:
+        for _ in range(_LAST_READS):
+            before = self.tail.total
+            if self.doRead() is not None or self.tail.total == before:
+                break
         if self._save is not None and self._save.active():
             self._save.cancel()
         self._write()

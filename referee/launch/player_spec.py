@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from ..errors import RefereeError
 from ..files.links import SymbolicLinks, TangledLinksError
@@ -56,6 +56,8 @@ class PlayerToml(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     version: str = ""
     build: str = ""
     """Command line, run in the folder once for each content of it, before `run`."""
+    matches: Annotated[int, Meta(ge=1)] | None = None
+    """How many matches it can play on one connection; None: any number."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
@@ -71,6 +73,8 @@ class Launch(Struct, frozen=True, kw_only=True):
     """Command line to run before, in the folder; empty: none."""
     is_house: bool = False
     """Whether it comes with this installation, and reads nothing else."""
+    matches: int | None = None
+    """How many matches a running program can play; None: any number."""
 
     @property
     def where(self) -> Path:
@@ -140,7 +144,8 @@ def read_folder(folder: Path) -> Launch:
     if not argv:
         raise PlayerError(f"{path}: `run` is empty; it is the command that starts the player")
     build = _split(toml.build, f"{path}: `build`")
-    return Launch(name=toml.name, argv=argv, folder=folder, games=tuple(toml.games), build=build)
+    games = tuple(toml.games)
+    return Launch(name=toml.name, argv=argv, folder=folder, games=games, build=build, matches=toml.matches)
 
 
 def _read_toml(path: Path) -> PlayerToml:
@@ -167,11 +172,12 @@ def _mistakes(content: dict[str, Any]) -> Iterator[str]:
                 yield f"`{key}` is missing"
             continue
         try:
-            text = msgspec.convert(content[key], field.type)
+            value = msgspec.convert(content[key], field.type)
         except msgspec.ValidationError as error:
             yield f"`{key}`: {error}"
             continue
-        odd = next((char for char in "".join(text) if not char.isprintable()), None)
+        text = "" if isinstance(value, int) else "".join(value)
+        odd = next((char for char in text if not char.isprintable()), None)
         if odd is not None:
             yield f"`{key}` has the character {odd!a}, which can't be shown; leave it out"
     for key in (key for key in content if key not in fields):

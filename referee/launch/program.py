@@ -200,6 +200,27 @@ class Program:
         later = functools.partial(reactor.callFromThread, reactor.callLater, 0, reactor.callLater, 0, self._ended)
         when_ended(self._process, later)
 
+    def turn_to(self, output: Path) -> None:
+        """Begin another match: another file takes what is printed, and whoever waited for the end waits no more.
+
+        Args:
+            output: file that takes the end of it from now on.
+        """
+        self.output_path, self.exited = output, Deferred()
+        self._output.turn_to(output)
+
+    def stop(self) -> None:
+        """Let it do nothing until it may go on; without control groups, what has left its session does."""
+        self._signal_all(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let it go on, if it was stopped."""
+        self._signal_all(signal.SIGCONT)
+
+    def is_filled(self, share: float) -> bool:
+        """Tell whether it uses so much of the memory or of the processes that it is allowed, where that is known."""
+        return self._group is not None and self._group.is_filled(share)
+
     def end(self, patience_s: float = PATIENCE_S) -> "Deferred[None]":
         """Wait for the program to end by itself; then ask its process group to, and kill it if it does not.
 
@@ -254,6 +275,11 @@ class Program:
             self._group.kill()
         is_held = self._group is not None or self._confinement.sandbox is not None
         return not is_held and kill_orphans(self.mark)
+
+    def _signal_all(self, number: signal.Signals) -> None:
+        self._signal(number)
+        if self._group is not None and self.status is None:
+            self._group.signal(number)
 
     def _signal(self, number: signal.Signals) -> None:
         if self._process.returncode is None:  # else nobody is left, and the number may be another's by now

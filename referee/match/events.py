@@ -24,6 +24,8 @@ class Began(Event, frozen=True, kw_only=True, omit_defaults=True):
     """Names the clock."""
     clock_ms: float = 0.0
     """What it showed at the instant 0 of the match: an instant of the match, and this, is one of the clock."""
+    starts: tuple[int, ...] = ()
+    """By seat, which start of a program in that process plays, from 1; 0: none does. Empty unless programs stay."""
 
 
 class MatchOpened(Began, frozen=True, kw_only=True, tag="match-opened"):

@@ -17,6 +17,9 @@ from ..match.setup import DEFAULT_LAG_MARGIN_MS
 from ..pairing.base import Entrant, EntrantField
 from .points import Scoring
 
+DEFAULT_KEEP_FOR = 1000
+MAX_KEEP_FOR = 100_000
+"""Matches; a program that plays so many has nothing to gain from more."""
 REMOTE = "remote"
 """How an entrant is given that is not started by the referee, but connects with its token."""
 
@@ -58,6 +61,10 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tie_breaks: tuple[str, ...] = ()
     memory_mib: Annotated[int, Meta(ge=64, le=1 << 20)] = 512
     """What each program may use that the referee starts."""
+    programs: Literal["anew", "kept"] = "anew"
+    """Whether a program is started for each match, or stays for the next ones."""
+    keep_for: Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)] = DEFAULT_KEEP_FOR
+    """A program that stays is started anew after so many matches."""
     suspend_after: Annotated[int, Meta(ge=0)] = 3
     """An entrant whose program failed to start in so many matches plays no more; 0: it goes on for ever."""
 

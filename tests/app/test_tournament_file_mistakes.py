@@ -87,6 +87,8 @@ ADDED: list[tuple[str, str, Expected]] = [
     ("flag", "acknowledge = 1", [(4, "acknowledge: takes true or false, not 1")]),
     ("seed", "seed = 1.5", [(4, "seed: takes a whole number, not 1.5")]),
     ("suspend", "suspend_after = -1", [(4, "suspend_after: takes a whole number from 0 up, not -1")]),
+    ("programs", 'programs = "keep"', [(4, 'programs: there is no kind of programs "keep"; did you mean "kept"?')]),
+    ("keep", "keep_for = 5", [(4, 'keep_for: it takes programs = "kept"; others are started for every match')]),
     ("memory", "[limits]\nmemory_mib = 63", [(5, "limits.memory_mib: takes whole MiB, from 64 to 1048576, not 63")]),
     ("disk", "min_free_mib = inf", [(4, "min_free_mib: takes a number of MiB from 0 up, not Infinity")]),
     ("sandbox", 'sandbox = "of"', [(4, 'sandbox: there is no way to confine programs "of"; did you mean "off"?')]),

@@ -69,6 +69,22 @@ def test_the_file_is_written_now_and_then(tmp_path: Path) -> None:
     assert loop.getDelayedCalls() == []
 
 
+def test_the_next_match_has_a_file_of_its_own(tmp_path: Path) -> None:
+    """What had come by then stands in the one before, though nobody had read it yet; the end is the new one's."""
+    loop, one, two = Loop(), tmp_path / "one", tmp_path / "two"
+    pipe = OutputPipe(loop, one)
+    os.write(pipe.write_fd, b"of the first")
+    loop.look()
+    os.write(pipe.write_fd, b" match")
+    pipe.turn_to(two)
+    assert (one.read_text(), two.exists(), pipe.tail.last_words) == ("of the first match", False, "")
+    os.write(pipe.write_fd, b"of the second")
+    pipe.close_write_end()
+    pipe.close()
+    assert (one.read_text(), two.read_text()) == ("of the first match", "of the second")
+    assert loop.getDelayedCalls() == []
+
+
 def test_the_end_is_not_waited_for(tmp_path: Path) -> None:
     """A pipe that somebody else still holds is closed all the same, with what was in it."""
     loop, path = Loop(), tmp_path / "output"

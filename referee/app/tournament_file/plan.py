@@ -26,7 +26,7 @@ from ...pairing.base import BadFormat, Entrant, EntrantField, Extent, PairingFor
 from ...plugins import Registry
 from ...text import counted, nearest
 from ...tournament.points import BadScoring, Scoring
-from ...tournament.spec import TournamentSpec
+from ...tournament.spec import DEFAULT_KEEP_FOR, MAX_KEEP_FOR, TournamentSpec
 from ...tournament.standings import DEFAULT, DEFAULT_SWISS
 from ...tournament.tie_breaks import TIE_BREAKS
 from .entrants import TEXT, Entrants, EntrantsReader
@@ -41,6 +41,7 @@ _NAME = ValueKind(
 _SEATS = ValueKind(Annotated[int, Meta(ge=2, le=12)], "a whole number from 2 to 12")
 _TABLES = ValueKind(Annotated[int, Meta(ge=1, le=1000)], "a whole number from 1 to 1000")
 _COUNT = ValueKind(Annotated[int, Meta(ge=0)], "a whole number from 0 up")
+_KEEP_FOR = ValueKind(Annotated[int, Meta(ge=1, le=MAX_KEEP_FOR)], f"a whole number from 1 to {MAX_KEEP_FOR}")
 _SEED = ValueKind(int, "a whole number")
 _FLAG = ValueKind(bool, "true or false")
 _LIMIT = ValueKind(Annotated[float, Meta(ge=0.001, le=_DAY_S)], f"seconds, from 0.001 to {_DAY_S}")
@@ -59,6 +60,7 @@ _URL = ValueKind(
     'the URL of a database: "sqlite:///FILE" or "postgresql://USER@HOST/NAME"',
 )
 Teams = tuple[tuple[int, ...], ...]
+_PROGRAMS = ("anew", "kept")
 _DURABILITY = tuple(each.value for each in Durability)
 _SANDBOX = ("auto", "required", "off")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._-]+")
@@ -124,6 +126,10 @@ class _File:
         durability = top.choose("durability", _DURABILITY, Durability.MATCH, what="durability")
         seed = top.take("seed", _SEED)
         suspend_after = top.take("suspend_after", _COUNT, 3)
+        programs = top.choose("programs", _PROGRAMS, "anew", what="kind of programs")
+        keep_for = top.take("keep_for", _KEEP_FOR, DEFAULT_KEEP_FOR)
+        if programs != "kept" and "keep_for" in top:
+            top.refuse("keep_for", 'it takes programs = "kept"; others are started for every match')
         memory_mib = top.table("limits", "under [limits]").take("memory_mib", _MEMORY, ProgramLimits().memory_mib)
         run_settings = self._run_settings(name, remote, entrants)
         self._sheet.finish()
@@ -145,6 +151,8 @@ class _File:
             tie_breaks=tie_breaks,
             suspend_after=suspend_after,
             memory_mib=memory_mib,
+            programs="kept" if programs == "kept" else "anew",
+            keep_for=keep_for,
         )
         warnings = tuple(self._sheet.warnings)
         return TournamentPlan(

@@ -31,6 +31,16 @@ def absence(seat: int, at_ms: float, why: Absence, program: Program | None, *, i
     return e.ConnectionLost(seat=seat, at_ms=at_ms, detail=why.detail)
 
 
+def left_before(name: str, at_ms: float) -> e.RefereeFailed:
+    """Return the event of a program that was offered a match and had ended after the one before: nobody's foul.
+
+    Args:
+        name: the player's.
+        at_ms: now, in the match's instants.
+    """
+    return e.RefereeFailed(at_ms=at_ms, detail=f"the program of {name} had ended between its match before and this one")
+
+
 def exited(seat: int, at_ms: float, program: Program) -> e.ProgramExited:
     """Return the event of a program that has ended.
 

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from twisted.internet.defer import Deferred
 
 from ... import __version__
 from ...games.base import Game
-from ...launch import PlayerError, Program
+from ...launch import PlayerError
 from ...match.commands import ExpelSeat, Result
 from ...match.machine import Match
 from ...observers import MatchStep, Observer
@@ -161,18 +162,22 @@ class MatchHost:
                 ports = Ports()
                 door.origins = {str(socket): seat for seat, socket in sockets.items()}
                 try:
-                    await self._listen(ports, [endpoint_of(socket) for socket in sockets.values()] or [address], door)
+                    if match_programs.seats or not match_programs.reused:  # else nobody has to connect
+                        endpoints = [endpoint_of(socket) for socket in sockets.values()] or [address]
+                        await self._listen(ports, endpoints, door)
                     match_programs.start(door, self._address, sockets, is_patient=is_patient)
                     self._seat(door, match, occupants)
-                    started = counted(len(match_programs.programs), "program")
-                    self._note("reported", text=f"{started} started; the referee listens on {self._address}")
+                    if self._address:
+                        started = counted(len(match_programs.programs.keys() - match_programs.reused.keys()), "program")
+                        self._note("reported", text=f"{started} started; the referee listens on {self._address}")
                     links = await door.done
+                    match_programs.seated(links)
                     missing = None if resumed is None else _missing(match, occupants, door)
                     if missing is not None and not is_patient:
                         raise PlayerError(f"{missing}; nothing was played, mend it and resume again")
                     if not (may_return and self._settings.come_back_s):
                         ports.stop()
-                    return await self._run(match, links, door, match_programs.programs, resumed, missing)
+                    return await self._run(match, links, door, match_programs, resumed, missing)
                 finally:
                     door.close()
                     if lender is not None:
@@ -223,7 +228,7 @@ class MatchHost:
                 seated = [links[place] for place in _places(links, match.setup.names)]
                 if not self._settings.come_back_s:
                     ports.stop()
-                return await self._run(match, seated, door, {}, None)
+                return await self._run(match, seated, door, None, None)
             finally:
                 door.close()
                 await ports.stopped()
@@ -258,12 +263,13 @@ class MatchHost:
         match: Match,
         links: Sequence[PlayerLink | None],
         door: Door,
-        programs: dict[int, Program],
+        match_programs: MatchPrograms | None,
         resumed: Resumption | None,
         missing: str | None = None,
     ) -> MatchReport:
         writer = self._new_record(match) if resumed is None else resumed.writer
         observers, lender = self._services.observers, self._services.lender
+        programs = {} if match_programs is None else match_programs.programs
 
         def _step(step: MatchStep) -> None:
             for command in step.commands:
@@ -277,7 +283,9 @@ class MatchHost:
             vacancies=door.vacancies,
             programs=programs,
             come_back_s=self._settings.come_back_s,
-            release=PlayerLink.say_goodbye if lender is None else lender.take_again,
+            starts=() if match_programs is None else match_programs.starts,
+            reused={} if match_programs is None else match_programs.reused,
+            release=partial(self._release, match_programs),
         )
         last_ms = 0.0 if resumed is None else resumed.last_ms
         durability = (
@@ -296,6 +304,15 @@ class MatchHost:
         finally:
             await runner.closed()
         return self._played(match, result, writer)
+
+    def _release(self, match_programs: MatchPrograms | None, link: PlayerLink) -> None:
+        """Let go who is still there after the match."""
+        if match_programs is not None and match_programs.release(link):
+            return
+        if self._services.lender is None:
+            link.say_goodbye()
+        else:
+            self._services.lender.take_again(link)
 
     @staticmethod
     def _played(match: Match, result: Result, writer: RecordWriter) -> MatchReport:

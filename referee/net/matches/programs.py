@@ -1,4 +1,7 @@
-"""The programs of one match: starts them with the address and the token of their seat, and ends them."""
+"""The programs of one match: starts them with the address and the token of their seat, and ends them.
+
+Where programs stay, one that waits is taken in place of a new one, and goes back to wait for its next match.
+"""
 
 import contextlib
 import re
@@ -7,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.threads import deferToThreadPool
 
 from ... import chance
 from ...files.scratch import scratch
 from ...launch import Confinement, FileAccess, Invitation, Launch, PlayerError, Program, is_copied, own_copy
 from ...match.events import Ending
-from ...match.machine import Match
+from ...match.machine import Match, Phase
 from ...record.printed import output_path
 from ..links.player_protocol import PlayerLink
 from ..links.reserved_seats import ReservedSeats
+from .kept import KeptProgram, outlasting
 from .services import MatchServices
 
 _MEMORY = re.compile(
@@ -60,46 +63,82 @@ class MatchPrograms:
     ) -> None:
         self.programs: dict[int, Program] = {}
         """By seat."""
+        self.staying: dict[int, KeptProgram] = {}
+        """Those of them that stay, by seat."""
+        self.reused: dict[int, KeptProgram] = {}
+        """Those of them that have played before, by seat."""
         self._copies: dict[int, Path | PlayerError | None] = {}
         """By seat: what a program is shown in the place of its folder, or why there is none."""
+        self._folders: dict[int, contextlib.ExitStack] = {}
+        """By seat: removes that copy."""
+        self._stamps: dict[int, int] = {}
+        """By seat, of a program's folder, where programs stay."""
         self._match = match
         self._launches = {seat: occupant for seat, occupant in enumerate(occupants) if isinstance(occupant, Launch)}
         self._tokens = tokens
         self._records = records
         self._reactor = reactor
-        self._confinement = services.confinement
+        self._kept = services.kept
+        self._confinement = services.confinement if self._kept is None else self._kept.confinement
         self._note = services.observers.note
 
     @property
     def seats(self) -> Collection[int]:
         """The seats that programs are started for."""
-        return self._launches.keys()
+        return self._launches.keys() - self.reused.keys()
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """By seat, the number of the start of its program, 0 where there is none; empty unless programs stay."""
+        if not self.staying:
+            return ()
+        seats = range(len(self._match.setup.names))
+        return tuple(self.staying[seat].number if seat in self.staying else 0 for seat in seats)
 
     @contextlib.asynccontextmanager
     async def own_folders(self) -> AsyncIterator[None]:
-        """Keep a copy of each program's folder for this match alone.
+        """Keep a copy of the folder of each program that is to be started: for its own life alone.
 
         Copies are made and removed in a thread: they may be large, and other matches go on meanwhile.
 
         Raises:
             OSError: the disk can't take one.
         """
-        pool, held = self._reactor.getThreadPool, contextlib.ExitStack()
         try:
             for seat, launch in self._launches.items():
-                if is_copied(launch, self._confinement) and not self._match.is_out(seat):
-                    copying = own_copy(launch, self._confinement, self._access())
-                    try:
-                        self._copies[seat] = await deferToThreadPool(self._reactor, pool(), held.enter_context, copying)
-                    except PlayerError as error:
-                        self._copies[seat] = error
+                if not self._match.is_out(seat) and not await self._is_lent(seat, launch):
+                    await self._copy(seat, launch)
             yield
         finally:
-            if self._copies:
-                await deferToThreadPool(self._reactor, pool(), held.close)
+            await self.dismiss()
+            for folders in self._folders.values():
+                await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), folders.close)
+
+    async def _is_lent(self, seat: int, launch: Launch) -> bool:
+        """Take a program that waits, if there is one; a match that is gone on with would be news to it."""
+        if self._kept is None:
+            return False
+        self._stamps[seat] = await self._kept.stamp(launch)
+        if self._match.phase is not Phase.NEW:
+            return False
+        kept = await self._kept.lend(launch, self._match.setup.commitment)
+        if kept is not None:
+            self.staying[seat] = self.reused[seat] = kept
+            self.programs[seat] = kept.program
+        return kept is not None
+
+    async def _copy(self, seat: int, launch: Launch) -> None:
+        if not is_copied(launch, self._confinement):
+            return
+        copying, pool = own_copy(launch, self._confinement, self._access()), self._reactor.getThreadPool()
+        enter = self._folders.setdefault(seat, contextlib.ExitStack()).enter_context
+        try:
+            self._copies[seat] = await deferToThreadPool(self._reactor, pool, enter, copying)
+        except PlayerError as error:
+            self._copies[seat] = error
 
     def start(self, door: ReservedSeats, address: str, sockets: Mapping[int, Path], *, is_patient: bool) -> None:
-        """Start every program whose seat is still in the match.
+        """Start every program whose seat is still in the match; those that stay take their seats.
 
         Args:
             door: where they are to take their seats; those that can't are given up there.
@@ -110,8 +149,11 @@ class MatchPrograms:
         Raises:
             PlayerError: a program can't be started, and that is not put up with.
         """
-        for seat in self._launches:
+        for seat, launch in self._launches.items():
             if self._match.is_out(seat):
+                continue
+            if seat in self.reused:
+                self._seat(seat, door)
                 continue
             try:
                 program = self._start_one(seat, address, sockets.get(seat))
@@ -121,7 +163,39 @@ class MatchPrograms:
                 door.give_up(seat, str(error))
                 continue
             self.programs[seat] = program
+            if self._kept is not None:
+                folders, deal = self._folders.pop(seat, contextlib.ExitStack()), self._match.setup.commitment
+                self.staying[seat] = self._kept.started(launch, program, folders, self._stamps[seat], deal)
             program.exited.addCallback(self._vacate, door, seat, program)
+
+    def _seat(self, seat: int, door: ReservedSeats) -> None:
+        """Seat a program that is connected; what it prints from now on belongs to this match."""
+        kept = self.reused[seat]
+        assert kept.link is not None, "it has played before"
+        self._records.mkdir(parents=True, exist_ok=True)
+        kept.program.turn_to(self._output(seat))
+        self._note("program-kept", match=self._match.setup.match, seat=seat, name=kept.launch.name, start=kept.number)
+        door.take_back(seat, kept.link)
+        kept.link.owner = kept  # until the match begins: whether it is still there then, is for the runner to see
+
+    def seated(self, links: Sequence[PlayerLink | None]) -> None:
+        """Take note which connection is whose.
+
+        Args:
+            links: by seat.
+        """
+        for seat, kept in self.staying.items():
+            kept.link = links[seat]
+
+    def release(self, link: PlayerLink) -> bool:
+        """Let a program that stays have its connection back after the match; tell whether it is one's."""
+        owner = next((kept for kept in self.staying.values() if kept.link is link), None)
+        if owner is not None:
+            link.owner = owner
+        return owner is not None
+
+    def _output(self, seat: int) -> Path:
+        return output_path(self._records, self._match.setup.match, seat, self._launches[seat].name)
 
     def _start_one(self, seat: int, address: str, socket: Path | None) -> Program:
         launch, match = self._launches[seat], self._match.setup.match
@@ -129,9 +203,8 @@ class MatchPrograms:
         invitation = Invitation(address=address, token=self._tokens[seat], seed=seed)
         access = self._access(seat, socket)
         self._records.mkdir(parents=True, exist_ok=True)
-        output = output_path(self._records, match, seat, launch.name)
         self._note("program-started", match=match, seat=seat, name=launch.name)
-        return Program(launch, invitation, output, self._reactor, self._confinement, access)
+        return Program(launch, invitation, self._output(seat), self._reactor, self._confinement, access)
 
     def _access(self, seat: int | None = None, socket: Path | None = None) -> FileAccess:
         copy = None if seat is None else self._copies.get(seat)
@@ -153,11 +226,18 @@ class MatchPrograms:
         return status
 
     async def dismiss(self) -> None:
-        """End every program, and wait until nothing is left of them."""
-        for program in self.programs.values():
-            program.end()
-        for program in self.programs.values():
-            await gone(program)
+        """End every program that does not stay, and wait until nothing is left of them."""
+        ending = []
+        while self.programs:
+            seat, program = self.programs.popitem()
+            kept = self.staying.pop(seat, None)
+            if kept is None or self._kept is None:
+                program.end()
+            elif self._kept.take_again(kept):
+                continue
+            ending.append(program)
+        for program in ending:
+            await outlasting(program.gone)
 
 
 @contextlib.contextmanager
@@ -175,22 +255,6 @@ def private_sockets(confinement: Confinement, seats: Collection[int]) -> Iterato
         return
     with scratch("socket") as folder:
         yield {seat: folder / str(seat) for seat in seats}
-
-
-async def gone(program: Program) -> None:
-    """Wait until nothing is left of a program, however impatient the organiser is."""
-    waiting: Deferred[None] = Deferred()
-
-    def _told(value: Any) -> Any:
-        if not waiting.called:
-            waiting.callback(None)
-        return value
-
-    program.gone.addCallback(_told)
-    try:
-        await waiting
-    except CancelledError:
-        await gone(program)
 
 
 def ending_of(program: Program) -> Ending:

@@ -28,8 +28,9 @@ from ..links.outgoing import message_of
 from ..links.patience import Patience, Wait
 from ..links.player_protocol import PlayerLink
 from ..links.tokens import index_of
-from .absences import absence, exited
+from .absences import absence, exited, left_before
 from .journal import Due, Journal
+from .kept import KeptProgram
 from .lag import LoopLag
 from .stopwatch import Stopwatch
 
@@ -66,6 +67,10 @@ class SeatedPlayers(Struct, frozen=True, kw_only=True):
     """Seat -> the launched program that sits there."""
     come_back_s: float = 0.0
     """How long a player without a launched program may be away, its clock going on; 0: not at all."""
+    starts: tuple[int, ...] = ()
+    """By seat, the number of its program's start, where programs stay."""
+    reused: Mapping[int, KeptProgram] = {}
+    """Seat -> the program that sits there and has played before."""
     release: Callable[[PlayerLink], None] = PlayerLink.say_goodbye
     """Called with the link of every player that is still there when the match is over."""
 
@@ -131,7 +136,7 @@ class MatchRunner:
             program.exited.addCallback(self._program_exited, seat)
         is_new = self.match.phase is Phase.NEW
         began = e.MatchOpened if is_new else e.MatchResumed
-        self._feed(began(at_ms=self._last_ms, **self._stopwatch.beat))
+        self._feed(began(at_ms=self._last_ms, **self._stopwatch.beat, starts=self._players.starts))
         for seat, taken in enumerate(self._links):
             if taken is None and not self.match.is_out(seat):
                 why = self._players.vacancies.get(seat) or Absence(detail="nobody came")
@@ -191,24 +196,21 @@ class MatchRunner:
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
-        if error.code is Code.TRUNCATED and self._may_come_back(self._seats[link]):
+        seat = self._seats[link]
+        if error.code is Code.TRUNCATED and (self._may_come_back(seat) or self._has_left_before(seat)):
             self.link_lost(link, error.detail)
             return
-        self._feed(
-            e.ProtocolBroken(
-                seat=self._seats[link],
-                at_ms=self._stopwatch.at_ms(),
-                code=str(error.code),
-                detail=error.detail,
-                evidence=error.evidence.hex(),
-            )
-        )
+        at_ms, code, evidence = self._stopwatch.at_ms(), str(error.code), error.evidence.hex()
+        self._feed(e.ProtocolBroken(seat=seat, at_ms=at_ms, code=code, detail=error.detail, evidence=evidence))
 
     def link_lost(self, link: PlayerLink, detail: str) -> None:
         """Turn a lost connection into an event; that of a launched program waits a moment for its exit."""
         seat = self._seats[link]
         program = self._programs.get(seat)
-        if program is not None and program.status is not None:
+        if self._has_left_before(seat):
+            self._players.reused[seat].has_left = True
+            self._feed(left_before(self.match.setup.names[seat], self._stopwatch.at_ms()))
+        elif program is not None and program.status is not None:
             self._feed(exited(seat, self._stopwatch.at_ms(), program))
         elif program is None and not self._may_come_back(seat):
             self._feed(e.ConnectionLost(seat=seat, at_ms=self._stopwatch.at_ms(), detail=detail))
@@ -216,6 +218,11 @@ class MatchRunner:
             patience_s = self._players.come_back_s if program is None else EXIT_S
             wait = self._patience.wait(patience_s, self._left, seat, detail, origin=link.origin)
             self._departures[seat] = _Departure(self._stopwatch.at_ms(), detail, wait)
+
+    def _has_left_before(self, seat: int) -> bool:
+        """Tell whether a program that has played before has said nothing in this match: it may end between two."""
+        request = self.match.open_requests.get(seat)
+        return seat in self._players.reused and request is not None and request.answer is e.ReadyReceived
 
     def _may_come_back(self, seat: int) -> bool:
         return self._players.come_back_s > 0 and seat not in self._programs

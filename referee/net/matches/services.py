@@ -10,6 +10,7 @@ from ...record.seal import Sealer
 from ..group_commit import Durability, GroupCommit
 from ..links.lobby import Returns
 from ..links.player_protocol import PlayerLink
+from .kept import KeptPrograms
 from .lag import LoopLag
 
 
@@ -40,3 +41,5 @@ class MatchServices(Struct, frozen=True, kw_only=True):
     """Syncs the records of several matches together; None: the match has its own syncs."""
     lender: Lender | None = None
     """Who lends players that are connected, and takes them back; None: their connections end with the match."""
+    kept: KeptPrograms | None = None
+    """The programs that stay from match to match; None: each is started for its match, and ends with it."""

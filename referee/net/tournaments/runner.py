@@ -30,6 +30,7 @@ from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
 from ..links.remote_pool import RemotePool
 from ..matches.host import LOCAL, MatchHost
+from ..matches.kept import KeptPrograms
 from ..matches.lag import LoopLag
 from ..matches.programs import Occupant, Vacancy
 from ..matches.runner import MatchPaused
@@ -107,8 +108,11 @@ class TournamentRunner:
         self._pool.note = self._observers.note
         self._commits = GroupCommit(reactor)
         durability = Durability(self._spec.durability)
+        self._kept = None
+        if self._spec.programs == "kept":
+            self._kept = KeptPrograms(reactor, services.confinement, self._spec.keep_for, self._observers)
         self._services = replace(
-            services, lag=self._lag, lender=self._pool, commits=self._commits, durability=durability
+            services, lag=self._lag, lender=self._pool, commits=self._commits, durability=durability, kept=self._kept
         )
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
@@ -164,6 +168,8 @@ class TournamentRunner:
                 self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
             self._call_off()
             self._pool.close()
+            if self._kept is not None:
+                await self._kept.close()
             if port is not None:
                 await stopped(port)
 

@@ -1,0 +1,235 @@
+"""Programs that stay: each plays match after match on its one connection, and waits in between.
+
+A program that waits is stopped, so that it can't think on the others' time. What it has done to deserve it or not, it
+is started anew: after an expulsion, when its folder has changed, when it has played as many matches as it may, when it
+uses nearly all that it is allowed, and when it has ended by itself, which is no foul between two matches. No running
+program ever gets the same deal twice.
+"""
+
+import itertools
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.threads import deferToThreadPool
+
+from protocol import ConnectionState, RemoteProtocolError
+from protocol.messages import Message
+
+from ...clock import Timer
+from ...launch import Confinement, Launch, Program
+from ...observers import Observer, Observers
+from ..links.player_protocol import PlayerLink
+
+SETTLE_S = 0.2
+"""How long a program may tidy up after its match, before it is stopped."""
+FILLED = 0.75
+"""Of its memory or its processes: a program that uses more could fail in a match for what the ones before have left."""
+LOOK_S = 1.0
+"""How often it is looked whether a folder has changed: whoever changes it expects no more of a tournament that runs."""
+_MIB = 1 << 20
+
+
+class KeptProgram:
+    """One running program; it owns its connection between its matches.
+
+    Args:
+        launch: how it was started.
+        program: it.
+        number: of its start; no other one of this referee's process has it.
+        folders: what is removed when nothing is left of it.
+        stamp: of its folder, when it was started.
+    """
+
+    def __init__(self, launch: Launch, program: Program, number: int, folders: ExitStack, stamp: int) -> None:
+        self.launch = launch
+        self.program = program
+        self.number = number
+        self.folders = folders
+        self.stamp = stamp
+        self.link: PlayerLink | None = None
+        """None until it is seated for the first time."""
+        self.deals: set[str] = set()
+        """Commitments to the deals that it has played, the present one included."""
+        self.has_left = False
+        """Whether it has ended between two matches by itself."""
+        self.stopping: Timer | None = None
+        """Stops it, once it has had its time to tidy up."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it can be offered a match."""
+        link = self.link
+        is_idle = link is not None and link.is_connected and link.connection.state is ConnectionState.IDLE
+        return is_idle and self.program.status is None and not self.has_left
+
+    def link_opened(self, link: PlayerLink) -> None:
+        """Do nothing: it was open before."""
+
+    def message_received(self, link: PlayerLink, message: Message, first_byte: float, at: float) -> None:
+        """Do nothing: between two matches no message may come."""
+
+    def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
+        """Hang up on a program that speaks between two matches."""
+        link.say_goodbye()
+
+    def link_lost(self, link: PlayerLink, detail: str) -> None:
+        """Take note that it does not stay."""
+        self.has_left = True
+
+
+class KeptPrograms:
+    """All programs of one process that wait for a match.
+
+    Args:
+        reactor: Twisted's.
+        confinement: what programs are held to.
+        keep_for: how many matches a program may play.
+        observers: told which program can't stay, and why.
+    """
+
+    def __init__(self, reactor: Any, confinement: Confinement, keep_for: int, observers: Observers) -> None:
+        limits = replace(confinement.limits, cpu_s=confinement.limits.cpu_s * keep_for)  # it is for one match's needs
+        self.confinement = replace(confinement, limits=limits)
+        self._reactor = reactor
+        self._keep_for = keep_for
+        self._observers = observers
+        self._numbers = itertools.count(1)
+        self._waiting: list[KeptProgram] = []
+        """The one that has waited longest first."""
+        self._cannot_stay: set[str] = set()
+        """Names of those whose program has ended between two matches."""
+        self._ending: set[Deferred[Any]] = set()
+        self._looked: dict[Path, tuple[float, int]] = {}
+        """Folder -> when it was looked at, and its stamp then."""
+        memory_mib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MIB
+        self._most = max(4, memory_mib // 2 // limits.memory_mib)
+        """Of those that wait: whatever they use, half of the machine's memory is for those that play."""
+
+    async def lend(self, launch: Launch, deal: str) -> KeptProgram | None:
+        """Return a program that waits and may play a deal; it is not stopped any more. None if there is none.
+
+        Args:
+            launch: how it was started.
+            deal: commitment to the deal.
+        """
+        stamp = await self.stamp(launch)
+        for kept in [kept for kept in reversed(self._waiting) if kept.launch == launch and deal not in kept.deals]:
+            self._waiting.remove(kept)
+            if kept.stamp == stamp and kept.is_waiting:
+                self._rouse(kept)
+                kept.deals.add(deal)
+                return kept
+            self._dismiss(kept)
+        return None
+
+    def started(self, launch: Launch, program: Program, folders: ExitStack, stamp: int, deal: str) -> KeptProgram:
+        """Take note of a program that was started for a match.
+
+        Args:
+            launch: how.
+            program: it.
+            folders: what is removed when nothing is left of it.
+            stamp: of its folder, from before.
+            deal: commitment to the deal that it plays.
+        """
+        kept = KeptProgram(launch, program, next(self._numbers), folders, stamp)
+        kept.deals.add(deal)
+        return kept
+
+    def take_again(self, kept: KeptProgram) -> bool:
+        """Let a program wait for its next match, unless it has to be started anew.
+
+        Returns:
+            Whether it stays; else it is being ended.
+        """
+        most = min(self._keep_for, kept.launch.matches or self._keep_for)
+        is_spent = len(kept.deals) >= most or kept.has_left or kept.launch.name in self._cannot_stay
+        if is_spent or not kept.is_waiting or kept.program.is_filled(FILLED):
+            self._dismiss(kept)
+            return False
+        kept.stopping = self._reactor.callLater(SETTLE_S, kept.program.stop)
+        self._waiting.append(kept)
+        if len(self._waiting) > self._most:
+            self._dismiss(self._waiting.pop(0))
+        return True
+
+    async def stamp(self, launch: Launch) -> int:
+        """Return what changes whenever something in a player's folder does."""
+        folder, now = launch.folder, self._reactor.seconds()
+        if folder is None:
+            return 0
+        looked_s, stamp = self._looked.get(folder, (-LOOK_S, 0))
+        if now - looked_s >= LOOK_S:
+            stamp = await deferToThreadPool(self._reactor, self._reactor.getThreadPool(), _stamp, folder)
+            self._looked[folder] = now, stamp
+        return stamp
+
+    async def close(self) -> None:
+        """End all programs that wait, and wait until nothing is left of any."""
+        while self._waiting:
+            self._dismiss(self._waiting.pop())
+        for ending in list(self._ending):
+            await outlasting(ending)
+
+    def _rouse(self, kept: KeptProgram) -> None:
+        if kept.stopping is not None and kept.stopping.active():
+            kept.stopping.cancel()
+        elif kept.stopping is not None:
+            kept.program.go_on()
+        kept.stopping = None
+
+    def _dismiss(self, kept: KeptProgram) -> None:
+        """End a program, and remove what it has left."""
+        name = kept.launch.name
+        if kept.has_left and name not in self._cannot_stay:
+            self._cannot_stay.add(name)
+            text = f"{name} ended between two matches: from here on, it is started anew for each one"
+            self._observers.tell(Observer.noted, text)
+        self._rouse(kept)
+        if kept.link is not None and kept.link.owner in (kept, None):
+            kept.link.say_goodbye()
+        removing = Deferred[None]()
+        self._ending.add(removing)
+
+        def _remove(_gone: None) -> None:
+            done = deferToThreadPool(self._reactor, self._reactor.getThreadPool(), kept.folders.close)
+            done.addBoth(_removed)
+
+        def _removed(_result: object) -> None:
+            self._ending.discard(removing)
+            removing.callback(None)
+
+        kept.program.end().addCallback(_remove)
+
+
+async def outlasting(awaited: "Deferred[Any]") -> None:
+    """Wait for what has to come, however impatient the organiser is."""
+    waiting: Deferred[None] = Deferred()
+
+    def _told(value: Any) -> Any:
+        if not waiting.called:
+            waiting.callback(None)
+        return value
+
+    awaited.addCallback(_told)
+    try:
+        await waiting
+    except CancelledError:
+        await outlasting(awaited)
+
+
+def _stamp(folder: Path) -> int:
+    found = []
+    for top, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            try:
+                state = os.lstat(os.path.join(top, name))  # noqa: PTH118  # many of them
+            except OSError:
+                continue  # gone meanwhile: the next look is different
+            if name in files:
+                found.append((top, name, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
+    return hash(tuple(sorted(found)))

@@ -1,0 +1,233 @@
+"""Programs that stay: which one plays again, and which one is started anew; with programs and connections made up."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from twisted.internet.defer import Deferred
+
+from protocol import ConnectionState
+from referee.launch import Confinement, Launch, ProgramLimits
+from referee.net.matches.kept import LOOK_S, SETTLE_S, KeptProgram, KeptPrograms
+from referee.observers import Observers
+
+from ..tournaments.in_memory import Loop
+
+ADA = Launch(name="ada", argv=("ada",))
+
+
+class StandIn:
+    """A program that does nothing, and the connection that it has; both note what is done to them."""
+
+    def __init__(self) -> None:
+        self.status: str | None = None
+        self.gone: Deferred[None] = Deferred()
+        self.filled = 0.0
+        self.done: list[str] = []
+        self.is_connected = True
+        self.connection = self
+        self.state = ConnectionState.IDLE
+        self.owner: Any = None
+
+    def is_filled(self, share: float) -> bool:
+        """Tell how much it uses."""
+        return self.filled >= share
+
+    def stop(self) -> None:
+        """Be stopped."""
+        self.done.append("stop")
+
+    def go_on(self) -> None:
+        """Be allowed to go on."""
+        self.done.append("go on")
+
+    def say_goodbye(self) -> None:
+        """Be hung up on."""
+        self.is_connected, self.owner = False, None
+        self.done.append("goodbye")
+
+    def end(self) -> Deferred[None]:
+        """End, and be gone."""
+        self.done.append("end")
+        if not self.gone.called:
+            self.gone.callback(None)
+        return self.gone
+
+
+class Kept:
+    """Programs that are kept for six matches, and what became of them."""
+
+    def __init__(self, **limits: int) -> None:
+        self.loop = Loop()
+        self.observers = Observers()
+        self.programs = KeptPrograms(self.loop, Confinement(limits=ProgramLimits(**limits)), 6, self.observers)
+        self.removed: list[int] = []
+
+    def start(self, launch: Launch = ADA, deal: str = "one") -> tuple[KeptProgram, StandIn]:
+        """Start a program for a match, and seat it."""
+        made: Any = StandIn()
+        folders = ExitStack()
+        kept = self.programs.started(launch, made, folders, self.stamp(launch), deal)
+        folders.callback(self.removed.append, kept.number)
+        kept.link, made.owner = made, kept
+        return kept, made
+
+    def lend(self, deal: str, launch: Launch = ADA) -> KeptProgram | None:
+        """Return the program that is to play a deal."""
+        return self._result(self.programs.lend(launch, deal))
+
+    def stamp(self, launch: Launch) -> int:
+        """Return the stamp of a folder."""
+        found: int = self._result(self.programs.stamp(launch))
+        return found
+
+    def work(self) -> None:
+        """Do what is left to threads."""
+        while self.loop.work:
+            self.loop.work.pop(0)()
+
+    def _result(self, course: Any) -> Any:
+        found: list[Any] = []
+        Deferred.fromCoroutine(course).addCallback(found.append)
+        self.work()
+        return found[0]
+
+
+def test_a_program_plays_match_after_match() -> None:
+    """It is the same one; what it is is known by the number of its start; nobody else's program takes its place."""
+    kept = Kept()
+    (ada, _), (bob, _) = kept.start(), kept.start(Launch(name="bob", argv=("ada",)))
+    assert (ada.number, bob.number) == (1, 2)
+    assert [kept.programs.take_again(ada), kept.programs.take_again(bob)] == [True, True]
+    assert (kept.lend("two"), kept.lend("two")) == (ada, None)
+    assert kept.removed == []
+
+
+def test_no_program_gets_a_deal_twice() -> None:
+    """Another one that waits plays it, if there is one; the first one waits on."""
+    kept = Kept()
+    ada, _ = kept.start(deal="one")
+    kept.programs.take_again(ada)
+    assert kept.lend("one") is None
+    second, _ = kept.start(deal="two")
+    kept.programs.take_again(second)
+    assert kept.lend("one") is second
+    assert kept.lend("two") is ada
+
+
+def test_who_waits_is_stopped() -> None:
+    """Not at once: it may have something to tidy up; and it goes on for its next match."""
+    kept = Kept()
+    ada, made = kept.start()
+    kept.programs.take_again(ada)
+    kept.loop.advance(SETTLE_S / 2)
+    assert kept.lend("two") is ada
+    kept.loop.advance(SETTLE_S)
+    assert made.done == []
+    kept.programs.take_again(ada)
+    kept.loop.advance(SETTLE_S)
+    assert made.done == ["stop"]
+    assert kept.lend("three") is ada
+    assert made.done == ["stop", "go on"]
+
+
+def _expelled(_kept: KeptProgram, made: StandIn) -> None:
+    made.state, made.owner = ConnectionState.CLOSED, None
+
+
+def _spent(kept: KeptProgram, _made: StandIn) -> None:
+    kept.deals |= set("abcdef")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        _expelled,
+        _spent,
+        lambda _, made: setattr(made, "is_connected", False),
+        lambda _, made: setattr(made, "status", "exit status 0"),
+        lambda _, made: setattr(made, "filled", 0.9),
+        lambda kept, made: kept.link_lost(made, "gone"),
+    ],
+    ids=["expelled", "spent", "unconnected", "ended", "filled", "left"],
+)
+@pytest.mark.parametrize("when", ["in its match", "while it waits"])
+def test_what_can_not_play_on_is_ended(spoil: Callable[[Any, Any], None], when: str) -> None:
+    """And nothing is left of it: it is started anew for the next match."""
+    kept = Kept()
+    ada, made = kept.start()
+    if when == "in its match":
+        spoil(ada, made)
+        assert not kept.programs.take_again(ada)
+    else:
+        kept.programs.take_again(ada)
+        spoil(ada, made)
+        if len(ada.deals) > 1 or made.filled:
+            return  # nothing of the kind comes about while a program waits
+        assert kept.lend("two") is None
+    kept.work()
+    assert ("end" in made.done, kept.removed) == (True, [1])
+
+
+def test_who_ends_between_two_matches_can_not_stay() -> None:
+    """It is no foul, and from then on it is started anew for each match."""
+    kept = Kept()
+    ada, made = kept.start()
+    kept.programs.take_again(ada)
+    made.is_connected = False
+    ada.link_lost(ada.link, "gone")  # type: ignore[arg-type]  # a stand-in
+    assert kept.lend("two") is None
+    again, _ = kept.start(deal="two")
+    assert not kept.programs.take_again(again)
+
+
+def test_who_says_so_plays_one_match() -> None:
+    """With `matches` in its player.toml."""
+    kept = Kept()
+    ada, _ = kept.start(Launch(name="ada", argv=("ada",), matches=2))
+    assert kept.programs.take_again(ada)
+    assert kept.lend("two", ada.launch) is ada
+    assert not kept.programs.take_again(ada)
+
+
+def test_who_speaks_unasked_is_hung_up_on() -> None:
+    """Between two matches nobody has asked for anything."""
+    kept = Kept()
+    ada, made = kept.start()
+    kept.programs.take_again(ada)
+    ada.protocol_broken(made, None)  # type: ignore[arg-type]  # a stand-in
+    assert kept.lend("two") is None
+
+
+def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
+    """Whatever in its folder has changed; that is looked at now and then."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "player.py").write_text("old")
+    ada = Launch(name="ada", argv=("ada",), folder=tmp_path)
+    kept = Kept()
+    old, _ = kept.start(ada)
+    kept.programs.take_again(old)
+    kept.loop.advance(LOOK_S)
+    assert kept.lend("two", ada) is old
+    kept.programs.take_again(old)
+    (tmp_path / "sub" / "player.py").write_text("newer")
+    kept.loop.advance(LOOK_S)
+    assert kept.lend("three", ada) is None
+    kept.work()
+    assert kept.removed == [1]
+
+
+def test_not_too_many_wait() -> None:
+    """The one that has waited longest makes way; at the end, all are ended."""
+    kept = Kept(memory_mib=1 << 40)
+    all_of_them = [kept.start()[0] for _ in range(6)]
+    assert all(map(kept.programs.take_again, all_of_them))
+    kept.work()
+    assert kept.removed == [1, 2]
+    closed = Deferred.fromCoroutine(kept.programs.close())
+    assert not closed.called
+    kept.work()
+    assert (closed.called, sorted(kept.removed)) == (True, [1, 2, 3, 4, 5, 6])
+    assert kept.loop.getDelayedCalls() == []
