@@ -76,7 +76,8 @@ class Kept:
 
     def lend(self, deal: str, launch: Launch = ADA) -> KeptProgram | None:
         """Return the program that is to play a deal."""
-        return self._result(self.programs.lend(launch, deal))
+        found: KeptProgram | None = self._result(self.programs.lend(launch, deal))
+        return found
 
     def stamp(self, launch: Launch) -> int:
         """Return the stamp of a folder."""
