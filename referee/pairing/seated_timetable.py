@@ -7,6 +7,7 @@ that all meet equally often counts for more than that many tables play at the sa
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
@@ -65,7 +66,8 @@ def planned(plan: SeatedTimetable, entrants: Sequence[int]) -> SeatedTimetable:
         plan: what it is to be like.
         entrants: who plays, in the order in which they are served.
     """
-    return _filled(plan, entrants, "", _WORK)
+    need = tuple(_need(plan, entrants))
+    return _filled(plan, entrants, _begun(need, plan.seats, plan.limit), "")
 
 
 def without_tables(plan: SeatedTimetable, entrant: int, first: int) -> SeatedTimetable:
@@ -82,7 +84,12 @@ def made_up(plan: SeatedTimetable, staying: Sequence[int]) -> SeatedTimetable:
 
     It takes a bye where that can't be done. A plan in which nobody lacks anything stays as it is.
     """
-    return _filled(replace(plan, limit=None), staying, "walkover", _WORK_AGAIN)
+    index = {entrant: place for place, entrant in enumerate(staying)}
+    met = _nobody_met(len(staying))
+    for item in (item for done in plan.pairings for item in done):
+        count_meetings(met, [index[entrant] for entrant in item.seats if entrant in index])
+    rounds = _evened(_need(plan, staying), plan.seats, None, met, _WORK_AGAIN)
+    return _filled(plan, staying, rounds, "walkover")
 
 
 def tables_to_make_up(plan: SeatedTimetable, staying: Sequence[int]) -> int:
@@ -90,20 +97,27 @@ def tables_to_make_up(plan: SeatedTimetable, staying: Sequence[int]) -> int:
     return sum(len(playing) // plan.seats for playing in _attendance(_need(plan, staying), plan.seats, None))
 
 
-def _filled(plan: SeatedTimetable, entrants: Sequence[int], bye: str, work: int) -> SeatedTimetable:
-    """Add the matches that are missing, and byes for whoever has fewer than others since the numbers do not divide.
+@lru_cache(maxsize=32)  # the same tournament is folded again and again: to go on, for its ledger, in an audit
+def _begun(need: tuple[int, ...], seats: int, limit: int | None) -> list[list[list[int]]]:
+    """Return who sits together in each round where nobody has met yet; nobody may change it."""
+    return _evened(need, seats, limit, _nobody_met(len(need)), _WORK)
+
+
+def _nobody_met(entrants: int) -> Met:
+    return [[0] * entrants for _ in range(entrants)]
+
+
+def _filled(
+    plan: SeatedTimetable, entrants: Sequence[int], rounds: Sequence[Sequence[Sequence[int]]], bye: str
+) -> SeatedTimetable:
+    """Add matches, and byes for whoever has fewer than others since the numbers do not divide.
 
     Args:
         plan: up to the last round that stays as it is.
         entrants: who plays on.
+        rounds: to add: who sits together, by place among those.
         bye: what the byes are.
-        work: exchanges to try.
     """
-    index = {entrant: place for place, entrant in enumerate(entrants)}
-    met = [[0] * len(entrants) for _ in entrants]
-    for item in (item for done in plan.pairings for item in done):
-        count_meetings(met, [index[entrant] for entrant in item.seats if entrant in index])
-    rounds = _evened(_need(plan, entrants), plan, met, work)
     tables = [[entrants[place] for place in table] for together in rounds for table in together]
     seated = iter(seat_all(tables, plan.seats))
     plan = _extended(plan, [list(islice(seated, len(together))) for together in rounds], bye)
@@ -123,16 +137,16 @@ def _results(plan: SeatedTimetable) -> Counter[int]:
     return Counter(entrant for done in plan.pairings for item in done for entrant in item.seats)
 
 
-def _evened(need: Sequence[int], plan: SeatedTimetable, met: Met, work: int) -> list[list[list[int]]]:
+def _evened(need: Sequence[int], seats: int, limit: int | None, met: Met, work: int) -> list[list[list[int]]]:
     """Return who sits together in each round.
 
     Args:
         need: by place in the order: matches to come.
-        plan: so far.
+        seats: of one match.
+        limit: rounds at most.
         met: meetings so far.
         work: exchanges to try.
     """
-    seats, limit = plan.seats, None if plan.limit is None else plan.limit - plan.rounds
     evened = [list(row) for row in met]
     rounds = _together(_attendance(need, seats, limit), seats, evened, work)
     if limit is None and sum(map(len, rounds)) <= _CHUNK and max(map(len, rounds), default=1) > 1 and excess(evened):
