@@ -6,7 +6,6 @@ Its files share no line with the referee: what passes here was derived twice, fr
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +28,7 @@ from referee.record.seal import Sealer
 from referee.record.writer import RecordWriter
 from referee.testing import ScriptedSeat
 
+from . import warm
 from .driving import drive, random_chooser
 
 FOLDER = Path(sample_players.__file__).parent / "javascript"
@@ -56,8 +56,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the path of the record of a match just played, with a secret seed and a nonce of each player."""
     folder = tmp_path_factory.mktemp("match")
     players = ("house:random", "house:random")
-    command = [sys.executable, "-m", "referee", "play", "q", *players, "--logs", str(folder), "--json"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = warm.run(["play", "q", *players, "--logs", str(folder), "--json"], cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / str(json.loads(done.stdout)["record"])
 

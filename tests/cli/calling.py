@@ -3,13 +3,14 @@
 import contextlib
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner
 
 from referee.cli.main import main
+
+from ..warm import run
 
 WITHOUT_REACTOR = frozenset(
     {
@@ -33,8 +34,7 @@ def referee(
     if is_stopped_early or arguments[0] in WITHOUT_REACTOR:
         done = _in_this_process(*arguments, cwd=cwd or Path.cwd())
     else:
-        command = [sys.executable, "-m", "referee", *arguments]
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+        done = run(arguments, cwd=cwd)
     assert status == done.returncode, done.stderr
     return done
 

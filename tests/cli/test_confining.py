@@ -14,6 +14,7 @@ import pytest
 from referee.app.services import RefereeOptions, SandboxMissing, find_confinement
 from referee.launch.system_calls import NoFilterError
 
+from .. import warm
 from .calling import played, referee
 
 DEAF = "import time\nopen('up', 'w').close()\ntime.sleep(1000)\n"
@@ -28,15 +29,7 @@ def without_bubblewrap(folder: Path, *arguments: str) -> "subprocess.CompletedPr
     tools.mkdir()
     for name in ("sh", "false"):
         (tools / name).symlink_to(f"/bin/{name}")
-    return subprocess.run(
-        [sys.executable, "-m", "referee", *arguments],
-        cwd=folder,
-        env={**os.environ, "PATH": str(tools)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return warm.run(arguments, cwd=folder, env={**os.environ, "PATH": str(tools)})
 
 
 @pytest.mark.parametrize(
@@ -132,9 +125,8 @@ def test_each_seat_has_its_own_copy(tmp_path: Path) -> None:
     (folder / "player.py").write_text("import os, sys\nsys.exit(str(os.stat(__file__).st_ctime_ns))\n")
     told = {str((folder / "player.py").stat().st_ctime_ns)}
     for _ in range(2):
-        argv = [sys.executable, "-m", "referee", "play", "q", "mine", "mine", "--json"]
         environment = {**os.environ, "TMPDIR": str(temporary)}
-        done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = warm.run(["play", "q", "mine", "mine", "--json"], cwd=tmp_path, env=environment)
         assert done.returncode == 0, done.stderr
         fouls = json.loads(done.stdout)["result"]["fouls"]
         told |= {foul["detail"].split(": ")[1].split(";")[0] for foul in fouls}
@@ -160,7 +152,7 @@ def test_the_doctor_tells_what_is_missing(tmp_path: Path) -> None:
 
 def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
     """The sandbox of the tests' machine works; a person is shown the same findings as a program."""
-    status = subprocess.run([sys.executable, "-m", "referee", "doctor"], cwd=tmp_path, capture_output=True, check=False)
+    status = warm.run(["doctor"], cwd=tmp_path)
     report = played(referee("doctor", "--json", cwd=tmp_path, status=status.returncode))
     assert report["is_fine"] == (status.returncode == 0)
     fine = {finding["name"] for finding in report["findings"] if finding["is_fine"]}

@@ -19,6 +19,7 @@ from referee.dialects.cs4500.forms import BadForm
 from referee.plugins import load
 from referee.record.audit.audit import audit
 
+from .. import warm
 from ..peers.course_player import CoursePlayer
 from ..q_processes import play_case
 from .calling import played, referee
@@ -73,8 +74,8 @@ def test_the_programs_of_the_course(tmp_path: Path, hands: Any, actors: Any, exp
 def test_nobody_comes(tmp_path: Path) -> None:
     """A server without enough players prints that nobody won, and that nobody is to blame."""
     config = server_of(TWO, **{"server-tries": 2, "server-wait": 0.1})
-    command = [sys.executable, "-m", "referee", "xserver", str(free_port())]
-    done = subprocess.run(command, cwd=tmp_path, input=json.dumps(config), capture_output=True, text=True, check=True)
+    done = warm.run(["xserver", str(free_port())], cwd=tmp_path, stdin=json.dumps(config).encode())
+    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == [[], []]
 
 

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from referee.cli.main import main
 from referee.record.tournament_record import TournamentWriter
 from referee.tournament import events as e
 
+from .. import warm
 from ..pages.tournaments import AT, SALT, Cast, Stage, spec
 from ..record.records import SEALER
 
@@ -68,8 +67,8 @@ def test_the_same_records_make_the_same_files(cup: Path) -> None:
     run(cup)
     once = {name: (cup / name).read_bytes() for name in FILES}
     shutil.rmtree(cup / "replays")
-    command = [sys.executable, "-m", "referee", "report", str(cup), "--jobs", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = warm.run(["report", str(cup), "--jobs", "2"])
+    assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("cup is over")
     assert once == {name: (cup / name).read_bytes() for name in FILES}
 

@@ -18,6 +18,7 @@ from referee.plugins import load
 from referee.record.audit.audit import audit
 from referee.record.reader import RecordError
 
+from .. import warm
 from ..peers import q_assassin
 from .calling import played, referee
 
@@ -44,8 +45,7 @@ def played_until_killed(folder: Path, mark: Path, *instants: tuple[int, float]) 
 
 def killed(*arguments: str) -> None:
     """Run `play` until its referee is killed, or to its end."""
-    command = [sys.executable, "-m", "referee", "play", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = warm.run(["play", *arguments])
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
 
 
@@ -112,7 +112,7 @@ def test_a_match_is_resumed_from_another_folder(tmp_path: Path) -> None:
     (tmp_path / "then" / "assassin.py").write_text(Path(q_assassin.__file__).read_text())
     mark = tmp_path / "killed"
     command = ["play", "q", f"cmd:{sys.executable} assassin.py {mark} 3 0", "house:ldasg", "--seed", SEED, *FREE]
-    subprocess.run([sys.executable, "-m", "referee", *command], cwd=tmp_path / "then", capture_output=True, check=False)
+    warm.run(command, cwd=tmp_path / "then")
     (record,) = (tmp_path / "then" / "logs").glob("*.jsonl")
     before = record.read_bytes()
     (tmp_path / "then" / "assassin.py").rename(tmp_path / "assassin.py")

@@ -28,6 +28,7 @@ from referee.submissions.client import ServiceError
 from referee.submissions.folder import write
 from tests.submissions.receptions import Reception, archive, receiving
 
+from .. import warm
 from .calling import referee
 from .test_serving import certificate
 
@@ -46,9 +47,8 @@ def submit(
 ) -> "subprocess.CompletedProcess[str]":
     """Run the command with an author's token in its environment, and check its exit status."""
     ca = ("--ca", str(service.folder.parent / "cert.pem"))
-    command = [sys.executable, "-m", "referee", "submit", "--to", service.url, *ca, *arguments]
     environment = {**os.environ, "REFEREE_TOKEN": service.tokens[author], **more}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = warm.run(["submit", "--to", service.url, *ca, *arguments], env=environment)
     assert done.returncode == status, done.stdout + done.stderr
     return done
 

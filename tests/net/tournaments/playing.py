@@ -1,12 +1,11 @@
 """Small tournaments of house players under a real referee, and what their records say of them."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from referee.record.reader import read_record
 
+from ... import warm
 from .in_memory import lines_of
 
 PLAYERS = ("dag", "ldasg")
@@ -25,16 +24,14 @@ def write_toml(folder: Path, format_: str, *, tables: int, size: int = 4) -> Pat
 
 def run(path: Path) -> str:
     """Run a tournament, or go on with it, to its end; return what was printed."""
-    command = [sys.executable, "-m", "referee", "tournament", str(path), "--json"]
-    done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=False)
+    done = warm.run(["tournament", str(path), "--json"], cwd=path.parent)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 
 
 def audit(folder: Path) -> str:
     """Audit a tournament, and return what was printed; nothing if it holds."""
-    command = [sys.executable, "-m", "referee", "audit", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = warm.run(["audit", str(folder)])
     return "" if done.returncode == 0 else done.stdout[-2000:] + done.stderr[-2000:]
 
 
