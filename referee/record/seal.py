@@ -32,6 +32,9 @@ class Sealer:
         key: the key.
     """
 
+    can_sign = True
+    """False: whoever has the key seals what is written here."""
+
     def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
         self.public = key.public_key().public_bytes_raw().hex()

@@ -128,10 +128,11 @@ class RecordWriter(ChainWriter):
         self.close()
 
     def write_signature(self) -> None:
-        """Sign what is written, which ends with the result; the signature is not synced.
+        """Sign what is written, which ends with the result, if the key is here; the signature is not synced.
 
         Raises:
             NotWritten: the disk refused.
         """
         self.result_head = self.head
-        super().write_signature()
+        if self._sealer.can_sign:
+            super().write_signature()

@@ -20,9 +20,10 @@ from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...ledger.ledger import FILE, Ledger, url_of
 from ...ledger.observer import LedgerObserver
+from ...net.tournaments.course import TournamentCourse
 from ...net.tournaments.recorder import Recorder
 from ...net.tournaments.run_settings import RunSettings
-from ...net.tournaments.runner import TournamentCourse, TournamentRunner, TournamentStopped
+from ...net.tournaments.runner import TournamentRunner, TournamentStopped
 from ...net.tournaments.seeds import MatchSeeds
 from ...observers import InThread, Observer, Observers
 from ...pages.causes import short_cause
@@ -141,9 +142,9 @@ def _conducted(
     builds = Builds(folder / BUILDS, at_hand.match.confinement)
     launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
     course = TournamentCourse(
-        game=find_game(spec.game),
         recorder=recorder,
         launches=[launch(entrant) for entrant in taken.begun.spec.entrants],
+        digests=programs,
         over=recovery.over,
         contexts=left,
         broken_off=recovery.open,

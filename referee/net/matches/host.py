@@ -88,7 +88,7 @@ class MatchHost:
         self._programs: tuple[str, ...] = ()
         """How the players' programs were given, by seat."""
         self.match_name = settings.match or _match_name(game.name)
-        self._seed = seed_of(settings, self.match_name)
+        self._seed = seed_of(settings)
         self._address = ""
         """What a player writes to connect, once the host listens."""
 

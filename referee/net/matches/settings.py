@@ -39,8 +39,8 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     acknowledge: bool = False
     seed: int | None = None
     """Fixes the shuffle and leaves the players' nonces out of it; None: a secret seed."""
-    secret: bytes | None = None
-    """What secret seeds are derived from, 32 bytes; None: chance of this table's own."""
+    drawn: bytes | None = None
+    """The seed, 32 bytes, if it was drawn beforehand; None: it is drawn here."""
     deal: bytes | None = None
     """The very seed, 32 bytes, with the players' nonces left out of it: for duplicate deals. `seed` goes before it."""
     is_last_of_deal: bool = True
@@ -56,19 +56,17 @@ class MatchSettings(Struct, frozen=True, kw_only=True):
     """How the players' programs were given, in the order of their launches; for the record, to resume the match."""
 
 
-def seed_of(settings: MatchSettings, match: str) -> bytes:
-    """Return a match's seed: a fixed one, a deal that is given, or one that follows from a secret.
+def seed_of(settings: MatchSettings) -> bytes:
+    """Return a match's seed: a fixed one, a deal that is given, or one that is this match's alone.
 
     Args:
         settings: of the table.
-        match: the match's name.
     """
     if settings.seed is not None:
         return chance.seed_from_number(settings.seed)
     if settings.deal is not None:
         return settings.deal
-    secret = os.urandom(chance.SEED_BYTES) if settings.secret is None else settings.secret
-    return chance.match_seed(secret, match)
+    return os.urandom(chance.SEED_BYTES) if settings.drawn is None else settings.drawn
 
 
 def _reveals_seed(settings: MatchSettings) -> Literal["always", "unless-void", "never"]:

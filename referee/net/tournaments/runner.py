@@ -4,10 +4,9 @@ What is played, the tournament's fold alone decides. The records come first: a r
 """
 
 import shutil
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
@@ -16,30 +15,23 @@ from twisted.python.failure import Failure
 
 from ...clock import Port, Timer
 from ...errors import RefereeError
-from ...games.base import Game
-from ...launch import Launch
 from ...observers import Observer
 from ...pairing.base import RoundToPair
 from ...record.match_entries import outcome
 from ...record.resume import Resumption
 from ...tournament import events as e
-from ...tournament.match_context import Fixture, MatchContext, MatchEntry
-from ..group_commit import Durability, GroupCommit
+from ...tournament.match_context import Fixture
+from ..group_commit import Durability
+from ..jobs.tables import Tables
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
 from ..links.remote_pool import RemotePool
-from ..matches.host import LOCAL, MatchHost
-from ..matches.kept import KeptPrograms
-from ..matches.lag import LoopLag
-from ..matches.programs import Occupant, Vacancy
 from ..matches.runner import MatchPaused
 from ..matches.services import MatchServices
-from ..matches.settings import MatchSettings
-from .recorder import Recorder
+from .course import TournamentCourse
 from .round_pairing import pair_apart
 from .run_settings import RunSettings
-from .seeds import MatchSeeds
 
 MAX_ATTEMPTS = 5
 """A match that is void so often for the referee's fault is void for ever: somebody has to look."""
@@ -54,24 +46,6 @@ _MIB = 1 << 20
 
 class TournamentStopped(RefereeError):
     """The tournament can't go on; what was played is kept, and the text says what to do."""
-
-
-class TournamentCourse(Struct, frozen=True, kw_only=True):
-    """A tournament that is to be run, as far as it has come."""
-
-    game: Game[Any, Any, Any]
-    recorder: Recorder
-    launches: list[Launch | str | None]
-    """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
-    over: Sequence[MatchEntry] = ()
-    """What came of matches that were sealed, and not closed, when their referee died."""
-    contexts: dict[str, MatchContext] = {}
-    """Match -> what it was opened for, of those that were open when their referee died."""
-    broken_off: dict[str, Resumption] = {}
-    """Those of them that are played on; of the others, nothing was played yet."""
-    seeds: MatchSeeds
-    look: Callable[[], Coroutine[Deferred[Any], Any, None]]
-    """Takes in what organisers and entrants have asked for meanwhile."""
 
 
 class TournamentRunner:
@@ -101,19 +75,13 @@ class TournamentRunner:
         self._spec = self._tournament.spec
         self._run_settings = run_settings
         self._observers = services.observers
-        self._lag = LoopLag(reactor, now)
-        self._lag.note = self._observers.note
-        patience = Patience(reactor, self._lag, self._spec.lag_margin_ms)
+        services = replace(services, durability=Durability(self._spec.durability))
+        keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
+        self._tables = Tables(reactor, now, run_settings.folder, services, keep_for)
+        patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
-        self._commits = GroupCommit(reactor)
-        durability = Durability(self._spec.durability)
-        self._kept = None
-        if self._spec.programs == "kept":
-            self._kept = KeptPrograms(reactor, services.confinement, self._spec.keep_for, self._observers)
-        self._services = replace(
-            services, lag=self._lag, lender=self._pool, commits=self._commits, durability=durability, kept=self._kept
-        )
+        self._tables.services = replace(self._tables.services, lender=self._pool)
         self._playing: dict[str, tuple[int, Deferred[None]]] = {}
         """Match -> its table, from 1, and its course."""
         self._due_since: dict[str, float] = {}
@@ -142,10 +110,10 @@ class TournamentRunner:
             OSError: a record can't be written.
         """
         port = await self._open_pool()
-        self._lag.start()
+        self._tables.lag.start()
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
-        self._recorder.commits, self._recorder.on_refused = self._commits, self._failed
+        self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
         try:
             for entry in self._course.over:
                 self._recorder.close(entry)
@@ -160,7 +128,7 @@ class TournamentRunner:
             raise
         finally:
             self._recorder.commits = None
-            self._lag.stop()
+            self._tables.lag.stop()
             self._refreshing.stop()
             if self._looking.running:
                 self._looking.stop()
@@ -168,8 +136,7 @@ class TournamentRunner:
                 self._look_course.cancel()  # whatever it was at is still asked for, and the next referee looks
             self._call_off()
             self._pool.close()
-            if self._kept is not None:
-                await self._kept.close()
+            await self._tables.close()
             if port is not None:
                 await stopped(port)
 
@@ -303,52 +270,15 @@ class TournamentRunner:
 
     async def _play(self, fixture: Fixture, table: int, resumed: Resumption | None) -> None:
         """Open a match, unless it was open already; play it to its end, and hand in what came of it."""
-        occupants = self._occupants(fixture, is_back=resumed is not None)  # now: they are here
-        context = self._course.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
+        course, run_settings = self._course, self._run_settings
+        is_back = resumed is not None
+        occupants = course.occupants(fixture, self._pool, run_settings, is_back=is_back)  # now: they are here
+        context = course.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
         await self._recorder.synced()
         self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
-        host = MatchHost(self._reactor, self._now, self._course.game, self._settings(context), self._services)
-        if resumed is None:
-            played = await host.play(occupants, is_patient=True)
-        else:
-            played = await host.play_on(resumed, occupants, LOCAL, is_patient=True)
+        job = course.job(context, occupants, self._tables.services.sealer, run_settings)
+        played = await self._tables.play(job, occupants, resumed)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
-
-    def _settings(self, context: MatchContext) -> MatchSettings:
-        fixture = context.fixture
-        seed, deal, secret = self._course.seeds.of(fixture)
-        return MatchSettings(
-            options=self._spec.options,
-            time=self._spec.time,
-            lag_margin_ms=self._spec.lag_margin_ms,
-            default_margin=self._spec.scoring.default_margin,
-            acknowledge=self._spec.acknowledge,
-            come_back_s=self._run_settings.come_back_s,
-            seed=seed,
-            deal=deal,
-            is_last_of_deal=sum(other.number == fixture.number for other in self._tournament.fixtures()) <= 1,
-            secret=secret,
-            folder=self._run_settings.folder,
-            match=fixture.match,
-            context=context,
-            programs=tuple(self._spec.entrants[entrant].player for entrant in fixture.entrants),
-        )
-
-    def _occupants(self, fixture: Fixture, *, is_back: bool = False) -> list[Occupant]:
-        """Return who is to sit where; a remote player that comes back into its match is let in by the pool."""
-        return [self._occupant(entrant, is_back=is_back) for entrant in fixture.entrants]
-
-    def _occupant(self, entrant: int, *, is_back: bool) -> Occupant:
-        name, launch = self._spec.entrants[entrant].name, self._course.launches[entrant]
-        if isinstance(launch, Launch):
-            return launch
-        if isinstance(launch, str):
-            return Vacancy(name=name, why=launch)
-        if is_back:
-            return None
-        if self._pool.is_here(name):
-            return self._pool.lend(name)
-        return Vacancy(name=name, why=f"not connected within {self._run_settings.show_up_s:g} s")
 
     def _closed(self, failure: Failure | None, name: str) -> None:
         """Clear a table, and lay it anew."""

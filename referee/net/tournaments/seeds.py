@@ -17,12 +17,17 @@ class MatchSeeds(Struct, frozen=True, kw_only=True):
     """Whether all matches of a pairing have the same deal."""
 
     def of(self, fixture: Fixture) -> tuple[int | None, bytes | None, bytes | None]:
-        """Return a match's seed, its deal, and the secret that its seed follows from: one of the three."""
+        """Return the number that fixes a match's seed, its deal, or the seed that is its alone: one of the three."""
         if self.seed is not None:
             return chance.deal_number(self.seed, fixture.number), None, None
         if self.duplicate:
             return None, chance.derive(self.secret, f"deal:{fixture.number}"), None
-        return None, None, self.secret
+        return None, None, chance.match_seed(self.secret, fixture.match)
+
+    def bytes_of(self, fixture: Fixture) -> bytes:
+        """Return a match's seed: 32 bytes."""
+        number, deal, drawn = self.of(fixture)
+        return chance.seed_from_number(number) if number is not None else deal or drawn or b""
 
 
 def salt_of(seed: int) -> str:

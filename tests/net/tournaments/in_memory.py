@@ -18,12 +18,12 @@ from referee.net.matches.host import MatchReport
 from referee.net.matches.lag import BEAT_S
 from referee.net.matches.services import MatchServices
 from referee.net.matches.settings import MatchSettings
+from referee.net.tournaments.course import TournamentCourse
 from referee.net.tournaments.recorder import Recorder
 from referee.net.tournaments.run_settings import RunSettings
-from referee.net.tournaments.runner import TournamentCourse, TournamentRunner
+from referee.net.tournaments.runner import TournamentRunner
 from referee.net.tournaments.seeds import MatchSeeds
 from referee.observers import Observer, Observers
-from referee.plugins import find_game
 from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter, read_tournament, refold
 from referee.tournament import events as e
@@ -175,7 +175,6 @@ class InMemoryTournament:
         self.requests: list[Callable[[], Awaitable[None]]] = []
         """What is taken in at the next look, one by one."""
         self.course = TournamentCourse(
-            game=find_game("q"),
             recorder=self.recorder,
             launches=["is not started"] * len(spec.entrants),
             contexts=self._contexts(),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.net.tournaments import runner
+from referee.net.jobs import tables
 from referee.record.chain_writer import NotWritten
 from referee.record.tournament_record import read_tournament
 from referee.tournament import events as e
@@ -107,7 +107,7 @@ def test_what_is_on_record_is_signed(begun: InMemoryTournament) -> None:
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """Return the hosts of all matches."""
     hosts = Hosts()
-    monkeypatch.setattr(runner, "MatchHost", hosts)
+    monkeypatch.setattr(tables, "MatchHost", hosts)
     return hosts
 
 

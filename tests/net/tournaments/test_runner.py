@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
+from referee.net.jobs import tables
 from referee.net.matches.settings import MatchSettings
 from referee.net.tournaments import runner
 from referee.net.tournaments.runner import MAX_ATTEMPTS, TournamentStopped
@@ -39,7 +40,7 @@ Make = Callable[..., InMemoryTournament]
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Hosts:
     """Return the hosts of all matches; rounds are paired in this process."""
     hosts = Hosts()
-    monkeypatch.setattr(runner, "MatchHost", hosts)
+    monkeypatch.setattr(tables, "MatchHost", hosts)
     monkeypatch.setattr(runner, "pair_apart", pair_round)
     return hosts
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from referee.chance import match_seed
 from referee.net.tournaments.seeds import MatchSeeds, salt_of
 from referee.pairing.base import Pairing
 from referee.testing import random_result
@@ -56,9 +57,9 @@ def test_the_legs_of_a_pairing_have_one_secret_deal() -> None:
     assert replace(seeds, secret=bytes(32)).of(fixture(1)) != (None, deal, None)
 
 
-def test_else_the_secret_is_handed_on() -> None:
-    """The match derives a seed of its own from it and its name."""
-    assert MatchSeeds(secret=SECRET).of(fixture(1)) == (None, None, SECRET)
+def test_else_each_match_has_a_seed_of_its_own() -> None:
+    """It follows from the secret and the match's name."""
+    assert MatchSeeds(secret=SECRET).of(fixture(1)) == (None, None, match_seed(SECRET, "m"))
 
 
 def test_the_salt_of_a_fixed_tournament_is_fixed() -> None:

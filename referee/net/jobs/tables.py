@@ -1,0 +1,73 @@
+"""Plays matches in this process, each as its job says."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...plugins import find_game
+from ...record.resume import Resumption
+from ..group_commit import GroupCommit
+from ..matches.host import LOCAL, MatchHost, MatchReport
+from ..matches.kept import KeptPrograms
+from ..matches.lag import LoopLag
+from ..matches.programs import Occupant
+from ..matches.services import MatchServices
+from .job import MatchJob
+
+
+class Tables:
+    """The matches that are played in this process, and what they share.
+
+    Args:
+        reactor: Twisted's reactor.
+        now: monotonic seconds.
+        folder: of the records.
+        services: what all of them have around them.
+        keep_for: how many matches a program may play; None: each is started for its match.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        now: Callable[[], float],
+        folder: Path,
+        services: MatchServices,
+        keep_for: int | None,
+    ) -> None:
+        self._reactor = reactor
+        self._now = now
+        self._folder = folder
+        self.lag = LoopLag(reactor, now)
+        self.lag.note = services.observers.note
+        self.commits = GroupCommit(reactor)
+        self._kept = None
+        if keep_for is not None:
+            self._kept = KeptPrograms(reactor, services.confinement, keep_for, services.observers)
+        self.services = replace(services, lag=self.lag, commits=self.commits, kept=self._kept)
+
+    async def play(
+        self, job: MatchJob, occupants: Sequence[Occupant], resumed: Resumption | None = None
+    ) -> MatchReport:
+        """Play a match to its end.
+
+        Args:
+            job: the match.
+            occupants: by seat, as the job says; who is connected, too.
+            resumed: how far it has come, if its referee died.
+
+        Raises:
+            MatchPaused: it was cancelled; its record is what it goes on from.
+            OSError: the record can't be written.
+        """
+        services = self.services
+        host = MatchHost(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
+        if resumed is None:
+            return await host.play(occupants, is_patient=True)
+        return await host.play_on(resumed, occupants, LOCAL, is_patient=True)
+
+    async def close(self) -> None:
+        """End the programs that stayed, and wait until nothing is left of them."""
+        if self._kept is not None:
+            await self._kept.close()

@@ -1,0 +1,62 @@
+"""Jobs for tests: matches of a tournament of two programs."""
+
+from pathlib import Path
+from typing import Any
+
+from referee import chance
+from referee.launch import Launch
+from referee.net.jobs.job import JobSeat, MatchJob, MatchTerms, rules_digest
+from referee.record.seal import Sealer
+from referee.tournament.match_context import Fixture, MatchContext
+
+from ...time_controls import time_control
+
+SEALER = Sealer.new()
+SEED = bytes(range(32))
+
+
+def job_of(*seats: Launch | str | None, game: str = "q", number: int = 1, **fields: Any) -> MatchJob:
+    """Return a job.
+
+    Args:
+        seats: how its program is started, why it can't be, or None for who is connected.
+        game: its name.
+        number: of its pairing.
+        fields: of the job, in place of the usual ones.
+    """
+    match = f"cup-{number:05}"
+    fixture = Fixture(match=match, number=number, round=1, table="", leg=0, attempt=0, entrants=(0, 1))
+    commitment = chance.commitment(SEED)
+    seat = [
+        JobSeat(
+            name=f"e{place}",
+            given=f"cmd:{place}",
+            launch=who if isinstance(who, Launch) else None,
+            why_not=who if isinstance(who, str) else None,
+            token=SEALER.token(match, commitment, place),
+        )
+        for place, who in enumerate(seats or ("is not started",) * 2)
+    ]
+    whole: dict[str, Any] = {
+        "context": MatchContext(tournament="cup", fixture=fixture, head="0" * 64),
+        "terms": MatchTerms(
+            game=game,
+            rules=rules_digest(game),
+            time=time_control(),
+            lag_margin_ms=250.0,
+            default_margin=None,
+            acknowledge=False,
+            come_back_s=0.0,
+        ),
+        "number": None,
+        "deal": None,
+        "drawn": SEED,
+        "is_last_of_deal": True,
+        "seats": tuple(seat),
+        "key": SEALER.public,
+        "locked_seed": SEALER.lock(SEED, commitment),
+    }
+    return MatchJob(**whole | fields)
+
+
+LAUNCH = Launch(name="e0", argv=("python3", "player.py"), folder=Path("players/e0"), games=("q",), build=("make",))
