@@ -25,6 +25,9 @@ class TournamentEvent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Begun(TournamentEvent, frozen=True, kw_only=True, tag="begun"):
     """The referee began the tournament."""
 
+    processes: tuple[str, ...] = ()
+    """That play its matches until the referee stops: each names itself in the records of those."""
+
 
 class Stopped(TournamentEvent, frozen=True, kw_only=True, tag="stopped"):
     """The referee stopped before the end; nothing is played until it resumes."""
@@ -37,6 +40,8 @@ class TournamentResumed(TournamentEvent, frozen=True, kw_only=True, tag="resumed
 
     referee: str
     """Version of the program."""
+    processes: tuple[str, ...] = ()
+    """As of the beginning."""
 
 
 class RoundPaired(TournamentEvent, frozen=True, kw_only=True, tag="round-paired"):

@@ -69,11 +69,11 @@ class Organiser:
         self.recorder = Recorder(self.tournament, self.writer, Observers(), clock=lambda: AT)
         if record is None:
             self.writer.write_header(spec, salt, {}, referee="0.0", opened=AT)
-            self.recorder.take(e.Begun(at=AT))
+            self.recorder.take(e.Begun(at=AT, processes=(self.process,)))
         else:
             for _ in refold(record, self.tournament.handle):
                 pass
-            self.recorder.take(e.TournamentResumed(at=AT, referee="0.0"))
+            self.recorder.take(e.TournamentResumed(at=AT, referee="0.0", processes=(self.process,)))
 
     def __enter__(self) -> Self:
         return self
@@ -135,7 +135,8 @@ class Organiser:
         )
         match = Match(find_game(spec.game), replace(setup, **changes), seed)
         writer = RecordWriter(self.folder / f"{fixture.match}.jsonl", self.sealer)
-        told = {"referee": "0.0", "opened": AT, "durability": durability}
+        programs = [spec.entrants[entrant].player for entrant in fixture.entrants]
+        told = {"referee": "0.0", "opened": AT, "durability": durability, "programs": programs}
         writer.write_header(match.setup, seed, is_fixed=False, context=context, **told)
         return match, writer
 

@@ -220,7 +220,8 @@ def _examined_redaction(path: Path, demands: Demands) -> Examined:
         name=header.setup.names[redaction.seat],
     )
     heads = heads_of(redaction.chain, header.setup.match, demands)
-    return Examined(path, report, opening=_opening(header, redaction.chain), heads=heads)
+    ran = tuple(presences(redaction.record))
+    return Examined(path, report, opening=_opening(header, redaction.chain), heads=heads, presences=ran)
 
 
 def _opening(header: Header, chain: Chain) -> str:

@@ -20,6 +20,7 @@ from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...ledger.ledger import FILE, Ledger, url_of
 from ...ledger.observer import LedgerObserver
+from ...net.matches.lag import new_process
 from ...net.tournaments.course import TournamentCourse
 from ...net.tournaments.recorder import Recorder
 from ...net.tournaments.run_settings import RunSettings
@@ -132,8 +133,9 @@ def _conducted(
     check_no_others(folder, taken.begun.spec.name, taken.opened)
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
-    at = wall_clock()
-    recorder.take(e.Begun(at=at) if taken.is_new else e.TournamentResumed(at=at, referee=__version__))
+    process = new_process()
+    told = {"at": wall_clock(), "processes": (process,)}
+    recorder.take(e.Begun(**told) if taken.is_new else e.TournamentResumed(**told, referee=__version__))
     programs = dict(taken.begun.programs)
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")
@@ -143,6 +145,7 @@ def _conducted(
     launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
     course = TournamentCourse(
         recorder=recorder,
+        process=process,
         launches=[launch(entrant) for entrant in taken.begun.spec.entrants],
         digests=programs,
         over=recovery.over,

@@ -26,6 +26,7 @@ class Tables:
         folder: of the records.
         services: what all of them have around them.
         keep_for: how many matches a program may play; None: each is started for its match.
+        process: what records call this process; empty: by a name of its own.
     """
 
     def __init__(
@@ -35,11 +36,12 @@ class Tables:
         folder: Path,
         services: MatchServices,
         keep_for: int | None,
+        process: str,
     ) -> None:
         self._reactor = reactor
         self._now = now
         self._folder = folder
-        self.lag = LoopLag(reactor, now)
+        self.lag = LoopLag(reactor, now, process)
         self.lag.note = services.observers.note
         self.commits = GroupCommit(reactor)
         self._kept = None

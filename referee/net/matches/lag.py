@@ -33,6 +33,11 @@ tells, not the beat (Stopwatch).
 _UNNOTICED_S = UNNOTICED_MS / 1000
 
 
+def new_process() -> str:
+    """Return a name for a process that plays matches, which no other one has."""
+    return secrets.token_hex(8)
+
+
 class _Stall(Struct, frozen=True):
     """A standstill."""
 
@@ -51,11 +56,12 @@ class LoopLag:
     Args:
         clock: the reactor, or a test's clock.
         now: monotonic seconds.
+        process: what it is called; empty: by a name of its own.
     """
 
-    def __init__(self, clock: Clock, now: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock, now: Callable[[], float], process: str = "") -> None:
         self.now = now
-        self.process = secrets.token_hex(8)
+        self.process = process or new_process()
         """Names this beat in the records of all matches that it is the beat of."""
         self.begun = now()
         """What their instants are compared by, in monotonic seconds."""

@@ -23,6 +23,8 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     """A tournament that is to be run, as far as it has come."""
 
     recorder: Recorder
+    process: str = ""
+    """What the tournament's record calls the one that plays its matches; empty: it names none."""
     launches: list[Launch | str | None]
     """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
     digests: Mapping[str, str] = {}

@@ -77,7 +77,7 @@ class TournamentRunner:
         self._observers = services.observers
         services = replace(services, durability=Durability(self._spec.durability))
         keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
-        self._tables = Tables(reactor, now, run_settings.folder, services, keep_for)
+        self._tables = Tables(reactor, now, run_settings.folder, services, keep_for, course.process)
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note

@@ -1,4 +1,4 @@
-"""Checks that the matches of a tournament ran in the process of the referee that opened and closed them."""
+"""Checks that the matches of a tournament ran in the processes that its record names, run by run of the referee."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,59 +18,71 @@ class _Runs:
         self._path = record.path
         self._ran = ran
         self._run = 0
-        self._opened: dict[str, tuple[int, float]] = {}
-        """Match -> the run that opened it, and when on its clock the last match was over that it had closed by then."""
-        self._processes: dict[str, tuple[int, str]] = {}
-        """Process -> its run, and a match that says so."""
-        self._of_run: dict[int, tuple[str, str]] = {}
-        """Run -> its process, and a match that says so."""
-        self._over_ms = 0.0
+        self._runs: dict[str, int] = {}
+        """Process -> the run that names it."""
+        self._opened: dict[str, tuple[int, dict[str, float]]] = {}
+        """Match that is open -> the run that opened it, and by process when the last match was over on its clock that
+        had been closed by then."""
+        self._over_ms: dict[str, float] = {}
 
-    def take(self, event: e.AnyTournamentEvent) -> None:
-        """Take an event of the tournament.
+    def take(self, line: int, event: e.AnyTournamentEvent) -> None:
+        """Take an event of the tournament, which stands in a line, from 1.
 
         Raises:
-            RecordError: a match that was opened and closed in one run had another process, or ran at another time.
+            RecordError: it names a process once more, or a match is closed that no run so far explains.
         """
         match event:
             case e.Begun() | e.TournamentResumed():
-                self._run, self._over_ms = self._run + 1, 0.0
+                self._begin(line, event.processes)
             case e.MatchOpened():
-                self._opened[event.fixture.match] = self._run, self._over_ms
+                self._opened[event.fixture.match] = self._run, dict(self._over_ms)
             case e.MatchClosed():
-                name = event.entry.match
-                run, since_ms = self._opened.get(name, (0, 0.0))
-                if run == self._run:
-                    self._close(name, since_ms)
+                self._check(event.entry.match)
 
-    def _close(self, name: str, since_ms: float) -> None:
-        found = self._ran.get(name, ())
-        if len(found) > 1:
-            raise self._error(name, "one process, as its tournament was not gone on with", f"{len(found)} processes")
-        for presence in found:
-            self._check_process(name, presence.process)
-            begin_ms = presence.clock_ms + presence.begin_ms
-            if begin_ms < since_ms - _ROUNDING_MS:
+    def end(self) -> None:
+        """Check what the matches tell that are still open.
+
+        Raises:
+            RecordError: no run explains one of them.
+        """
+        for name in list(self._opened):
+            self._check(name)
+
+    def _begin(self, line: int, processes: Sequence[str]) -> None:
+        self._run, self._over_ms = self._run + 1, {}
+        for process in processes:
+            if not process or self._runs.setdefault(process, self._run) != self._run:
+                raise RecordError(self._path, line, "processes with names of their own", f"{process!r}")
+
+    def _check(self, name: str) -> None:
+        """Check that a match ran in processes of the runs since it was opened, in their order, and after what was over.
+
+        Which of the runs it ran in it need not tell: the first one may have died before it began, and the last one may
+        have found it over.
+        """
+        opened, over_ms = self._opened.pop(name, (self._run, self._over_ms))
+        last, seen = opened, set[str]()
+        for presence in self._ran.get(name, ()):
+            process, run = presence.process, self._runs.get(presence.process)
+            if run is None or not last <= run <= self._run or process in seen:
+                what = "a process of its own, once" if process in seen else "a process that played matches of its run"
+                raise self._error(name, f"{what}, as {self._path.name} has them", process or "none")
+            begin_ms, since_ms = presence.clock_ms + presence.begin_ms, over_ms.get(process, 0.0)
+            if run == opened and begin_ms < since_ms - _ROUNDING_MS:
                 what = f"a begin from {since_ms:.3f} ms of its process on, for matches were over before it was opened"
                 raise self._error(name, what, f"{begin_ms:.3f} ms")
-            self._over_ms = max(self._over_ms, presence.clock_ms + presence.end_ms)
-
-    def _check_process(self, name: str, process: str) -> None:
-        """Check that each run has one process, and each process one run."""
-        known, witness = self._of_run.setdefault(self._run, (process, name))
-        if not process or process != known:
-            what = f"process {known}, as {witness} has it" if known else "the name of a process"
-            raise self._error(name, what, process or "none")
-        run, witness = self._processes.setdefault(process, (self._run, name))
-        if run != self._run:
-            raise self._error(name, f"another process than {witness}, which ran before the tournament stopped", process)
+            if run == self._run:
+                ended_ms = presence.clock_ms + presence.end_ms
+                self._over_ms[process] = max(self._over_ms.get(process, 0.0), ended_ms)
+            last = run
+            seen.add(process)
 
     def _error(self, name: str, expected: str, found: str) -> RecordError:
-        return RecordError(self._path.with_name(f"{name}.jsonl"), 2, expected, found)
+        return RecordError(self._path.with_name(f"{name}.jsonl"), 0, expected, found)
 
 
 def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) -> None:
-    """Check that all matches which one run of a tournament opened and closed ran in its one process, in their order.
+    """Check that each match ran in processes that the runs of its tournament name, in their order.
 
     Args:
         record: of the tournament.
@@ -81,4 +93,5 @@ def check_runs(record: TournamentRecord, ran: Mapping[str, Sequence[Presence]]) 
     """
     runs = _Runs(record, ran)
     for step in record.steps:
-        runs.take(step.event)
+        runs.take(step.n + 1, step.event)
+    runs.end()

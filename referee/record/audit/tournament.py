@@ -268,8 +268,9 @@ def _check_setup(proof: MatchProof, spec: TournamentSpec, fixture: Fixture, game
         "default_margin": spec.scoring.default_margin,
         "position": None,
         "nonces": spec.seed is None and not spec.duplicate,
+        "programs": [spec.entrants[entrant].player for entrant in fixture.entrants],
     }
-    found = {name: getattr(setup, name) for name in expected}
+    found = {name: getattr(proof.header if name == "programs" else setup, name) for name in expected}
     found["options"] = _options(path, game, setup.options)
     for name, value in expected.items():
         if found[name] != value:

@@ -1,4 +1,6 @@
-"""The processes in which the matches of a tournament ran: one for each run of the referee, in its order."""
+"""The processes in which the matches of a tournament ran: those that its record names, run by run of the referee."""
+
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -6,16 +8,17 @@ from msgspec.structs import replace
 from referee.record.audit.runs import check_runs
 from referee.record.audit.standstills import Presence, presences
 from referee.record.reader import RecordError, read_record
-from referee.record.tournament_record import TournamentRecord, read_tournament
+from referee.record.tournament_record import TournamentRecord, TournamentStep, read_tournament
 from referee.tournament import events as e
 
 from ..tournaments import play_cup
 
 Ran = dict[str, tuple[Presence, ...]]
+Played = tuple[TournamentRecord, Ran]
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[TournamentRecord, Ran]:
+def played(tmp_path_factory: pytest.TempPathFactory) -> Played:
     """Return the record of a tournament that was stopped after two matches, and when each ran, as they closed."""
     folder = tmp_path_factory.mktemp("played")
     play_cup(folder, 1)
@@ -24,29 +27,73 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[TournamentRecord, 
     return record, {name: tuple(presences(read_record(folder / f"{name}.jsonl"))) for name in closed}
 
 
-def test_an_honest_tournament_holds(played: tuple[TournamentRecord, Ran]) -> None:
+def with_runs(record: TournamentRecord, *names: str) -> TournamentRecord:
+    """Let a tournament be stopped and gone on with before the first match closes, by a run of each of these names."""
+    steps = list(record.steps)
+    place = next(index for index, step in enumerate(steps) if isinstance(step.event, e.MatchClosed))
+    runs = [e.TournamentResumed(at=steps[0].event.at, referee="0.0", processes=(name,)) for name in names]
+    steps[place:place] = [replace(steps[place], event=event) for event in runs]
+    return replace(record, steps=tuple(steps))
+
+
+def begun_by(record: TournamentRecord, *processes: str) -> TournamentRecord:
+    """Let the first run of a tournament name these processes."""
+
+    def _named(step: TournamentStep) -> TournamentStep:
+        is_first = isinstance(step.event, e.Begun)
+        return replace(step, event=replace(step.event, processes=processes)) if is_first else step
+
+    return replace(record, steps=tuple(map(_named, record.steps)))
+
+
+def in_process(shown: tuple[Presence, ...], *processes: str) -> tuple[Presence, ...]:
+    """Return a match's only presence once for each process."""
+    return tuple(replace(shown[0], process=process) for process in processes)
+
+
+def open_still(record: TournamentRecord, name: str) -> TournamentRecord:
+    """Leave out that a match was closed."""
+    steps = (s for s in record.steps if not (isinstance(s.event, e.MatchClosed) and s.event.entry.match == name))
+    return replace(record, steps=tuple(steps))
+
+
+def test_an_honest_tournament_holds(played: Played) -> None:
     """With all its matches, and with some of them."""
     record, ran = played
     check_runs(record, ran)
     check_runs(record, {name: ran[name] for name in list(ran)[1::2]})
 
 
-def test_a_match_that_outlived_its_run_may_have_any_process(played: tuple[TournamentRecord, Ran]) -> None:
-    """It was closed in another run than it was opened in, so more than one process may have run it."""
+BROKEN_OFF: dict[str, tuple[str, ...]] = {
+    "played on in each run": ("process 0", "second", "third"),
+    "played on in the last one": ("process 0", "third"),
+    "begun in the second": ("second", "third"),
+    "over when the second began": ("process 0",),
+    "begun in the last": ("third",),
+}
+
+
+@pytest.mark.parametrize("processes", BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_a_match_that_was_broken_off_may_go_on_in_each_run(played: Played, processes: tuple[str, ...]) -> None:
+    """A referee may have died before it began, or after it was over."""
     record, ran = played
-    name, shown = next(iter(ran.items()))
-    steps = list(record.steps)
-    resumed = e.TournamentResumed(at=steps[0].event.at, referee="0.0")
-    place = next(i for i, step in enumerate(steps) if isinstance(step.event, e.MatchClosed))
-    steps.insert(place, replace(steps[place], event=resumed))
-    check_runs(replace(record, steps=tuple(steps)), {name: (*shown, *shown)})
+    name = next(iter(ran))
+    check_runs(with_runs(record, "second", "third"), {name: in_process(ran[name], *processes)})
+
+
+def test_a_run_may_have_several_processes(played: Played) -> None:
+    """Each has a clock of its own."""
+    record, ran = played
+    one, other = list(ran)[:2]
+    of_other = tuple(replace(presence, process="b", clock_ms=0.0) for presence in ran[other])
+    check_runs(begun_by(record, "process 0", "b"), {one: ran[one], other: of_other})
 
 
 LIES: dict[str, tuple[int, dict[str, object], str]] = {
-    "no process": (1, {"process": ""}, "expected process process 0"),
-    "none in the first match": (0, {"process": ""}, "the name of a process"),
-    "another process": (1, {"process": "another"}, "expected process process 0"),
-    "the process of the run before": (2, {"process": "process 0"}, "another process than"),
+    "no process": (1, {"process": ""}, "played matches of its run.*found none"),
+    "another process": (1, {"process": "another"}, "found another"),
+    "the process of the run before": (2, {"process": "process 0"}, "found process 0"),
+    "the process of a later run": (0, {"process": "process 6"}, "found process"),
     "a clock that is a minute behind": (-1, {"clock_ms": -60_000.0}, "a begin from"),
     "a clock that is a minute ahead": (3, {"clock_ms": 60_000.0}, "a begin from"),
 }
@@ -55,19 +102,52 @@ LIES: dict[str, tuple[int, dict[str, object], str]] = {
 @pytest.mark.forges
 @pytest.mark.parametrize(("place", "change", "expected"), LIES.values(), ids=LIES)
 def test_a_lie_about_processes_is_named(
-    played: tuple[TournamentRecord, Ran], place: int, change: dict[str, object], expected: str
+    played: Played, place: int, change: dict[str, object], expected: str
 ) -> None:
-    """Matches that were opened and closed by one referee can't leave the comparison of its standstills."""
+    """No match can leave the comparison of its referee's standstills."""
     record, ran = played
     name = list(ran)[place]
     with pytest.raises(RecordError, match=expected):
         check_runs(record, {**ran, name: tuple(replace(presence, **change) for presence in ran[name])})
 
 
+INVENTED: dict[str, tuple[str, ...]] = {
+    "in the same process": ("process 0", "process 0"),
+    "without a process": ("process 0", ""),
+    "in a process of nobody": ("process 0", "another", "second"),
+    "back in the run before": ("second", "process 0"),
+    "twice in one run": ("process 0", "second", "second"),
+    "in a run after it was closed": ("process 0", "third"),
+}
+
+
 @pytest.mark.forges
-def test_a_match_that_went_on_without_its_tournament_is_named(played: tuple[TournamentRecord, Ran]) -> None:
-    """A referee that died takes its tournament along."""
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("processes", INVENTED.values(), ids=INVENTED)
+def test_a_resumption_that_the_tournament_does_not_tell_of_is_named(
+    played: Played, processes: tuple[str, ...], *, is_open: bool
+) -> None:
+    """A referee that died takes its tournament along, whose record tells when it was gone on with."""
     record, ran = played
-    name = list(ran)[3]
-    with pytest.raises(RecordError, match=rf"{name}.jsonl, line 2: expected one process"):
-        check_runs(record, {**ran, name: (*ran[name], *ran[name])})
+    name = next(iter(ran))
+    told = with_runs(record, "second")
+    with pytest.raises(RecordError, match=rf"{name}.jsonl: expected a process"):
+        check_runs(open_still(told, name) if is_open else told, {name: in_process(ran[name], *processes)})
+
+
+NAMES: dict[str, Callable[[TournamentRecord], TournamentRecord]] = {
+    "of the run before": lambda record: with_runs(record, "process 0"),
+    "none": lambda record: with_runs(record, ""),
+    "of two runs": lambda record: with_runs(record, "second", "second"),
+}
+
+
+@pytest.mark.forges
+@pytest.mark.parametrize("change", NAMES.values(), ids=NAMES)
+def test_processes_have_names_of_their_own(
+    played: Played, change: Callable[[TournamentRecord], TournamentRecord]
+) -> None:
+    """No two runs have one process."""
+    record, _ = played
+    with pytest.raises(RecordError, match=r"cup.jsonl, line \d+: expected processes with names of their own"):
+        check_runs(change(record), {})
