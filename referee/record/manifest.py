@@ -5,7 +5,7 @@ It stands in MANIFEST.json.
 
 import hashlib
 from collections.abc import Collection
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..files.small import read_small
 from .json_file import json_bytes, write_json
-from .reader import RecordError, check_key, read_chain, read_record
+from .reader import Chain, RecordError, check_key, read_chain, read_record
 from .schema import Hex32, Hex64
 from .seal import MANIFEST_PURPOSE, Sealer, is_signed
 from .tournament_record import TournamentHeader, is_tournament, read_tournament
@@ -106,14 +106,26 @@ def check_manifest(folder: Path, keys: Collection[str] = ()) -> Manifest:
 def _check_files(folder: Path, manifest: Manifest) -> None:
     there = {path.relative_to(folder).as_posix(): path for path in record_files(folder)}
     listed = {entry.file: entry for entry in manifest.records}
+    if [entry.file for entry in manifest.records] != sorted(listed, key=PurePosixPath):
+        raise RecordError(folder / NAME, 0, "each record once, by its file", "another order, or one twice")
     if missing := sorted(listed.keys() - there.keys()):
         raise RecordError(folder / missing[0], 0, "the record that the manifest lists", "no such file")
     if added := sorted(there.keys() - listed.keys()):
         raise RecordError(folder / added[0], 0, "no record that the manifest does not list", "this one")
     for name, entry in listed.items():
-        head = read_chain(there[name]).head
-        if head != entry.head:
-            raise RecordError(there[name], 0, f"the head that the manifest lists, {entry.head}", head)
+        chain = read_chain(there[name])
+        if chain.head != entry.head:
+            raise RecordError(there[name], 0, f"the head that the manifest lists, {entry.head}", chain.head)
+        match = _name_in(chain)
+        if match != entry.match:
+            raise RecordError(folder / NAME, 0, f"the name of {name}, {match}", entry.match)
+
+
+def _name_in(chain: Chain) -> object:
+    """Return the name of the match or the tournament that a record is of; None if it tells none."""
+    fields = chain.lines[0].fields if chain.lines else {}
+    told = fields.get("setup", fields.get("spec"))
+    return told.get("match", told.get("name")) if isinstance(told, dict) else None
 
 
 def _digest(key: str, records: Any) -> str:

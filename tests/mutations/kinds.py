@@ -19,20 +19,23 @@ from referee.app.tournaments.from_file import absent_programs, read_plan
 from referee.app.tournaments.requests import TournamentRequest, ask, pending, read_request
 from referee.launch.player_spec import read_folder
 from referee.ledger.ledger import FILE as LEDGER
+from referee.match.machine import Match
 from referee.net.links.tokens import add_tokens, read_tokens
 from referee.observers import Observers
 from referee.plugins import find_game, installed
 from referee.record.key_file import make_key, public_pem
+from referee.record.manifest import NAME as MANIFEST
 from referee.record.manifest import write_manifest
 from referee.record.recovery import recover
 from referee.record.resume import reopen
 from referee.submissions.client import find_token
 from referee.submissions.folder import gather
+from referee.testing import Choose
 from referee.tournament.events import EntrantJoined, ProgramChanged, Ruling, Stopped
 from referee.tournament.spec import Participant
 
 from ..app.tournament_files import WHOLE, furnished
-from ..match.folding import SEED
+from ..match.folding import PASS, SEED
 from ..record.records import SEALER
 from ..record.tournaments import Organiser, cup, keep_ledger, play_cup
 from . import handed_in, records
@@ -96,12 +99,24 @@ _OF_A_WHOLE_RECORD: dict[str, Reader] = {
 # --- tournaments
 
 
+_FIELD = cup(4, game="q")
+
+
+class _Hasty(Organiser):
+    """An organiser whose players soon pass, so that what they leave is read quickly."""
+
+    def chooser(self, match: Match) -> Choose:
+        """Return how they choose: four turns at random."""
+        pick = super().chooser(match)
+        return lambda view: pick(view) if match.turn < 4 else PASS
+
+
 def _play(folder: Path) -> None:
     """Play a tournament that was stopped, with a program that changed, somebody who came late, and a ruling."""
-    with Organiser(folder, cup(4), Random(1)) as first:
+    with _Hasty(folder, _FIELD, Random(1)) as first:
         first.play(2)
         first.recorder.take(Stopped(at=AT, why="it was asked to"))
-    with Organiser(folder, cup(4), Random(2)) as second:
+    with _Hasty(folder, _FIELD, Random(2)) as second:
         late = Participant(name="late", player="house:greedy")
         second.recorder.take(ProgramChanged(at=AT, entrant=0, digest="ab" * 32))
         second.recorder.take(EntrantJoined(at=AT, participant=late, digest="cd" * 32))
@@ -109,12 +124,12 @@ def _play(folder: Path) -> None:
         second.rule("withdraw", entrant="e3")
         second.finish()
     keep_ledger(folder)
+    records.keep_told(folder)
 
 
 def _gone_on_with(folder: Path) -> None:
     """Take a tournament up as `referee tournament` does, as far as its records go."""
-    field = cup(4)
-    spec = replace(field, entrants=(*field.entrants, Participant(name="late", player="house:greedy")))
+    spec = replace(_FIELD, entrants=(*_FIELD.entrants, Participant(name="late", player="house:greedy")))
     taken = take_up(folder, spec, installed().format(spec.format), SEALER, Observers())
     with closing(taken.writer):
         recovered = recover(folder, taken.left, find_game, SEALER)
@@ -123,6 +138,7 @@ def _gone_on_with(folder: Path) -> None:
 
 
 _OF_A_TOURNAMENT: dict[str, Reader] = {
+    "what is told": records.check_all_told,
     "audit": command("audit", ".", *KEYS, "--jobs", "1"),
     "audit --json": command("audit", ".", "--unsealed", "--jobs", "1", "--json"),
     "report": command("report", ".", "--jobs", "1"),
@@ -141,11 +157,13 @@ def _list(folder: Path) -> None:
     _with_a_sound_one(folder)
     (folder / _ONE).write_bytes(records.whole("dealt"))
     write_manifest(folder, SEALER)
+    (folder / records.LISTED).write_bytes((folder / MANIFEST).read_bytes())
 
 
 def _change_ledger(folder: Path, random: Random) -> str:
     """Change the bytes of a ledger, or a value in one of its rows."""
     path = folder / LEDGER
+    (folder / records.HOW).write_text(records.How.WRITTEN)
     if random.random() < 0.5:
         data = bytearray(path.read_bytes())
         for _ in range(random.choice([1, 3, 30])):
@@ -273,12 +291,17 @@ KINDS: dict[str, Kind] = {
     "manifest": Kind(
         _list,
         records.change_manifest,
-        {"audit": command("audit", ".", *KEYS), "audit --json": command("audit", ".", "--json")},
+        {
+            "what is told": records.check_listed,
+            "audit": command("audit", ".", *KEYS),
+            "audit --json": command("audit", ".", "--json"),
+        },
     ),
     "ledger": Kind(
         _play,
         _change_ledger,
         {
+            "what is told": records.check_all_told,
             "audit": command("audit", ".", *KEYS, "--jobs", "1"),
             "tournament": _gone_on_with,
             "rebuild": command("rebuild", ".", "--json"),

@@ -1,6 +1,7 @@
 """Records of matches and tournaments, as changed by strangers, and by organisers who chain and seal them anew."""
 
 import json
+import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
@@ -12,16 +13,22 @@ from typing import Any
 
 import msgspec
 
+from referee.app.records.audit import audit_paths
+from referee.app.records.audit_reports import Demands
+from referee.ledger.ledger import FILE as LEDGER
 from referee.match.commands import SeatCommand
 from referee.match.events import AnyEvent, MoveReceived, SeatEvent
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import find_game, installed
 from referee.record.audit.audit import audit
+from referee.record.manifest import NAME
 from referee.record.reader import Record, RecordError, read_record
 from referee.record.redacted_record import redacted_lines
 from referee.record.seal import MANIFEST_PURPOSE, RECORD_PURPOSE
+from referee.record.tournament_record import read_tournament
 from referee.record.writer import RecordWriter
+from referee.tournament.events import MatchClosed
 
 from ..driving import drive, random_chooser
 from ..match.folding import SEED, setup_of
@@ -33,7 +40,7 @@ from .values import Keys, found_at, mutated, mutated_text, paths
 
 OTHER_GAMES = ("quincy", "quadominos", "quincala")
 RECORD = "m.jsonl"
-HONEST, HOW = ".honest", ".how"
+HONEST, LISTED, HOW = ".honest", ".listed", ".how"
 """Beside a changed record: what it was, and how it was changed."""
 _CAUSES = ("setup", "event", "seed", "open")
 """What everything else in a record follows from."""
@@ -249,33 +256,70 @@ def change_one_redacted(folder: Path, random: Random) -> str:
 # --- tournaments
 
 
-def change_course(path: Path, random: Random) -> str:
+def change_course(path: Path, random: Random) -> tuple[How, str]:
     """Change the record of a tournament: its text, or a value in it, with everything else made anew."""
-    data = path.read_bytes()
+    data, how = path.read_bytes(), How.WRITTEN
     if random.random() < 0.2:
         path.write_bytes(mutated_text(random, data))
-        return "text"
+        return How.TEXT, ""
     lines = tournament_forging.course_of(path)
     number, places = place_in(random, lines)
     lines[number], keys = mutated(random, lines[number], places)
     if random.random() < 0.5:
         with suppress(Exception):  # it is no course then
-            lines = tournament_forging.folded(lines)
+            lines, how = tournament_forging.folded(lines), How.FOLDED
     path.write_bytes(tournament_forging.chain(lines, SEALER))
-    return ".".join(map(str, (number, *keys)))
+    return how, ".".join(map(str, (number, *keys)))
 
 
 def change_tournament(folder: Path, random: Random) -> str:
     """Change the record of a folder's tournament, or of a match of it."""
+    path = folder / "cup.jsonl"
     if random.random() < 0.8:
-        return change_course(folder / "cup.jsonl", random)
-    path = random.choice(sorted(folder.glob("cup-*.jsonl")))
-    return " ".join((path.name, *change_record(path, random)))
+        how, what = change_course(path, random)
+    else:
+        path = random.choice(sorted(folder.glob("cup-*.jsonl")))
+        how, what = change_record(path, random)
+    (folder / HOW).write_text(how)
+    return f"{path.name}, {how}: {what}"
+
+
+def keep_told(folder: Path) -> None:
+    """Keep what people are told of a tournament before anything is changed."""
+    (folder / HONEST).write_bytes(_told_of_all(folder))
+
+
+def check_all_told(folder: Path) -> None:
+    """Audit a folder as who knows the key does, and look at what people are told of its tournament.
+
+    Raises:
+        Failed: the audit took it, and it tells something else. What follows from another event goes: it was one that
+            the organiser could have let happen.
+    """
+    held = audit_paths([folder], Demands(keys=(SEALER.public,)), 1, lambda *_: None).holds
+    if held and (folder / HOW).read_text() != How.FOLDED and _told_of_all(folder) != (folder / HONEST).read_bytes():
+        raise Failed("a change was not found")
+
+
+def _told_of_all(folder: Path) -> bytes:
+    """Return the commands of a tournament and what came of its matches, and what its ledger says."""
+    record = read_tournament(folder / "cup.jsonl")
+    entries = [step.event.entry for step in record.steps if isinstance(step.event, MatchClosed)]
+    return encoded([record.header.spec, entries, [step.commands for step in record.steps], _rows(folder / LEDGER)])
+
+
+def _rows(path: Path) -> list[str]:
+    """Return all rows of a database."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        names = sorted(name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+        return [
+            repr((name, row)) for name in names for row in sorted(database.execute(f'SELECT * FROM "{name}"'), key=repr)
+        ]
 
 
 def change_manifest(folder: Path, random: Random) -> str:
     """Change the list of records, and perhaps sign it anew."""
-    path = folder / "MANIFEST.json"
+    path = folder / NAME
     if random.random() < 0.4:
         path.write_bytes(mutated_text(random, path.read_bytes()))
         return "text"
@@ -285,3 +329,14 @@ def change_manifest(folder: Path, random: Random) -> str:
         content["signature"] = SEALER.sign(MANIFEST_PURPOSE, digest(signed))
     path.write_bytes(msgspec.json.format(encoded(content), indent=2) + b"\n")
     return ".".join(map(str, keys))
+
+
+def check_listed(folder: Path) -> None:
+    """Audit a folder as who knows the key does, and look at which records its manifest says that there are.
+
+    Raises:
+        Failed: the audit took it, and it tells something else.
+    """
+    held = audit_paths([folder], Demands(keys=(SEALER.public,)), 1, lambda *_: None).holds
+    if held and (folder / NAME).read_bytes() != (folder / LISTED).read_bytes():
+        raise Failed("a change was not found")

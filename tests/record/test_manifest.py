@@ -6,11 +6,14 @@ from random import Random
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from referee.record.manifest import NAME, Manifest, check_manifest, write_manifest
+from referee.record.json_file import write_json
+from referee.record.manifest import NAME, Manifest, ManifestEntry, check_manifest, write_manifest
 from referee.record.reader import RecordError
-from referee.record.seal import Sealer
+from referee.record.seal import MANIFEST_PURPOSE, Sealer
 
+from .forging import digest, encoded
 from .records import SEALER, record_of, tell
 from .tournaments import Organiser, cup, first_match
 
@@ -83,9 +86,32 @@ def _delete(folder: Path) -> None:
     (folder / NAME).unlink()
 
 
+def _signed(folder: Path, change: Callable[[list[ManifestEntry]], list[ManifestEntry]]) -> None:
+    """Sign another list with the referee's own key."""
+    manifest = check_manifest(folder)
+    listed = tuple(change([*manifest.records]))
+    signature = SEALER.sign(MANIFEST_PURPOSE, digest(encoded([1, SEALER.public, listed])))
+    write_json(folder / NAME, replace(manifest, records=listed, signature=signature))
+
+
+def _call_otherwise(folder: Path) -> None:
+    _signed(folder, lambda listed: [replace(listed[0], match="x"), *listed[1:]])
+
+
+def _list_twice(folder: Path) -> None:
+    _signed(folder, lambda listed: [listed[0], *listed])
+
+
+def _turn_round(folder: Path) -> None:
+    _signed(folder, lambda listed: listed[::-1])
+
+
 @pytest.mark.parametrize(
     ("change", "where", "found"),
     [
+        (_call_otherwise, NAME, "expected the name of round1/clean.jsonl, m; found x"),
+        (_list_twice, NAME, "each record once"),
+        (_turn_round, NAME, "each record once"),
         (_take_away, "round1/void.jsonl", "no such file"),
         (_slip_in, "more.jsonl", "this one"),
         (_exchange, "round1/void.jsonl", "expected the head"),

@@ -23,7 +23,7 @@ from referee.record.match_entries import outcome
 from referee.record.seal import Sealer
 from referee.record.tournament_record import TournamentWriter, path_of, read_tournament, refold
 from referee.record.writer import RecordWriter
-from referee.testing import ScriptedSeat
+from referee.testing import Choose, ScriptedSeat
 from referee.tournament import events as e
 from referee.tournament.history import new_tournament
 from referee.tournament.machine import Tournament
@@ -108,8 +108,7 @@ class Organiser:
     def record_match(self, context: MatchContext, **changes: Any) -> MatchEntry:
         """Play a match that was opened, put it on record, and return what came of it."""
         match, writer = self.begin_match(context, **changes)
-        game, setup = match.game, match.setup
-        choose = random_chooser(game, self.random, match)
+        setup, choose = match.setup, self.chooser(match)
         for event, commands in drive(match, [ScriptedSeat(choose) for _ in setup.names]):
             began = isinstance(event, MatchOpened)
             told = {"process": self.process, "clock_ms": self.clock_ms} if began else {}
@@ -119,15 +118,21 @@ class Organiser:
         writer.write_result(match.result, seed=match.seed.hex(), nonces=match.nonces.opened)
         return outcome(context.fixture, setup.names, match.result, writer.result_head)
 
+    def chooser(self, match: Match) -> Choose:
+        """Return how the players of a match choose their moves."""
+        return random_chooser(match.game, self.random, match)
+
     def begin_match(self, context: MatchContext, **changes: Any) -> tuple[Match, RecordWriter]:
         """Write the first line of a match's record, and return what it is gone on with."""
         spec, fixture = self.tournament.spec, context.fixture
-        seed, durability = self.random.randbytes(32), changes.pop("durability", None)
+        seed, entrants = self.random.randbytes(32), [spec.entrants[entrant] for entrant in fixture.entrants]
+        told: dict[str, Any] = {"durability": None, "programs": [entrant.player for entrant in entrants]}
+        told = {name: changes.pop(name, value) for name, value in told.items()}
         setup = MatchSetup(
             match=fixture.match,
             game=spec.game,
             options=spec.options,
-            names=tuple(spec.entrants[entrant].name for entrant in fixture.entrants),
+            names=tuple(entrant.name for entrant in entrants),
             time=spec.time,
             lag_margin_ms=spec.lag_margin_ms,
             default_margin=spec.scoring.default_margin,
@@ -135,9 +140,7 @@ class Organiser:
         )
         match = Match(find_game(spec.game), replace(setup, **changes), seed)
         writer = RecordWriter(self.folder / f"{fixture.match}.jsonl", self.sealer)
-        programs = [spec.entrants[entrant].player for entrant in fixture.entrants]
-        told = {"referee": "0.0", "opened": AT, "durability": durability, "programs": programs}
-        writer.write_header(match.setup, seed, is_fixed=False, context=context, **told)
+        writer.write_header(match.setup, seed, is_fixed=False, context=context, referee="0.0", opened=AT, **told)
         return match, writer
 
     def finish(self) -> None:

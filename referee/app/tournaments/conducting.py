@@ -134,8 +134,9 @@ def _conducted(
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
     process = new_process()
-    told = {"at": wall_clock(), "processes": (process,)}
-    recorder.take(e.Begun(**told) if taken.is_new else e.TournamentResumed(**told, referee=__version__))
+    at, processes = wall_clock(), (process,)
+    begun = e.Begun(at=at, processes=processes)
+    recorder.take(begun if taken.is_new else e.TournamentResumed(at=at, referee=__version__, processes=processes))
     programs = dict(taken.begun.programs)
     for name in note_changes(recorder, programs):
         observers.tell(Observer.noted, f"{name} has changed: its matches from here on are another program's")

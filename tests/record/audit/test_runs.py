@@ -101,9 +101,7 @@ LIES: dict[str, tuple[int, dict[str, object], str]] = {
 
 @pytest.mark.forges
 @pytest.mark.parametrize(("place", "change", "expected"), LIES.values(), ids=LIES)
-def test_a_lie_about_processes_is_named(
-    played: Played, place: int, change: dict[str, object], expected: str
-) -> None:
+def test_a_lie_about_processes_is_named(played: Played, place: int, change: dict[str, object], expected: str) -> None:
     """No match can leave the comparison of its referee's standstills."""
     record, ran = played
     name = list(ran)[place]

@@ -200,6 +200,8 @@ def test_a_match_set_up_otherwise_is_named(tmp_path: Path) -> None:
         {"default_margin": None},
         {"nonces": False},
         {"durability": "turn"},
+        {"programs": None},
+        {"programs": ["house:dag", "remote"]},
     ]
     for number, change in enumerate(changes):
         folder = tmp_path / str(number)
