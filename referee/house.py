@@ -1,5 +1,6 @@
 """Runs one house player as a program of its own: `python -m referee.house NAME`. What `house:NAME` starts."""
 
+import itertools
 import os
 import sys
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Any
 from protocol.client import ClientError, ProtocolError, run
 from protocol.messages import Terms
 
+from .chance import derive
 from .plugins import PluginError, load
 
 
@@ -31,9 +33,12 @@ def main(arguments: list[str]) -> int:
         return 2
     seed = bytes.fromhex(os.environ.get("REFEREE_PLAYER_SEED", "")) or os.urandom(32)
 
+    numbers = itertools.count()
+
     def _make(offer: Terms) -> Callable[[Any], Any]:
-        game = registry.game(offer.game)
-        return player.make(game, game.parse_options(offer.options), seed)
+        game, number = registry.game(offer.game), next(numbers)
+        own = derive(seed, f"match:{number}") if number else seed  # else each match would have the chance of the first
+        return player.make(game, game.parse_options(offer.options), own)
 
     try:
         run(make=_make, name=os.environ.get("REFEREE_NAME", player.name), say=None)

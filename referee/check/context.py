@@ -1,5 +1,6 @@
 """What the steps work on: the program that is checked, its games, and what was seen of it so far."""
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -96,6 +97,11 @@ class CheckContext:
             return read_folder(self._given)
 
     @property
+    def most_matches(self) -> float:
+        """How many matches one start of it can play."""
+        return self.launch.matches or math.inf
+
+    @property
     def games(self) -> tuple[AnyGame, ...]:
         """The games that it is checked with."""
         return tuple(game for name, game in self.known.items() if self.plays(name))
@@ -173,7 +179,7 @@ class CheckContext:
                 if kept is None:
                     session.greet()
                 yield ScriptedMatch(session, terms or self.terms(**changes))
-            if self.keeps and session.is_idle:
+            if self.keeps and session.is_idle and session.matches < self.most_matches:
                 self._kept = session
         finally:
             if self._kept is not session:

@@ -325,6 +325,14 @@ class Session:
         is_open = self._wire is not None and not self._wire.is_ended and not self._wire.received
         return is_open and self.connection.state is ConnectionState.IDLE
 
+    def sleep(self, pause_s: float) -> None:
+        """Stop the program for a while, with all its processes, as between two matches of a tournament."""
+        self.flush()
+        self.loop.pause(_CROSSING_S)
+        self.program.stop()
+        self.loop.pause(pause_s)
+        self.program.go_on()
+
     def hang_up(self) -> None:
         """Close the connection, as a referee does that is through with a player."""
         self._listener.close()

@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from protocol.messages import Refused
 
 from .context import CheckContext
 from .findings import Failed, Skipped
+from .remedies import SPEC
 from .scripted_match import ScriptedMatch
 from .session import Session
 from .step import CheckStep
 
 _BACK_S = 3.0
 """How long a program that lost its connection is given to come back by itself."""
+_ASLEEP_S = 0.05
+"""Any time does: the program knows of none."""
 _ENDED = "after the referee closed the connection"
 
 
@@ -37,14 +41,53 @@ def _voided(begin: Callable[[ScriptedMatch], None], context: CheckContext) -> No
     with context.match() as match:
         begin(match)
         match.void()
-        ScriptedMatch(match.session, context.terms()).finish(1)
+        _next(context, match).finish(1)
+
+
+def _next(context: CheckContext, before: ScriptedMatch, **changes: Any) -> ScriptedMatch:
+    """Return the next match of a program, on the same connection.
+
+    Raises:
+        Skipped: it says that it can't play so many.
+    """
+    if before.session.matches >= context.most_matches:
+        raise Skipped(f"its player.toml says matches = {context.launch.matches}")
+    return ScriptedMatch(before.session, context.terms(**changes))
 
 
 def _two_matches(context: CheckContext) -> None:
     with context.match() as match:
         match.finish(2)
-        ScriptedMatch(match.session, context.terms()).finish(2)
+        try:
+            _next(context, match).finish(2)
+        except Failed as failure:
+            failure.remedy += " If it can't play a second match, say so in player.toml: matches = 1."
+            raise
     context.keeps = True  # from here on: to start it anew for every match would only take time
+
+
+def _forgets(context: CheckContext) -> None:
+    """Break a match off, and play the next from another seat: what was true of the first is wrong there."""
+    with context.match(nonces=True) as first:
+        first.finish(2)
+        seat = context.game.seats[0] - 1
+        second = _next(context, first, nonces=True, seat=seat)
+        second.finish(3)
+        nonce = second.fold.nonces.opened[seat]
+        if nonce == first.fold.nonces.opened[first.seat]:
+            raise Failed(
+                f"two matches on one connection got the same nonce, {nonce}",
+                "a new one for each offer",
+                f"Draw the nonce when the offer comes, not when the program starts ({SPEC}, Match after match).",
+            )
+
+
+def _stopped(context: CheckContext) -> None:
+    with context.match() as match:
+        match.finish(1)
+        after = _next(context, match)
+        match.session.sleep(_ASLEEP_S)
+        after.finish(1)
 
 
 # --- of a connection
@@ -131,6 +174,8 @@ def _fall_out(session: Session) -> None:
 
 OF_MATCHES = (
     CheckStep("two-matches", "it plays two matches one after the other", _two_matches),
+    CheckStep("forgets", "in its next match it has forgotten the one before", _forgets),
+    CheckStep("stopped", "stopped between two matches, it plays the next when it may go on", _stopped),
     CheckStep(
         "early-end",
         "it survives a match that ends at once, and plays the next",

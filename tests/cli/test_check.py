@@ -70,6 +70,9 @@ FAULTS: tuple[tuple[str, str, str, Sequence[str]], ...] = (
     ("illegal-move", "move-rules", "q.place.adjacent", ()),
     ("moves-twice", "move-once", "after its move it sent", ()),
     ("one-match", "two-matches", "the program ended: exit status 0", ()),
+    ("old-nonce", "forgets", "two matches on one connection got the same nonce", ()),
+    ("old-seat", "forgets", "malformed-message (nonce)", ()),
+    ("no-sleeper", "stopped", "where am I?", ()),
     ("no-early-end", "early-end", "it had not begun", ()),
     ("no-end", "ending-q", "is it over?", ()),
     ("large-view", "large-q", "a board of 500 tiles is enough", ()),
@@ -149,11 +152,11 @@ def test_what_has_one_cause_is_explained_once(tmp_path: Path, monkeypatch: pytes
     steps = (word for step in ("ack-start", "ack-told", "ack-end") for word in ("--only", step))
     done = CliRunner().invoke(main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, *steps])
     told = " ".join(done.stdout.split())
-    assert (told.count("what happened"), told.count("failed "), told.count("(for the cause of step 53)")) == (1, 3, 2)
+    assert (told.count("what happened"), told.count("failed "), told.count("(for the cause of step 55)")) == (1, 3, 2)
     assert "The failures have 1 cause." in told
     assert "the referee sent" not in told
     sent = CliRunner().invoke(
-        main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "53", "--sent"]
+        main, ["check", command("no-ack"), "--game", "q", *QUICK, *SHORT, "--only", "55", "--sent"]
     )
     assert "the referee sent" in " ".join(sent.stdout.split())
 
@@ -163,8 +166,8 @@ def test_the_command_that_tries_again_has_what_was_given(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     given = ("--game", "q", "--time", "0.4", "--logs", "my logs", "--sandbox", "off")
     done = CliRunner().invoke(main, ["check", command("no-ack"), *given, "--only", "ack-start", "--only", "ack-end"])
-    _, _, again = done.stdout.partition("To try step 53 again:  ")
-    assert shlex.split(again) == ["referee", "check", command("no-ack"), *given, "--only", "53"]
+    _, _, again = done.stdout.partition("To try step 55 again:  ")
+    assert shlex.split(again) == ["referee", "check", command("no-ack"), *given, "--only", "55"]
 
 
 def test_behind_a_basic_fault_all_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,6 +243,16 @@ def test_a_folder_that_is_right_is_built_and_checked(tmp_path: Path, monkeypatch
     status, report = checked(str(folder), *(word for key in keys for word in ("--only", key)))
     assert (status, [found["verdict"] for found in report["steps"]]) == (0, ["ok"] * len(keys)), report
     assert (folder / "made").exists()
+
+
+def test_who_plays_one_match_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is offered no second one then, and is started anew for every step."""
+    monkeypatch.chdir(tmp_path)
+    folder = player_folder(tmp_path / "mine", run=f"{sys.executable} player.py one-match", matches=1)
+    keys = ("two-matches", "forgets", "stopped", "crossed")
+    status, report = checked(str(folder), *(word for key in (*keys, "opening-q") for word in ("--only", key)))
+    notes = [found["note"] for found in report["steps"] if found["verdict"] == "skipped"]
+    assert (status, report["ok"], notes) == (0, 1, ["its player.toml says matches = 1"] * len(keys))
 
 
 def test_a_match_at_a_real_table_names_the_foul(tmp_path: Path) -> None:

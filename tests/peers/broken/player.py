@@ -7,6 +7,7 @@ enough to fail in them. Refuses to use the client, which would not let it break 
 import hashlib
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -41,7 +42,10 @@ class Player:
     """One player on one connection."""
 
     def __init__(self) -> None:
-        self.matches = 0
+        self.matches = self.seat = 0
+        self.nonce = ""
+        if FAULT == "no-sleeper":
+            signal.signal(signal.SIGCONT, lambda *_: sys.exit("where am I?"))
         self.connect(os.environ["REFEREE_TOKEN"])
 
     def connect(self, token: str) -> None:
@@ -114,10 +118,12 @@ class Player:
         """Say ready."""
         self.matches += 1
         self.match, self.resume = message["match"], message["resume"]
+        self.seat = message["seat"] if self.matches == 1 or FAULT != "old-seat" else self.seat
         if FAULT == "twelve-seats" and len(message["names"]) > 4:
             raise KeyError(len(message["names"]))
-        self.nonce = {"short-nonce": "00ff", "fixed-nonce": "0" * 32}.get(FAULT, os.urandom(16).hex())
-        text = f"nonce:{self.match}:{message['seat']}:{self.nonce}"
+        if self.matches == 1 or FAULT != "old-nonce":
+            self.nonce = {"short-nonce": "00ff", "fixed-nonce": "0" * 32}.get(FAULT, os.urandom(16).hex())
+        text = f"nonce:{self.match}:{self.seat}:{self.nonce}"
         commitment = {"raw-nonce": self.nonce, "no-seat": hashlib.sha256(self.nonce.encode()).hexdigest()}.get(
             FAULT, hashlib.sha256(text.encode()).hexdigest()
         )
