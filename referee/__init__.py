@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pluggy
 
 if TYPE_CHECKING:
+    from .api.evaluation import Evaluation, evaluate
     from .api.loading import load
     from .api.match import Match, Turn
     from .api.playing import play
@@ -25,6 +26,7 @@ hookimpl = pluggy.HookimplMarker("referee")
 """Marks the functions of a plugin; the hooks are in `referee.hookspecs`."""
 
 _HOMES = {
+    "Evaluation": "api.evaluation",
     "Foul": "match.fouls",
     "IllegalMove": "games.base",
     "MalformedMove": "games.base",
@@ -34,6 +36,7 @@ _HOMES = {
     "Result": "match.commands",
     "Tournament": "api.tournament",
     "Turn": "api.match",
+    "evaluate": "api.evaluation",
     "imagine": "api.position",
     "load": "api.loading",
     "play": "api.playing",
@@ -41,6 +44,7 @@ _HOMES = {
 """Name of the API -> the module that has it, imported when the name is used: commands start without all that."""
 
 __all__ = [
+    "Evaluation",
     "Foul",
     "IllegalMove",
     "MalformedMove",
@@ -51,6 +55,7 @@ __all__ = [
     "Tournament",
     "Turn",
     "__version__",
+    "evaluate",
     "hookimpl",
     "imagine",
     "load",

@@ -1,10 +1,14 @@
 """A tournament, as its records tell of it."""
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from ..app.records.audit import audit_paths
+from ..app.records.audit_reports import Demands
 from ..app.report import read_summary
+from ..errors import DoesNotHold
 from ..pages.summary import Summary
 from ..record.reader import read_record
 from ..text import counted
@@ -51,6 +55,16 @@ class Tournament(Matches):
     def ratings(self) -> tuple[Rating, ...]:
         """How strong each entrant is, with its interval, by entrant."""
         return self._summary.ratings
+
+    def audit(self) -> None:
+        """Verify the records of the tournament and of its matches, as `referee audit` does.
+
+        Raises:
+            RefereeError: something does not hold.
+        """
+        report = audit_paths([self._folder], Demands(), len(os.sched_getaffinity(0)), lambda _report, _count: None)
+        if not report.holds:
+            raise DoesNotHold(f"{self._folder} does not hold; `referee audit {self._folder}` tells what")
 
     @cached_property
     def _played(self) -> Sequence[Match]:

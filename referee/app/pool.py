@@ -64,12 +64,13 @@ def _work_through(work: Callable[[W], T], items: Sequence[W]) -> list[T]:
 @contextmanager
 def _pool(jobs: int) -> Iterator[Executor]:
     """Start processes that end with this one; whoever leaves early ends them at once."""
+    others = {*multiprocessing.active_children()}
     forking = multiprocessing.get_context("fork")  # their parent is this process, and what is imported is there
     pool = ProcessPoolExecutor(jobs, forking, initializer=_begin, initargs=(os.getpid(),))
     try:
         yield pool
     except BaseException as error:
-        for worker in multiprocessing.active_children():
+        for worker in {*multiprocessing.active_children()} - others:
             worker.kill()
         # They are dead, and what looks after them is to be gone before Python ends. It ends the work that waits, too:
         # nothing is cancelled here, or it would print that it can't end that.
