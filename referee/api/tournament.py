@@ -7,14 +7,16 @@ from pathlib import Path
 
 from ..app.records.audit import audit_paths
 from ..app.records.audit_reports import Demands
-from ..app.report import read_summary
+from ..app.report import read_summary, titles_of
 from ..errors import DoesNotHold
+from ..pages.report import PageLinks, report_page
 from ..pages.summary import Summary
 from ..record.reader import read_record
 from ..text import counted
 from ..tournament.match_context import MatchEntry
 from ..tournament.ratings.elo import Rating
 from ..tournament.standings import Standing
+from .embedding import framed
 from .match import Match, Matches
 
 
@@ -70,6 +72,12 @@ class Tournament(Matches):
     def _played(self) -> Sequence[Match]:
         paths = (self._folder / f"{entry.match}.jsonl" for entry in self._summary.history.entries)
         return [Match(read_record(path)) for path in paths if path.exists()]
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the standings, the ratings, and how they came about."""
+        links = PageLinks(entrants=None)
+        page = report_page(self._summary, titles_of(self._summary.spec), links, ("standings", "ratings", "courses"))
+        return framed(page, f"Standings of {self.name}")
 
     def _entries(self) -> Sequence[MatchEntry]:
         return self._summary.history.entries

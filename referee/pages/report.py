@@ -38,8 +38,8 @@ class PageLinks(Struct, frozen=True, kw_only=True):
     """Prefix of a replay page's address."""
     replayed: Collection[str] = ()
     """The matches that have such a page."""
-    entrants: str = "entrants/"
-    """Prefix of an entrant's page."""
+    entrants: str | None = "entrants/"
+    """Prefix of an entrant's page; None: there are none."""
     report: str = "report.html"
     printed: Mapping[tuple[str, int], str] = {}
     """Match and seat of a foul -> file beside the record with what the program printed; for the organiser."""
@@ -75,14 +75,16 @@ class _Round(NamedTuple):
     most: Fraction | int
 
 
-def report_page(summary: Summary, titles: Titles, links: PageLinks) -> str:
+def report_page(summary: Summary, titles: Titles, links: PageLinks, only: Collection[str] = ()) -> str:
     """Return a tournament as one HTML document.
 
     Args:
         summary: of its course so far.
         titles: of its game and its format.
         links: to records and replays.
+        only: ids of the sections to show; empty: all that there are.
     """
+    sections = [section for section in _sections(summary) if section.is_there and (not only or section.id in only)]
     return page(
         "report",
         _data(summary, links),
@@ -92,7 +94,7 @@ def report_page(summary: Summary, titles: Titles, links: PageLinks) -> str:
         when=_when(summary),
         links=links,
         facts=list(_facts(summary)),
-        sections=[section for section in _sections(summary) if section.is_there],
+        sections=sections,
         summary=summary,
     )
 
@@ -104,6 +106,7 @@ def _sections(summary: Summary) -> Iterator[_Section]:
     yield _Section("bracket", "Bracket", charts.bracket, summary.spec.format == "knockout")
     yield _Section("crosstable", "Crosstable", lambda _: len(summary.names) <= MAX_TITLED, is_played)
     yield _Section("ratings", "Ratings", charts.rating_bars, is_played)
+    yield _Section("courses", "Ratings over time", charts.ratings_drawings, is_played)
     yield _Section("progress", "Progress", _progress, tournament.table.rounds > 1)
     yield _Section("seats", "Results by seat", is_there=is_played)
     yield _Section("fouls", "Fouls", _fouls, bool(summary.fouls_by_cause))

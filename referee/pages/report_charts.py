@@ -119,21 +119,47 @@ def points_drawings(summary: Summary) -> list[Drawing]:
 
 def rating_drawings(summary: Summary, entrant: int) -> list[Drawing]:
     """Return an entrant's rating over time as a line: a drawing for each width of a window; none without results."""
-    course = summary.encounters.course(entrant, [rating.rating for rating in summary.ratings])
-    if len(course) < 2:
+    return _rating_drawings({"": _course(summary, entrant)})
+
+
+def ratings_drawings(summary: Summary) -> list[Drawing]:
+    """Return the ratings of the first entrants over time as lines: a drawing for each width of a window."""
+    return _rating_drawings(
+        {summary.names[entrant]: _course(summary, entrant) for entrant in summary.order[:MOST_LINES]}
+    )
+
+
+def _course(summary: Summary, entrant: int) -> Sequence[tuple[int, float]]:
+    return summary.encounters.course(entrant, [rating.rating for rating in summary.ratings])
+
+
+def _rating_drawings(courses: Mapping[str, Sequence[tuple[int, float]]]) -> list[Drawing]:
+    """Draw name -> encounters so far and the rating after them; who has met nobody has no line."""
+    told = {name: course for name, course in courses.items() if len(course) > 1}
+    values = [value for course in told.values() for _, value in course]
+    if not told:
         return []
-    values = [value for _, value in course]
     low, high = min(values) // 100 * 100, max(values) // 100 * 100 + 100
-    return [_rating_drawing(shape, course, low, high, f"{values[-1]:.0f}") for shape in SHAPES]
+    return [_rating_drawing(shape, told, low, high) for shape in SHAPES]
 
 
-def _rating_drawing(shape: Shape, course: Sequence[tuple[int, float]], low: float, high: float, label: str) -> Drawing:
-    last = course[-1][0]
-    points = [(shape.x(count / last), shape.y((value - low) / (high - low))) for count, value in course]
+def _rating_drawing(
+    shape: Shape, courses: Mapping[str, Sequence[tuple[int, float]]], low: float, high: float
+) -> Drawing:
+    last = max(course[-1][0] for course in courses.values())
+    lines = [
+        [(shape.x(count / last), shape.y((value - low) / (high - low))) for count, value in course]
+        for course in courses.values()
+    ]
+    label_ys = _spread([points[-1][1] for points in lines], shape.height - BOTTOM)
+    traces = [
+        Trace(points, f"{_shortened(name, shape.label_chars)} {course[-1][1]:.0f}".strip(), round(label_y, 1))
+        for (name, course), points, label_y in zip(courses.items(), lines, label_ys, strict=True)
+    ]
     step = max(100, round((high - low) / 500) * 100)
     levels = [(shape.y((level - low) / (high - low)), level) for level in range(int(low), int(high) + 1, step)]
     marks = [(shape.x(at / last), at) for at in range(0, last + 1, max(1, last // shape.marks))]
-    return Drawing(shape, levels, marks, [Trace(points, label, points[-1][1])])
+    return Drawing(shape, levels, marks, traces)
 
 
 def _drawing(shape: Shape, rounds: Sequence[int], lines: Mapping[str, Sequence[float]]) -> Drawing:

@@ -1,0 +1,70 @@
+"""What the records of a tournament tell in Python."""
+
+from pathlib import Path
+
+import pytest
+
+import referee
+from tests.record.tournaments import play_cup
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a tournament, really played."""
+    made = tmp_path_factory.mktemp("tournament") / "cup"
+    play_cup(made, 3)
+    return made
+
+
+def loaded(path: Path) -> referee.Tournament:
+    """Return the tournament of a folder or record."""
+    found = referee.load(path)
+    assert isinstance(found, referee.Tournament)
+    return found
+
+
+def test_a_tournament_is_read_from_its_folder_or_its_record(folder: Path) -> None:
+    """Standings, ratings and matches are those of the records."""
+    cup = loaded(folder)
+    assert repr(cup) == "<referee.Tournament cup: 7 entrants>"
+    assert cup.is_over
+    assert len(cup.standings) == len(cup.ratings) == len(cup.entrants) == 7
+    assert sorted(match.name for match in cup) == [path.stem for path in sorted(folder.glob("cup-*.jsonl"))]
+    assert loaded(folder / "cup.jsonl").entrants == cup.entrants
+
+
+def test_its_tables_are_those_of_its_matches(folder: Path) -> None:
+    """A table of a tournament has the rows of all its matches."""
+    cup = loaded(folder)
+    for table in ("matches", "turns", "times"):
+        assert cup.rows(table) == [row for match in cup for row in match.rows(table)]
+
+
+def test_a_notebook_shows_standings_and_ratings(folder: Path) -> None:
+    """What a notebook shows has the standings and the ratings with their courses, and leads to no other page."""
+    shown = loaded(folder)._repr_html_()
+    for part in ("Standings", "Ratings", "Ratings over time"):
+        assert f"&lt;h2&gt;{part}&lt;/h2&gt;" in shown
+    assert "Crosstable" not in shown
+    assert "&lt;a " not in shown.partition("&lt;main&gt;")[2]
+
+
+@pytest.mark.forges
+def test_an_audit_finds_what_does_not_hold(folder: Path) -> None:
+    """A tournament holds as it was played, and not without one of its records."""
+    cup = loaded(folder)
+    cup.audit()
+    first = next(iter(cup)).path
+    text = first.read_bytes()
+    first.unlink()
+    with pytest.raises(referee.RefereeError, match="referee audit"):
+        cup.audit()
+    first.write_bytes(text)
+
+
+def test_a_folder_without_a_tournament_is_told(tmp_path: Path) -> None:
+    """A folder that holds none, and a path where nothing is, are errors of the API."""
+    with pytest.raises(referee.RefereeError, match="holds no tournament"):
+        referee.load(tmp_path)
+    with pytest.raises(referee.RefereeError, match="nowhere"):
+        referee.load(tmp_path / "nowhere.jsonl")
