@@ -135,7 +135,9 @@ def test_a_notebook_shows_a_page_in_a_frame(match: referee.Match, tmp_path: Path
     assert shown.startswith("<iframe ")
     assert "<script>" in page
     assert "<script>" not in shown
-    assert ">illegal</text>" in match.positions[0]._repr_svg_()
+    drawing = match.positions[0]._repr_svg_()
+    assert ">illegal</text>" in drawing
+    assert " width=" in drawing.partition(">")[0]
     with pytest.raises(referee.RefereeError, match="exists"):
         match.replay(tmp_path / "match.html")
 
