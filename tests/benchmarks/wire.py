@@ -1,10 +1,12 @@
-"""Round trips per second of refereed Q turns against a bare Twisted echo of the same bytes, in one run.
+"""What a refereed turn of Q costs, against a bare Twisted echo of the same bytes, in one run.
 
-The player answers from a list, so that nearly all time is the server's. Prints a ratio for one connection and for 200,
-and what each stage of the referee takes.
+The player answers from a list, so that nearly all time is the server's. Prints, for one connection and for 200, the
+time on the wall and the processor time of the server's process, user's and system's; then what each stage takes.
 """
 
 import argparse
+import operator
+import os
 import selectors
 import socket
 import statistics
@@ -15,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -79,11 +81,30 @@ class Player:
         self.turns += 1
 
 
-def play_once(port: int, connections: int, *, greets: bool) -> tuple[int, float]:
+class Cost(NamedTuple):
+    """What was spent, in microseconds."""
+
+    wall: float
+    user: float
+    system: float
+
+    @property
+    def processor(self) -> float:
+        """Of the server's process."""
+        return self.user + self.system
+
+
+def play_once(server: int, port: int, connections: int, *, greets: bool) -> tuple[int, Cost]:
     """Play one match on each of many connections at once.
 
+    Args:
+        server: its process.
+        port: of the server.
+        connections: at once.
+        greets: whether the server wants a hello.
+
     Returns:
-        The turns answered, and the seconds from the first answer to the last connection's end.
+        The turns answered, and what they took, from the first answer to the last connection's end.
     """
     players = [Player(port, greets=greets) for _ in range(connections)]
     with selectors.DefaultSelector() as selector:
@@ -92,7 +113,7 @@ def play_once(port: int, connections: int, *, greets: bool) -> tuple[int, float]
         while not all(player.is_asked for player in players):
             for key, _ in selector.select():
                 key.data.read()
-        begun = time.perf_counter()
+        before = _spent_us(server)
         for player in players:
             player.begin()
         left = connections
@@ -102,35 +123,29 @@ def play_once(port: int, connections: int, *, greets: bool) -> tuple[int, float]
                     selector.unregister(key.fileobj)
                     key.data.sock.close()
                     left -= 1
-        return sum(player.turns for player in players), time.perf_counter() - begun
+        after = _spent_us(server)
+        return sum(player.turns for player in players), Cost(*(map(operator.sub, after, before)))
 
 
-def round_trips_per_s(port: int, connections: int, matches: int, *, greets: bool) -> float:
-    """Play matches on many connections at once.
-
-    Args:
-        port: of the server.
-        connections: at once.
-        matches: one after the other on each.
-        greets: whether the server wants a hello.
-
-    Returns:
-        Answered turns per second, the time for connecting and dealing left out.
-    """
-    runs = [play_once(port, connections, greets=greets) for _ in range(matches)]
-    return sum(turns for turns, _ in runs) / sum(seconds for _, seconds in runs)
+def _spent_us(process: int) -> Cost:
+    """Return the time on the wall, and the processor time of a process so far, user's and system's."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    tick_us = 1e6 / os.sysconf("SC_CLK_TCK")
+    return Cost(time.perf_counter() * 1e6, int(fields[11]) * tick_us, int(fields[12]) * tick_us)
 
 
-def measure(kind: str, connections: int, matches: int) -> float:
-    """Start a server, measure it, and end it."""
+def measure(kind: str, connections: int, matches: int) -> Cost:
+    """Start a server, measure what a turn costs it, one match after the other, and end it."""
     command = [sys.executable, "-m", "tests.benchmarks.wire_server", kind]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             port = int(server.stdout.readline())
             greets = kind == "referee"
-            round_trips_per_s(port, min(connections, 20), 1, greets=greets)  # warms up
-            return round_trips_per_s(port, connections, matches, greets=greets)
+            play_once(server.pid, port, min(connections, 20), greets=greets)  # warms up
+            runs = [play_once(server.pid, port, connections, greets=greets) for _ in range(matches)]
+            turns = sum(answered for answered, _ in runs)
+            return Cost(*(sum(spent) / turns for spent in zip(*(cost for _, cost in runs), strict=True)))
         finally:
             server.kill()
 
@@ -178,9 +193,9 @@ def _receive(frames: list[bytes]) -> None:
 
 
 def _timed(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
+    begun = time.process_time()
     work()
-    return time.perf_counter() - begun
+    return time.process_time() - begun
 
 
 def main(arguments: list[str]) -> int:
@@ -191,20 +206,27 @@ def main(arguments: list[str]) -> int:
     sizes = [len(frames) for frames in staircase.referee_frames("bench")]
     print(f"{staircase.TURNS} turns a match; the referee sends {sizes[0]} to {sizes[-1]} bytes a turn,")
     print(f"the player about {len(_MOVES[50])}; dealing and connecting are left out")
-    per_turn_us = 0.0
-    for connections, matches in ((1, 20), (200, 2)):
+    processor_us = 0.0
+    for connections, matches in ((1, 60), (200, 3)):
         pairs = [
             (measure("echo", connections, matches), measure("referee", connections, matches))
             for _ in range(options.runs)
         ]
-        echo, refereed = (statistics.median(values) for values in zip(*pairs, strict=True))
-        ratio = statistics.median(one / other for one, other in pairs)
-        print(
-            f"{connections:>4} connections: echo {echo:8.0f}/s, {1e6 / echo:6.1f} us   "
-            f"refereed {refereed:8.0f}/s, {1e6 / refereed:6.1f} us   {ratio:.2f} times the echo"
-        )
-        per_turn_us = 1e6 / refereed
-    print(f"stages of a refereed turn (share of {per_turn_us:.1f} us at 200 connections):")
+        print(f"{connections} connection{'s' * (connections > 1)}, microseconds a turn:")
+        print(f"  {'':<12} {'wall':>8} {'processor':>10} {'user':>8} {'system':>8}")
+        for name, costs in zip(("echo", "refereed"), zip(*pairs, strict=True), strict=True):
+            wall, user, system, processor = (
+                statistics.median(getattr(cost, field) for cost in costs)
+                for field in ("wall", "user", "system", "processor")
+            )
+            print(f"  {name:<12} {wall:8.1f} {processor:10.1f} {user:8.1f} {system:8.1f}")
+            processor_us = processor
+        ratios = [
+            statistics.median(getattr(own, field) / getattr(bare, field) for bare, own in pairs)
+            for field in ("wall", "processor")
+        ]
+        print(f"  {'ratio':<12} {ratios[0]:8.2f} {ratios[1]:10.2f}")
+    print(f"stages of a refereed turn (share of {processor_us:.1f} us of processor time at 200 connections):")
     for name, micros in stages().items():
-        print(f"  {name:<40} {micros:6.1f} us  {micros / per_turn_us:5.0%}")
+        print(f"  {name:<40} {micros:6.1f} us  {micros / processor_us:5.0%}")
     return 0

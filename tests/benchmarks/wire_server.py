@@ -17,6 +17,7 @@ from twisted.protocols.basic import Int32StringReceiver
 from protocol.limits import MAX_FRAME_FROM_PLAYER_BYTES
 from referee.games.q.game import QGame
 from referee.match.machine import Match
+from referee.net.group_commit import GroupCommit
 from referee.net.links.lobby import Door
 from referee.net.links.player_protocol import LinkFactory, PlayerLink
 from referee.net.matches.journal import Journal
@@ -66,6 +67,7 @@ class Tables(Door):
         self._folder = folder
         self._count = 0
         self._sealer = Sealer.new()
+        self._commits = GroupCommit(_reactor)
         self._lag = LoopLag(_reactor, time.monotonic)
         self._lag.start()
 
@@ -82,7 +84,8 @@ class Tables(Door):
         writer = RecordWriter(self._folder / f"{self._count}.jsonl", self._sealer)
         writer.write_header(setup, staircase.SEED, is_fixed=True, referee="benchmark", opened="")
         match = Match(_GAME, setup, staircase.SEED)
-        MatchRunner(match, SeatedPlayers(links=[link], tokens=[""]), Journal(writer), _reactor, self._lag).start()
+        players, journal = SeatedPlayers(links=[link], tokens=[""]), Journal(writer, self._commits)
+        MatchRunner(match, players, journal, _reactor, self._lag).start()
 
 
 def main() -> None:
