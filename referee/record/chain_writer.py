@@ -1,14 +1,13 @@
 """Writes a file of chained lines, through structlog: the record of a match, or of a tournament.
 
-The logger is built complete, so that no global configuration of structlog can silence it. Every line is flushed
-before the caller goes on.
+Lines go to the last link of structlog's chain alone, so that no global configuration of it can silence or change
+them. Every line is flushed before the caller goes on.
 """
 
 import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,10 @@ import structlog
 
 from ..errors import RefereeError
 from ..files.whole import sync_folder
-from .hidden_fields import hide
+from .hidden_fields import OPEN, hide
 from .reader import Chain
-from .schema import FIRST_PREV, encode_line
+from .schema import FIRST_PREV, encode_plain, line_hash
 from .seal import RECORD_PURPOSE, Sealer
-
-
-class _LineLogger(structlog.BoundLoggerBase):
-    """structlog's wrapper with the one method that a record needs."""
-
-    def line(self, **fields: Any) -> None:
-        """Render and write one line."""
-        self._proxy_to_logger("msg", **fields)
 
 
 class NotWritten(RefereeError, OSError):
@@ -68,13 +59,7 @@ class ChainWriter:
         if after is not None:
             self._file.truncate(after.size_bytes)
             self._file.seek(after.size_bytes)
-        self._log = structlog.wrap_logger(
-            structlog.BytesLogger(self._file),
-            processors=[self._chained],
-            wrapper_class=_LineLogger,
-            context_class=dict,
-            cache_logger_on_first_use=False,
-        ).bind()
+        self._log = structlog.BytesLogger(self._file)
 
     def _lock(self, after: Chain | None) -> None:
         """Keep other referees from the record, until this one closes it or dies."""
@@ -113,8 +98,30 @@ class ChainWriter:
         Raises:
             NotWritten: the disk refused; so for all that is written.
         """
-        with self._told():
-            self._log.line(kind=kind, **fields)
+        plain = {"kind": kind, **fields}
+        opened = hide(plain)
+        self.append(encode_plain(plain)[1:-1], encode_plain(opened)[1:-1])
+
+    def append(self, fields: bytes, opened: bytes) -> None:
+        """Number a line, chain it to the one before, and write it.
+
+        Args:
+            fields: keys and values of its core from `kind` on, as JSON without braces; hidden ones are hashes.
+            opened: keys and values of what the hashes stand for, in the same way.
+
+        Raises:
+            NotWritten: the disk refused; so for all that is written.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        core = b'{"n":%d,"prev":"%s",%s}' % (self.count, self.head.encode(), fields)
+        line = b'%s,"%s":{%s}}' % (core[:-1], OPEN.encode(), opened) if opened else core
+        try:
+            self._log.msg(line)
+        except OSError as error:
+            raise self.refuse(error) from None
+        self.head = line_hash(core)
+        self.count += 1
 
     def sync(self) -> None:
         """Let what is written outlive the machine.
@@ -122,11 +129,15 @@ class ChainWriter:
         Raises:
             NotWritten: the disk refused.
         """
-        with self._told():
+        if self._refusal is not None:
+            raise self._refusal
+        try:
             self.sync_file()
             if not self.is_named:
                 sync_folder(self.path.parent)
                 self.is_named = True
+        except OSError as error:
+            raise self.refuse(error) from None
 
     def sync_file(self) -> None:
         """Have the disk keep what is written, but for the file's name; in any thread, while this one writes on.
@@ -147,28 +158,3 @@ class ChainWriter:
         """Leave the file as it is; what could not be written before can't be now."""
         with contextlib.suppress(OSError):
             self._file.close()
-
-    @contextlib.contextmanager
-    def _told(self) -> Iterator[None]:
-        """Tell what the disk refuses from all else that a machine may refuse.
-
-        Raises:
-            NotWritten: the disk refused.
-        """
-        if self._refusal is not None:
-            raise self._refusal
-        try:
-            yield
-        except OSError as error:
-            raise self.refuse(error) from None
-
-    def _chained(self, _logger: Any, _name: str, fields: MutableMapping[str, Any]) -> bytes:
-        """Number a line, chain it to the one before, hide what is to be hidden, and render it."""
-        core = {"n": self.count, "prev": self.head, "kind": fields.pop("kind")}
-        if "event" in fields:
-            core["event"] = fields.pop("event")  # structlog puts it last
-        core.update(fields)
-        opened = hide(core)
-        line, self.head = encode_line(core, opened)
-        self.count += 1
-        return line

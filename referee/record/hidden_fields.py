@@ -10,8 +10,10 @@ redacted record holds the view itself as a third element, so that its seat can r
 """
 
 import hashlib
+import os
 import re
 import secrets
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -25,7 +27,7 @@ HASH_PREFIX = b'{"veiled":'
 HEADER_HIDES = ("seed", "programs", "folder")
 """Fields of a header, besides the position of its setup."""
 
-_OF_EVENTS = {
+EVENT_HIDES: dict[str, tuple[str, ...]] = {
     "ready-received": ("frame",),
     "nonce-received": ("frame",),
     "move-received": ("frame", "move"),
@@ -36,9 +38,11 @@ _OF_EVENTS = {
     "seat-vacant": ("detail", "evidence"),
     "connection-lost": ("detail",),
 }
+"""Fields of an event, by its name."""
 _OF_COMMANDS = {"ask-move": "view", "start-seat": "view", "tell-seat": "draws", "resume-seat": "view"}
 OF_FOULS = ("detail", "evidence")
 _ENTRY_LENGTHS = (2, 3)
+_SALTS_AT_ONCE = 32
 _SALT = re.compile(f"[0-9a-f]{{{2 * SALT_BYTES}}}")
 _encode = msgspec.json.Encoder().encode
 
@@ -78,7 +82,7 @@ def hidden_fields(line: dict[str, Any]) -> list[HiddenField]:
 
 def _of_step(line: dict[str, Any]) -> list[HiddenField]:
     event = line["event"]
-    found = _fields("event", event, _OF_EVENTS.get(event["event"], ()), event.get("seat"))
+    found = _fields("event", event, EVENT_HIDES.get(event["event"], ()), event.get("seat"))
     for index, command in enumerate(line["commands"]):
         name = _OF_COMMANDS.get(command["command"])
         if name is None:
@@ -108,6 +112,14 @@ def _fields(path: str, holder: dict[str, Any], names: tuple[str, ...], seat: int
         for name in names
         if holder.get(name) is not None
     ]
+
+
+def new_salts() -> Iterator[str]:
+    """Yield salts in hex without end; drawn many at once, for each call of the system costs more than a hash."""
+    while True:
+        block = os.urandom(_SALTS_AT_ONCE * SALT_BYTES).hex()
+        for at in range(0, len(block), 2 * SALT_BYTES):
+            yield block[at : at + 2 * SALT_BYTES]
 
 
 def hide(line: dict[str, Any]) -> dict[str, list[Any]]:

@@ -161,6 +161,11 @@ def encode_line(core: dict[str, Any], opened: dict[str, list[Any]]) -> tuple[byt
     return (_with_open(data, opened) if opened else data), line_hash(data)
 
 
+def encode_plain(value: Any) -> bytes:
+    """Return a plain value as it stands in a line."""
+    return _encoder.encode(value)
+
+
 def _with_open(core: bytes, opened: dict[str, Any]) -> bytes:
     return core[:-1] + b',"' + OPEN.encode() + b'":' + _encoder.encode(opened) + b"}"
 

@@ -11,9 +11,11 @@ from ..match.setup import MatchSetup
 from ..match.standstills import Standstill
 from ..tournament.match_context import MatchContext
 from .chain_writer import ChainWriter, NotWritten
+from .hidden_fields import new_salts
 from .reader import Chain
-from .schema import FORMAT, plain_command
+from .schema import FORMAT
 from .seal import Sealer
+from .step_lines import step_line
 
 __all__ = ["NotWritten", "RecordWriter"]
 
@@ -34,6 +36,7 @@ class RecordWriter(ChainWriter):
 
     def __init__(self, path: Path, sealer: Sealer, after: Chain | None = None) -> None:
         super().__init__(path, sealer, after)
+        self._salts = new_salts()
         self.result_head = self.head
         """Hash of the result line, once it is written."""
 
@@ -92,12 +95,7 @@ class RecordWriter(ChainWriter):
         Raises:
             NotWritten: the disk refused; so for all that is written.
         """
-        self.write(
-            "step",
-            event=msgspec.to_builtins(event),
-            **({"standstills": standstills} if standstills else {}),
-            commands=[plain_command(command) for command in commands],
-        )
+        self.append(*step_line(event, commands, standstills, self._salts))
 
     def write_ending(self, result: Result, *, seed: str, nonces: list[str | None]) -> None:
         """Write the result and the seal, without syncing them.

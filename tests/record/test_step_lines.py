@@ -1,0 +1,71 @@
+"""Steps in one pass: the bytes of the plain line whose fields were hidden one by one."""
+
+from collections.abc import Sequence
+from itertools import islice, repeat
+from typing import Any
+
+import msgspec
+import pytest
+
+from referee.match import commands as c
+from referee.match import events as e
+from referee.match.standstills import Standstill
+from referee.record.hidden_fields import new_salts
+from referee.record.schema import plain_command, read_line
+from referee.record.step_lines import step_line
+
+from ..match.folding import moved
+from .forging import SALT, ZEROS, line_bytes
+from .records import STORIES, standstills_of, tell
+from .test_schema import COMMANDS, EVENTS, FOUL
+
+EVIDENCE = e.ProgramExited(seat=0, at_ms=1.0, status="exit status 1", ending=e.Ending.SPEECHLESS)
+TABLE: tuple[tuple[e.Event, Sequence[c.Command]], ...] = (
+    *((event, ()) for event in EVENTS),
+    (moved(0, 1, None, 2.0), [c.TellSeat(seat=0, turn=1, what={}, draws=None, ack=None, limit_ms=None)]),
+    (moved(0, 1, {"veiled": "0", "\u2028": [1.5, -(2**63), 2**64 - 1]}, 2.0), [command for command, _ in COMMANDS]),
+    (EVIDENCE, [c.ExpelSeat(seat=0, foul=FOUL), c.ExpelSeat(seat=1, foul=FOUL)]),
+)
+
+
+def line_in_one_pass(event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]) -> bytes:
+    """Return the line that begins a chain."""
+    core, opened = step_line(event, commands, standstills, repeat(SALT))
+    line = b'{"n":1,"prev":"%s",%s' % (ZEROS.encode(), core)
+    return line + (b',"open":{%s}}' % opened if opened else b"}")
+
+
+def line_by_hand(event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]) -> bytes:
+    """Return the same line as whoever forges records makes it."""
+    stalled: dict[str, Any] = {"standstills": [list(standstill) for standstill in standstills]} if standstills else {}
+    follows = msgspec.to_builtins([plain_command(command) for command in commands])
+    happened = msgspec.to_builtins(event)
+    return line_bytes(
+        {"n": 1, "prev": ZEROS, "kind": "step", "event": happened, **stalled, "commands": follows}
+    ).rstrip(b"\n")
+
+
+@pytest.mark.parametrize(("event", "commands"), TABLE)
+@pytest.mark.parametrize("standstills", [(), ((0.0, 7.625), (8.0, 1e9))])
+def test_one_pass_gives_the_bytes_of_the_plain_line(
+    event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]
+) -> None:
+    """Every kind of event and of command, what is null or left out not hidden, and what looks hidden hidden again."""
+    line = line_in_one_pass(event, commands, standstills)
+    assert line == line_by_hand(event, commands, standstills)
+    assert not read_line(line).is_redacted
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_so_do_all_steps_of_whole_matches(name: str) -> None:
+    """Whatever happens in a match, its line in one pass is the plain line's."""
+    for event, commands in tell(name).steps:
+        told = (event, commands, standstills_of(event))
+        assert line_in_one_pass(*told) == line_by_hand(*told)
+
+
+def test_no_two_salts_are_the_same() -> None:
+    """Salts are drawn many at once, and each is used once; two writers share none."""
+    drawn = [salt for salts in (new_salts(), new_salts()) for salt in islice(salts, 100)]
+    assert len({*drawn}) == 200
+    assert {len(salt) for salt in drawn} == {32}
