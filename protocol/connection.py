@@ -11,7 +11,7 @@ from .decoding import decode
 from .errors import Code, LocalProtocolError, RemoteProtocolError
 from .frames import FrameReader, StreamReader, encode_frame
 from .limits import MAX_FRAME_FROM_PLAYER_BYTES, MAX_FRAME_FROM_REFEREE_BYTES, MAX_UNASKED_BYTES
-from .messages import FROM_PLAYER, FROM_REFEREE, Ack, Expelled, Message, Refused, Terms, encode, type_of
+from .messages import FROM_PLAYER, FROM_REFEREE, Expelled, Message, Refused, Terms, encode, type_of
 
 
 class Role(StrEnum):
@@ -107,6 +107,7 @@ class Conversation(ABC):
         """The bytes of the message that was read last."""
         self.role = role
         self.state = ConnectionState.NEW
+        self._ours = FROM_PLAYER if role is Role.PLAYER else FROM_REFEREE
 
     @property
     def pending(self) -> bytes:
@@ -164,7 +165,7 @@ class Conversation(ABC):
         """
         name, trigger = type_of(message), _trigger(message)
         state = TRANSITIONS.get((self.state, trigger))
-        if name not in (FROM_PLAYER if self.role is Role.PLAYER else FROM_REFEREE):
+        if name not in self._ours:
             raise LocalProtocolError(f"a {self.role} never sends {name!r}")
         if state is None:
             raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
@@ -217,8 +218,8 @@ class Conversation(ABC):
 
     def _is_current(self, message: Message) -> bool:
         """Tell whether a message names the match being played; between matches, the last one."""
-        match = getattr(message, "match", None)
-        if match is None or match == self._match or isinstance(message, Terms):
+        match = getattr(message, "match", self._match)
+        if match == self._match or isinstance(message, Terms):
             return True
         return self.state is ConnectionState.IDLE and match == self._past_match
 
@@ -272,5 +273,11 @@ _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionS
 
 
 def _trigger(message: Message) -> str:
-    demands = not isinstance(message, Ack) and getattr(message, "ack", None) is not None
-    return f"{type_of(message)}+" if demands else type_of(message)
+    demanding = _DEMANDING.get(type(message))
+    return type_of(message) if demanding is None or getattr(message, "ack", None) is None else demanding
+
+
+_DEMANDING = {
+    kind: f"{name}+" for name, kind in FROM_REFEREE.items() if "ack" in kind.__struct_fields__
+}
+"""What a message with an `ack` number triggers, by its class."""

@@ -59,8 +59,8 @@ class FrameReader(StreamReader):
     @property
     def announced_bytes(self) -> int | None:
         """How long a body the next frame's prefix announces; None until it is there."""
-        prefix = self._buffer[:PREFIX_BYTES]
-        return int.from_bytes(prefix, "big") if len(prefix) == PREFIX_BYTES else None
+        buffer = self._buffer
+        return int.from_bytes(buffer[:PREFIX_BYTES], "big") if len(buffer) >= PREFIX_BYTES else None
 
     def next_frame(self) -> bytes | None:
         """Take the next complete body out of the stream.

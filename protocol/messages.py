@@ -194,7 +194,8 @@ class End(Message, frozen=True, kw_only=True, tag="end"):
 
 def type_of(message: Message | type[Message]) -> str:
     """Name a message, or a kind of messages, as its `type` on the wire does."""
-    return str(message.__struct_config__.tag)
+    tag: str = message.__struct_config__.tag  # type: ignore[assignment]  # every kind has one, a string
+    return tag
 
 
 FROM_PLAYER: dict[str, type[Message]] = {type_of(kind): kind for kind in (Hello, Ready, Nonce, Move, Ack)}

@@ -1,6 +1,7 @@
 """Hostile bytes: a value of this wire, or a RemoteProtocolError with the code that fits, and nothing else."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import msgpack
@@ -9,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol import Code, Connection, RemoteProtocolError, Role
-from protocol.decoding import decode, unpack
+from protocol.decoding import decode, decode_carefully, unpack
 from protocol.limits import MAX_DEPTH, MAX_EVIDENCE_BYTES, MAX_ITEMS, MAX_STRING_BYTES
-from protocol.messages import FROM_PLAYER
+from protocol.messages import FROM_PLAYER, Message
 
 from .situations import OTHER, receive_all
 from .tables import BAD_FRAMES, BAD_MESSAGES, BAD_VALUES, DEEP_VALUES, framed, packed
@@ -151,3 +152,51 @@ def is_plain(value: Any) -> bool:
     if type(value) is dict:
         return all(type(key) is str and is_plain(item) for key, item in value.items())
     return value is None or type(value) in (bool, int, str)
+
+
+def outcome_of(how: Callable[..., Message], body: bytes) -> tuple[Any, ...]:
+    """Return the message that a body is, down to its types, or with which error it is refused."""
+    try:
+        message = how(body, FROM_PLAYER)
+    except RemoteProtocolError as error:
+        return error.code, error.detail, error.evidence
+    return type(message), repr(message)
+
+
+def move_of(value: Any) -> bytes:
+    """Return the body of a move as this side would write it."""
+    return packed({"type": "move", "match": "m", "turn": 1, "move": value})
+
+
+WHOLE_MOVES = (
+    packed({"type": "move", "match": "m", "turn": 1, "move": {"a": 1}, "more": 1}),
+    packed({"match": "m", "type": "move", "move": {"a": 1}, "turn": 1}),
+    move_of({"a": [0, 1]}).replace(b"\xa1a", b"\xd9\x01a"),
+    b"\x84" + move_of({})[1:-6] + b"\xa4move\x82\xa1a\x01\xa1a\x02",
+    b"\x85" + move_of(7)[1:] + b"\xa4move\x07",
+    move_of(7)[:-1] + b"\xcc\x07",
+    move_of(7)[:-1] + b"\xca\x40\xe0\x00\x00",
+    move_of(7)[:-1] + b"\xa1\xff",
+    move_of(7) + b"\x07",
+    move_of(7)[:-1],
+    move_of("x" * MAX_STRING_BYTES),
+    move_of([nested(MAX_DEPTH - 2)]),
+    move_of([nested(MAX_DEPTH - 1)]),
+    move_of({"a": 1}).replace(b"\x81\xa1a", b"\x81\x01"),
+)
+
+
+@pytest.mark.parametrize("body", [*WHOLE_MOVES, *(row[1] for row in (*BAD_VALUES, *BAD_MESSAGES))])
+def test_a_move_in_one_step_is_the_move_with_care(body: bytes) -> None:
+    """What may be decoded in one step is the same message, and what may not is refused with the same words."""
+    for whole in (body, move_of(0)[:-1] + body):
+        assert outcome_of(decode, whole) == outcome_of(decode_carefully, whole)
+
+
+@given(VALUES, st.integers(0, 300), st.binary(max_size=3))
+@settings(max_examples=300, deadline=None)
+def test_so_is_any_value_as_a_move_and_any_damage_to_it(value: Any, at: int, damage: bytes) -> None:
+    """No value and no damaged byte is judged in one way by the one step and in another with care."""
+    body = move_of(value)
+    for whole in (body, body[:at] + damage + body[at + len(damage) :]):
+        assert outcome_of(decode, whole) == outcome_of(decode_carefully, whole)
