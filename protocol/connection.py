@@ -119,6 +119,11 @@ class Conversation(ABC):
         """Whether a message was begun and is not complete."""
         return self._reader.pending_bytes > 0
 
+    @property
+    def is_drained(self) -> bool:
+        """Whether all that was received has been read."""
+        return self._reader.is_empty
+
     def receive_data(self, data: bytes) -> None:
         """Take bytes from the peer; next_event tells what they were."""
         if self.state is not ConnectionState.CLOSED:

@@ -48,6 +48,11 @@ class StreamReader:
         """How many there are."""
         return len(self._buffer)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no byte is left of what was received."""
+        return not self._buffer
+
     def receive_data(self, data: bytes) -> None:
         """Take the next bytes of the stream."""
         self._buffer += data

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from typing import Protocol as Interface
 
+from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
@@ -70,6 +71,12 @@ class PlayerLink(Protocol):
         self._first_byte: float | None = None
         self._cut: Timer | None = None
         self._gone: Deferred[None] = Deferred()
+        self._held = b""
+        """Said, and not yet handed to the transport."""
+        self._socket: FileDescriptor | None = None
+        """The transport, if it may be written to at once; None: it has no socket, or encrypts."""
+        self._is_behind = False
+        """Whether the loop still has something to write to it."""
         self._unread_bytes: int | None = None
         """Sent since the player stopped to read; None while it reads."""
 
@@ -86,6 +93,8 @@ class PlayerLink(Protocol):
         if set_no_delay is not None:
             set_no_delay(True)
         self.transport.registerProducer(self, True)
+        if isinstance(self.transport, FileDescriptor) and not getattr(self.transport, "TLS", False):
+            self._socket = self.transport
         if self.owner is not None:
             self.owner.link_opened(self)
 
@@ -116,7 +125,9 @@ class PlayerLink(Protocol):
             first_byte, self._first_byte = self._first_byte or at, None
             if self.owner is not None:
                 self.owner.message_received(self, event, first_byte, at)
-                at = self._now()  # what follows in the same bytes is taken now: it may answer what was asked just then
+            if self.connection.is_drained:
+                return
+            at = self._now()  # what follows in the same bytes is taken now: it may answer what was asked just then
         if not self.connection.is_mid_frame:
             self._first_byte = None
         elif self._first_byte is None:
@@ -143,20 +154,38 @@ class PlayerLink(Protocol):
         Raises:
             LocalProtocolError: it may not be sent now.
         """
-        data = self.connection.send(message)
-        if self.is_connected:
-            self.transport.write(data)
-            self._count_unread(len(data))
+        self.hold(message)
+        self.flush()
+
+    def hold(self, message: Message) -> None:
+        """Send a message together with the next one, or when all that is held is flushed.
+
+        Raises:
+            LocalProtocolError: it may not be sent now.
+        """
+        self._held += self.connection.send(message)
 
     def flush(self) -> None:
-        """Hand what was sent to the socket now, as far as it takes it.
+        """Hand what is held to the socket now, as far as it takes it.
 
-        The loop would do so after everything else that it has to do at the moment, while the player's clock runs. What
-        the socket does not take, and an error, the loop comes upon as ever.
+        The loop would do so after everything else that it has to do at the moment, while the player's clock runs.
         """
-        write_now = getattr(self.transport, "doWrite", None)  # of descriptors; a transport without one has no socket
-        if self.is_connected and write_now is not None:
-            write_now()
+        data, self._held = self._held, b""
+        if not (data and self.is_connected):
+            return
+        if self._socket is not None and not self._is_behind:
+            data = _not_taken(self._socket, data)
+        if data:
+            self._leave_to_loop(data)
+
+    def _leave_to_loop(self, data: bytes) -> None:
+        """Leave to the loop what the socket does not take, or why it takes nothing, until it has taken everything."""
+        self.transport.write(data)
+        self._count_unread(len(data))
+        if self._socket is not None:
+            self._is_behind = True
+            self._socket.doWrite()
+            self._is_behind = bool(self._socket.dataBuffer)
 
     def _count_unread(self, sent_bytes: int) -> None:
         if self._unread_bytes is None:
@@ -185,7 +214,8 @@ class PlayerLink(Protocol):
             return
         if message is not None:
             is_closed = self.connection.state is ConnectionState.CLOSED
-            self.transport.write(self.connection.send_last(message) if is_closed else self.connection.send(message))
+            self._held += self.connection.send_last(message) if is_closed else self.connection.send(message)
+        self.flush()
         self.connection.close()
         self.transport.unregisterProducer()
         self.transport.loseConnection()
@@ -218,6 +248,12 @@ class PlayerLink(Protocol):
     def _broken(self, error: RemoteProtocolError) -> None:
         if self.owner is not None:
             self.owner.protocol_broken(self, error)
+
+
+def _not_taken(socket: FileDescriptor, data: bytes) -> bytes:
+    """Write to a socket at once; return what it did not take, all of it after an error."""
+    taken = socket.writeSomeData(data)
+    return data[taken:] if isinstance(taken, int) else data
 
 
 LinkKind = Callable[[Owner, Clock, Callable[[], float]], PlayerLink]
