@@ -82,7 +82,7 @@ class Match(MatchState):
         """Offer the match to all who are in it; what they committed to before does not count."""
         self.phase = Phase.OFFERING
         self.nonces.forget()
-        for seat in self._present():
+        for seat in self._in:
             request = self._time.ask(seat, e.ReadyReceived, 0, self.setup.time.start_ms, self._now_ms)
             self._commands.append(self._asked(seat, request))
 
@@ -96,8 +96,8 @@ class Match(MatchState):
     def _reveal(self) -> None:
         """Have all commitments opened, now that none can be added; of a fixed deal, none is."""
         self.phase = Phase.REVEALING
-        self.nonces.close(self._present())
-        for seat in self._present() if self.setup.nonces else ():
+        self.nonces.close(self._in)
+        for seat in self._in if self.setup.nonces else ():
             request = self._time.ask(seat, e.NonceReceived, 0, self.setup.time.per_move_ms, self._now_ms)
             self._commands.append(self._asked(seat, request))
         self._advance()
@@ -127,7 +127,7 @@ class Match(MatchState):
             self._start_next()
             return
         self._drop_fouled()
-        self._commands += (self._started(seat, None, None) for seat in self._present())
+        self._commands += (self._started(seat, None, None) for seat in self._in)
         self._next_turn()
 
     def _start_next(self) -> None:
@@ -151,7 +151,7 @@ class Match(MatchState):
         seat = self.game.to_move(self.state)
         goes_on = self.game.is_same_turn(self.state)
         request = self._time.ask_move(seat, self.turn, self._now_ms, goes_on=goes_on)
-        self._commands.append(self._asked(seat, request))
+        self._commands.append(self._asked_move(seat, request.limit_ms, goes_on=goes_on))
 
     def _move(self, event: e.MoveReceived) -> None:
         limit_ms = self._time.requests[event.seat].limit_ms
@@ -172,7 +172,7 @@ class Match(MatchState):
     def _tell_of_play(self, mover: int) -> None:
         news = self.game.news(self.state)
         demand = self._demand_ack(mover) if self.setup.acknowledge and news.draws is not None else None
-        self._commands += told_of_play(news, self._present(), self.turn, mover, demand)
+        self._commands += told_of_play(news, self._in, self.turn, mover, demand)
         if demand is not None:
             self.phase = Phase.TELLING
         else:
@@ -203,7 +203,7 @@ class Match(MatchState):
     def _end(self, outcome: Outcome) -> None:
         self._outcome = outcome
         self.phase = Phase.ENDING
-        self._queue = winners_first(outcome, self._present())
+        self._queue = winners_first(outcome, self._in)
         self._end_next()
 
     def _end_next(self) -> None:
@@ -215,7 +215,7 @@ class Match(MatchState):
 
     def _is_ended_by_default(self) -> bool:
         """End the match if nobody else is left, whatever is open: who is left has won, and can't foul any more."""
-        self._outcome = default_outcome(self.setup, self.teams, self._present())
+        self._outcome = default_outcome(self.setup, self.teams, self._in)
         if self._outcome is None:
             return False
         self._tell_of_fouls()
@@ -267,7 +267,7 @@ class Match(MatchState):
         shown = {"detail": detail[:400], "evidence": evidence[:SHOWN_HEX], **facts}
         foul = Foul(seat=seat, cause=cause, at_ms=event.at_ms, turn=self.turn, **shown)
         self.fouls.append(foul)
-        self._out.add(seat)
+        self._expel(seat)
         self._to_drop.append(foul)
         self._commands.append(c.ExpelSeat(seat=seat, foul=foul))
         was_waited_for = self._time.forget(seat) or isinstance(event, e.Answer)
@@ -289,12 +289,14 @@ class Match(MatchState):
 
     def _drop_fouled(self) -> None:
         """Take the pieces of the fouled out of the game, and tell the others."""
+        if not self._to_drop:
+            return
         for foul in self._to_drop:
             self.state = self.game.drop(self.state, foul.seat)
         self._tell_of_fouls()
 
     def _tell_of_fouls(self) -> None:
-        present = self._present()
+        present = self._in
         self._commands += (told_of_foul(foul, seat, self.turn) for foul in self._to_drop for seat in present)
         self._to_drop.clear()
 
@@ -304,7 +306,7 @@ class Match(MatchState):
         Who has confirmed the end is told it, too, as it stands for good, with a head that covers that answer.
         """
         result = self._final(void)
-        order = winners_first(None if void else self._outcome, self._present())
+        order = winners_first(None if void else self._outcome, self._in)
         self._commands += (told_of_end(result, seat) for seat in order)
         self.phase = Phase.OVER
         self.result = result
@@ -321,7 +323,7 @@ class Match(MatchState):
         if self.phase in _GATHERING:
             self._offer()
             return
-        for seat in self._present():
+        for seat in self._in:
             self._time.restart(seat, self._last_ms, event.at_ms)
             self._take_back(seat)
 

@@ -15,6 +15,8 @@ from .setup import MatchSetup
 from .telling import result_of, told_of_end, told_of_play
 from .timekeeper import Timekeeper
 
+_encode = msgspec.msgpack.Encoder().encode
+
 
 class MatchState:
     """The state of a match, which the fold alone changes.
@@ -41,6 +43,8 @@ class MatchState:
         self.result: c.Result | None = None
         self._outcome: Outcome | None = None
         self._out: set[int] = set()
+        self._in = tuple(range(len(setup.names)))
+        """The other seats, ascending."""
         self._time = Timekeeper(setup)
         self._acks = 0
         self._now_ms = 0.0
@@ -54,14 +58,15 @@ class MatchState:
         """The open requests by seat."""
         return dict(self._time.requests)
 
-    def _present(self) -> list[int]:
-        return [seat for seat in range(len(self.setup.names)) if seat not in self._out]
+    def _expel(self, seat: int) -> None:
+        self._out.add(seat)
+        self._in = tuple(seat for seat in self._in if seat not in self._out)
 
     def _final(self, void: str | None) -> c.Result:
         return result_of(self._outcome, self.fouls, self._time.used_ms, out=self._out, turns=self.turn, void=void)
 
     def _view(self, seat: int) -> Raw:
-        return Raw(msgspec.msgpack.encode(self.game.view(self.state, seat)))
+        return Raw(_encode(self.game.view(self.state, seat)))
 
     def _demand_ack(self, seat: int) -> tuple[int, float]:
         """Open the request of an `ack`; return its number and its limit."""
@@ -80,19 +85,19 @@ class MatchState:
         if self.phase is Phase.REVEALING:
             return c.AskNonce(seat=seat, limit_ms=limit_ms)
         if self.phase is Phase.PLAYING:
-            return self._asked_move(seat, limit_ms)
+            return self._asked_move(seat, limit_ms, goes_on=self.game.is_same_turn(self.state))
         if self.phase is Phase.STARTING:
             return self._started(seat, number, limit_ms)
         if self.phase is Phase.TELLING:
             return told_of_play(self.game.news(self.state), [seat], self.turn, seat, (number, limit_ms))[0]
         return told_of_end(self._final(None), seat, number, limit_ms)
 
-    def _asked_move(self, seat: int, limit_ms: float) -> c.AskMove:
+    def _asked_move(self, seat: int, limit_ms: float, *, goes_on: bool) -> c.AskMove:
         return c.AskMove(
             seat=seat,
             turn=self.turn,
             view=self._view(seat),
             limit_ms=limit_ms,
             bank_ms=self._time.bank_ms(seat),
-            goes_on=self.game.is_same_turn(self.state),
+            goes_on=goes_on,
         )

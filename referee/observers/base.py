@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..match import commands as c
 from ..match import events as e
-from ..match.machine import Match
+from ..match.machine import Match, Phase
 from ..match.setup import MatchSetup
 from ..tournament.commands import SuspendEntrant, TakenStep
 from ..tournament.machine import Tournament
@@ -53,8 +53,8 @@ class MatchStep(Struct, frozen=True, kw_only=True):
             commands=commands,
             turn=match.turn,
             position=match.state,
-            asked=tuple(seat for seat, request in match.open_requests.items() if request.answer is e.MoveReceived),
-            expelled=tuple(foul.seat for foul in match.fouls),
+            asked=tuple(match.open_requests) if match.phase is Phase.PLAYING else (),
+            expelled=tuple([foul.seat for foul in match.fouls]) if match.fouls else (),
         )
 
 

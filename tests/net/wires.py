@@ -26,17 +26,29 @@ class Wire:
         self.is_read = True
         """Whether the link still reads what the player says."""
         self.written = b""
+        self.room: int | None = None
+        """How many bytes the socket still takes before the player reads; None: all."""
+        self.dataBuffer = b""
+        """What the loop is to send."""
         self.is_flushed = True
         """Whether everything that was written did not wait for the loop."""
 
+    def writeSomeData(self, data: bytes) -> int:
+        """Keep bytes for the player's end, as many as there is room for."""
+        taken = len(data) if self.room is None else min(len(data), self.room)
+        self.room = None if self.room is None else self.room - taken
+        self.written += data[:taken]
+        return taken
+
     def write(self, data: bytes) -> None:
-        """Keep bytes for the player's end."""
-        self.written += data
+        """Keep bytes that the loop is to send, and does, as far as there is room."""
+        self.dataBuffer += data
         self.is_flushed = False
+        self.doWrite()
 
     def doWrite(self) -> None:
-        """Send what is kept; called by the loop, or by whom it is too slow for."""
-        self.is_flushed = True
+        """Send what is kept, as far as there is room; called by the loop, or by whom it is too slow for."""
+        self.dataBuffer = self.dataBuffer[self.writeSomeData(self.dataBuffer) :]
 
     def pauseProducing(self) -> None:
         """Read no more."""

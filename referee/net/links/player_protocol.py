@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 from typing import Protocol as Interface
 
-from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol, connectionDone
 from twisted.python.failure import Failure
@@ -73,8 +72,8 @@ class PlayerLink(Protocol):
         self._gone: Deferred[None] = Deferred()
         self._held = b""
         """Said, and not yet handed to the transport."""
-        self._socket: FileDescriptor | None = None
-        """The transport, if it may be written to at once; None: it has no socket, or encrypts."""
+        self._socket: Any = None
+        """The transport, if it may be written to at once; None: it has no socket of its own, or encrypts."""
         self._is_behind = False
         """Whether the loop still has something to write to it."""
         self._unread_bytes: int | None = None
@@ -93,7 +92,8 @@ class PlayerLink(Protocol):
         if set_no_delay is not None:
             set_no_delay(True)
         self.transport.registerProducer(self, True)
-        if isinstance(self.transport, FileDescriptor) and not getattr(self.transport, "TLS", False):
+        has_socket = hasattr(type(self.transport), "writeSomeData")  # what wraps a transport passes its methods on
+        if has_socket and not getattr(self.transport, "TLS", False):
             self._socket = self.transport
         if self.owner is not None:
             self.owner.link_opened(self)
@@ -250,7 +250,7 @@ class PlayerLink(Protocol):
             self.owner.protocol_broken(self, error)
 
 
-def _not_taken(socket: FileDescriptor, data: bytes) -> bytes:
+def _not_taken(socket: Any, data: bytes) -> bytes:
     """Write to a socket at once; return what it did not take, all of it after an error."""
     taken = socket.writeSomeData(data)
     return data[taken:] if isinstance(taken, int) else data

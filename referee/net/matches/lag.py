@@ -112,6 +112,10 @@ class LoopLag:
                 told(last, now)
             self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
 
+    def was_there(self, sent: float, now: float) -> bool:
+        """Tell whether no standstill was noticed between `sent` and `now`: then there is nothing to find for anybody."""
+        return (not self._stalls or self._stalls[-1].end <= sent) and self.present(now) is None
+
     def present(self, at: float) -> float | None:
         """Return when the standstill began that goes on at an instant, in monotonic seconds; None if none does."""
         return self._last if self._beat.running and at - self._last > _UNNOTICED_S else None

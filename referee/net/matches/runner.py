@@ -184,15 +184,15 @@ class MatchRunner:
         seat = self._seats[link]
         if not self._is_in(seat):
             return  # that it is out, or that all is over, is still to be told
-        instants = {"seat": seat, **self._stopwatch.end(seat, first_byte, at), "frame": link.connection.last_body.hex()}
+        instants, frame = self._stopwatch.end(seat, first_byte, at), link.connection.last_body.hex()
         if isinstance(message, Move):
-            self._feed(e.MoveReceived(turn=message.turn, move=message.move, **instants))
+            self._feed(e.MoveReceived(seat=seat, turn=message.turn, move=message.move, frame=frame, **instants))
         elif isinstance(message, Ready):
-            self._feed(e.ReadyReceived(commitment=message.commitment, **instants))
+            self._feed(e.ReadyReceived(seat=seat, commitment=message.commitment, frame=frame, **instants))
         elif isinstance(message, Nonce):
-            self._feed(e.NonceReceived(nonce=message.nonce, **instants))
+            self._feed(e.NonceReceived(seat=seat, nonce=message.nonce, frame=frame, **instants))
         elif isinstance(message, Ack):
-            self._feed(e.AckReceived(ack=message.ack, **instants))
+            self._feed(e.AckReceived(seat=seat, ack=message.ack, frame=frame, **instants))
 
     def protocol_broken(self, link: PlayerLink, error: RemoteProtocolError) -> None:
         """Turn a breach of the protocol into an event."""
@@ -321,14 +321,20 @@ class MatchRunner:
         """Let the match take an event, and write what follows from it."""
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
             return
+        fouls = len(self.match.fouls)
         commands = self.match.handle(event)
-        if isinstance(event, e.Answer) and not any(isinstance(command, c.ExpelSeat) for command in commands):
+        if isinstance(event, e.Answer) and len(self.match.fouls) == fouls:
             event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
         standstills = self._stopwatch.standstills(event.at_ms)
         self._journal.write_step(event, commands, standstills, self.match, tuple(self._links))
+        if isinstance(event, e.DeadlinePassed):
+            self._extend(commands)
+
+    def _extend(self, commands: Sequence[c.Command]) -> None:
+        """Give a seat its limit once more, at once: nothing is said, and its answer may be here."""
         for command in commands:
             link = self._links[command.seat] if isinstance(command, c.ExtendLimit) else None
-            if isinstance(command, c.ExtendLimit) and link is not None:  # nothing is said, and its answer may be here
+            if isinstance(command, c.ExtendLimit) and link is not None:
                 self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
 
     def _carry_out_all(self, due: Due) -> None:
@@ -339,6 +345,8 @@ class MatchRunner:
                 link = self._links[command.seat]
                 if link is not None and link is due.links[command.seat]:
                     self._carry_out(command, link, due.step.hash)
+        for link in self._seats:
+            link.flush()
         self._on_step(due.step)
 
     def _carry_out(self, command: c.SeatCommand, link: PlayerLink, head: str) -> None:
@@ -349,10 +357,11 @@ class MatchRunner:
             return
         if link.connection.state is ConnectionState.CLOSED:
             return  # it has broken the protocol since: for that it is expelled, or all is over
-        link.send(message)
         limit_ms = getattr(command, "limit_ms", None)
-        if limit_ms is not None:
-            link.flush()
+        if limit_ms is None:
+            link.hold(message)
+        else:
+            link.send(message)
             self._stopwatch.begin(command.seat, limit_ms, link.origin)
 
     def _is_in(self, seat: int) -> bool:

@@ -98,7 +98,7 @@ class Stopwatch:
         self._open[seat] = _Open(self._now(), limit_ms, origin)
         self._arm(seat, (limit_ms + MARGIN_MS) / 1000)
 
-    def end(self, seat: int, first_byte: float, at: float) -> dict[str, Any]:
+    def end(self, seat: int, first_byte: float, at: float) -> dict[str, float]:
         """Take a seat's answer.
 
         Args:
@@ -113,13 +113,16 @@ class Stopwatch:
         sent_ms, at_ms = self.ms(request.sent), self.ms(at)
         span_ms = at_ms - sent_ms
         first_look_ms = span_ms - request.limit_ms + MARGIN_MS
-        return {
+        instants = {
             "at_ms": at_ms,
             "sent_ms": sent_ms,
             "first_byte_ms": max(self.ms(first_byte), sent_ms),
-            "lag_ms": max(self._lag_ms(request, at, span_ms), round(min(first_look_ms, span_ms), 3)),
-            **self._standstill(request, at, span_ms),
+            "lag_ms": max(0.0, round(min(first_look_ms, span_ms), 3)),
         }
+        if not self._lag.was_there(request.sent, at):
+            instants["lag_ms"] = max(instants["lag_ms"], self._lag_ms(request, at, span_ms))
+            instants |= self._standstill(request, at, span_ms)
+        return instants
 
     def lags(self, seat: int, at_ms: float, waited_since_ms: float | None = None) -> dict[str, float]:
         """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any.
@@ -142,7 +145,7 @@ class Stopwatch:
         """Expect nothing of a seat any more."""
         self._open.pop(seat, None)
         timer = self._timers.pop(seat, None)
-        if timer is not None and timer.active():
+        if timer is not None:
             timer.cancel()
 
     def _lag_ms(self, request: _Open, at: float, span_ms: float) -> float:
@@ -165,13 +168,14 @@ class Stopwatch:
         last turn's timer running costs less than to cancel it and start another.
         """
         timer = self._timers.get(seat)
-        if timer is None or not timer.active():
+        if timer is None:
             self._timers[seat] = self._clock.callLater(delay_s, self._limit_reached, seat)
         elif timer.getTime() > self._clock.seconds() + delay_s:
             timer.reset(delay_s)
 
     def _limit_reached(self, seat: int) -> None:
         """Look into the socket once more before anything is held against the player."""
+        del self._timers[seat]
         request = self._open.get(seat)
         if request is None:
             return

@@ -1,8 +1,19 @@
-"""The end of a link: what was said last is sent before it is cut, however long the loop stood still."""
+"""What a link sends, however little its socket takes; and its end: what was said last is sent before it is cut."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred
+from twisted.internet.main import CONNECTION_LOST
 from twisted.internet.task import Clock
 
+from protocol import Role
+from protocol.connection import Conversation
+from protocol.frames import StreamReader
+from protocol.messages import Message, Refused
 from referee.net.links.lobby import Door
 from referee.net.links.player_protocol import CLOSE_S, PlayerLink
 
@@ -30,6 +41,108 @@ def closing_peer(clock: Clock) -> Peer:
     peer.wire.is_slow = True
     peer.link.say_goodbye()
     return peer
+
+
+class Socket(FileDescriptor):
+    """Twisted's own buffers in front of a socket that takes what there is room for."""
+
+    def __init__(self) -> None:
+        super().__init__(cast("Any", SimpleNamespace(addWriter=self._wants, removeWriter=self._wants_no_more)))
+        self.connected = 1
+        self.room = 0
+        self.is_broken = False
+        self.taken = b""
+        self.is_with_loop = False
+        """Whether the loop was asked to write."""
+
+    def getPeer(self) -> Any:
+        """Return where the player is."""
+        return SimpleNamespace(host="127.0.0.1")
+
+    def getHost(self) -> Any:
+        """Return where the referee is."""
+        return SimpleNamespace(name="")
+
+    def _wants(self, _descriptor: object) -> None:
+        self.is_with_loop = True
+
+    def _wants_no_more(self, _descriptor: object) -> None:
+        self.is_with_loop = False
+
+    def writeSomeData(self, data: Any) -> Any:
+        """Take bytes."""
+        if self.is_broken:
+            return CONNECTION_LOST
+        count = min(self.room, len(data))
+        self.taken += bytes(data[:count])
+        self.room -= count
+        return count
+
+
+class Echoing(Conversation):
+    """A conversation without rules: a refusal is sent as its reason."""
+
+    def _read(self) -> Message | None:
+        return None
+
+    def _written(self, message: Message) -> bytes:
+        assert isinstance(message, Refused)
+        return message.reason.encode()
+
+    def send(self, message: Message) -> bytes:
+        """Let it be said whenever it is."""
+        return self._written(message)
+
+
+def linked() -> tuple[PlayerLink, Socket]:
+    """Return a link without rules, and its socket."""
+    link, socket = PlayerLink(Open(Clock()), Clock(), float, Echoing(Role.REFEREE, StreamReader(1))), Socket()
+    link.transport = socket
+    link.connectionMade()
+    return link, socket
+
+
+SAID = st.tuples(st.integers(0, 300_000), st.booleans(), st.integers(0, 200_000), st.integers(0, 3))
+"""How many bytes are said, whether they are held, what the socket takes then, and how often the loop writes after it."""
+
+
+@given(st.lists(SAID, max_size=8))
+def test_all_that_is_said_arrives_in_its_order(saying: list[tuple[int, bool, int, int]]) -> None:
+    """Straight or by way of the loop, a byte is sent once, after those before it, and none is left behind."""
+    link, socket = linked()
+    said = b""
+    for number, (count, is_held, room, turns) in enumerate(saying):
+        socket.room = room
+        text = chr(ord("a") + number) * count
+        said += text.encode()
+        (link.hold if is_held else link.send)(Refused(code="", reason=text))
+        for _ in range(turns * socket.is_with_loop):
+            socket.doWrite()
+        assert said.startswith(socket.taken)
+    socket.room = len(said)
+    link.flush()
+    while socket.is_with_loop:
+        socket.doWrite()
+    assert socket.taken == said
+
+
+def test_what_a_socket_takes_never_waits_for_the_loop() -> None:
+    """Nothing is left to the loop as long as there is room, nor again once it has sent what it was left."""
+    link, socket = linked()
+    for room, text, is_with_loop in ((9, "abc", False), (2, "abc", True), (9, "def", False), (9, "ghi", False)):
+        socket.room = room
+        link.send(Refused(code="", reason=text))
+        assert socket.is_with_loop is is_with_loop
+    assert socket.taken == b"abcabcdefghi"
+
+
+def test_an_error_is_left_for_the_loop_to_come_upon() -> None:
+    """Whoever sends is told nothing: that the connection is lost, it hears as ever."""
+    link, socket = linked()
+    socket.is_broken = True
+    link.send(Refused(code="", reason="abc"))
+    assert socket.is_with_loop
+    assert socket.doWrite() is CONNECTION_LOST
 
 
 def test_a_standstill_cuts_nobody() -> None:

@@ -214,6 +214,7 @@ def test_a_referee_that_stops_leaves_a_match_to_go_on_with(running: InMemoryMatc
 def test_a_player_that_does_not_read_is_expelled(running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is sent piles up to a limit; the others play on."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 100)
+    running.peers[1].wire.room = 0
     running.peers[1].link.pauseProducing()
     running.answer(0)
     assert running.fouls() == [(1, Cause.NOT_READING)]
@@ -227,9 +228,11 @@ def test_what_is_unread_adds_up(open_match: OpenMatch, monkeypatch: pytest.Monke
     running.ready()
     peer = running.peers[1]
     peer.heard()
+    peer.wire.room = 0
     peer.link.pauseProducing()
     running.answer(0)
-    sent_bytes = len(peer.wire.written)
+    sent_bytes = peer.wire.room = len(peer.wire.dataBuffer)
+    peer.wire.doWrite()
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", sent_bytes)
     peer.link.pauseProducing()
     running.answer(1)
@@ -239,10 +242,14 @@ def test_what_is_unread_adds_up(open_match: OpenMatch, monkeypatch: pytest.Monke
 def test_who_catches_up_is_forgiven(running: InMemoryMatch, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow reader is no foul as long as it reads."""
     monkeypatch.setattr("referee.net.links.player_protocol.MAX_UNREAD_BYTES", 2000)
-    link = running.peers[1].link
+    link, wire = running.peers[1].link, running.peers[1].wire
+    wire.room = 0
     link.pauseProducing()
     running.answer(0)
+    wire.room = 5000
+    wire.doWrite()
     link.resumeProducing()
+    wire.room = 0
     link.pauseProducing()
     running.answer(1)
     assert running.fouls() == []
