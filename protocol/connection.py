@@ -282,7 +282,5 @@ def _trigger(message: Message) -> str:
     return type_of(message) if demanding is None or getattr(message, "ack", None) is None else demanding
 
 
-_DEMANDING = {
-    kind: f"{name}+" for name, kind in FROM_REFEREE.items() if "ack" in kind.__struct_fields__
-}
+_DEMANDING = {kind: f"{name}+" for name, kind in FROM_REFEREE.items() if "ack" in kind.__struct_fields__}
 """What a message with an `ack` number triggers, by its class."""

@@ -20,6 +20,7 @@ from ..match.standstills import Standstill
 from .hidden_fields import EVENT_HIDES, HASH_PREFIX, OF_FOULS
 
 _encode = msgspec.json.Encoder().encode
+_Showing = c.AskMove | c.StartSeat | c.ResumeSeat
 _HIDDEN = HASH_PREFIX.decode() + '"%s"}'
 
 
@@ -82,7 +83,7 @@ def _veiled(command: c.Command, index: int, veils: _Veils) -> c.Command:
     return command if hide is None else hide(command, f"commands.{index}", veils)
 
 
-def _veiled_view(command: Any, path: str, veils: _Veils) -> c.Command:
+def _veiled_view(command: _Showing, path: str, veils: _Veils) -> c.Command:
     """Hide the digest of a view, for the line does not hold the view itself."""
     if command.view is None:
         return command

@@ -16,22 +16,22 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from protocol import Connection, ConnectionState, Role
 from protocol.frames import FrameReader
 from protocol.limits import MAX_FRAME_FROM_REFEREE_BYTES, PROTOCOL_VERSION
-from protocol.messages import Hello, Ready, Turn
+from protocol.messages import Hello, Ready
 from referee.games.q.game import QGame
 from referee.match import commands as c
-from referee.match import events as e
 from referee.match.machine import Match
-from referee.record.hidden_fields import hide
-from referee.record.schema import FIRST_PREV, encode_line, plain_command
+from referee.net.links.outgoing import message_of
+from referee.record.hidden_fields import new_salts
+from referee.record.schema import FIRST_PREV
 from referee.record.seal import RECORD_PURPOSE, Sealer
+from referee.record.step_lines import step_line
 from referee.record.writer import RecordWriter
 
 from . import staircase
@@ -39,6 +39,8 @@ from . import staircase
 _HELLO = staircase.frame(Hello(version=PROTOCOL_VERSION, name=staircase.NAME))
 _READY = staircase.frame(Ready(match="bench", commitment="0" * 64))
 _MOVES = staircase.move_frames("bench")
+_STAGE_RUNS = 15
+"""The first ones warm up; the median counts."""
 
 
 class Player:
@@ -151,36 +153,26 @@ def measure(kind: str, connections: int, matches: int) -> Cost:
 
 
 def stages() -> dict[str, float]:
-    """Return the microseconds a turn that each stage takes, measured one by one on the same match."""
+    """Return the microseconds of processor time a turn that each stage takes, one by one on the same match."""
     events = staircase.events()
     fold = Match(QGame(), staircase.setup("bench"), staircase.SEED)
     took: dict[str, float] = {}
     steps: list[tuple[c.Command, ...]] = []
-    took["fold: check, play, views"] = _timed(lambda: steps.extend(fold.handle(event) for event in events))
+    took["unframe, decode, check the move"] = _timed(lambda: _receive(_MOVES))
+    took["fold: judge, play, view"] = _timed(lambda: steps.extend(fold.handle(event) for event in events))
     with tempfile.TemporaryDirectory() as folder:
         writer = RecordWriter(Path(folder) / "record.jsonl", Sealer.new())
         took["record: all of it"] = _timed(lambda: deque(map(writer.write_step, events, steps), maxlen=0))
         writer.close()
-    cores = [_core(event, commands) for event, commands in zip(events, steps, strict=True)]
-    opened: list[dict[str, Any]] = []
-    took["  of it: hide what is one seat's"] = _timed(lambda: opened.extend(hide(core) for core in cores))
-    took["  of it: render, and hash for the chain"] = _timed(lambda: deque(map(encode_line, cores, opened), maxlen=0))
+    made = partial(step_line, standstills=(), salts=new_salts())
+    took["  of it: hide, hash and render the line"] = _timed(lambda: deque(map(made, events, steps), maxlen=0))
     sealer = Sealer.new()
     took["the seal, its share of one turn"] = _timed(lambda: sealer.sign(RECORD_PURPOSE, FIRST_PREV))
-    asked = [command for step in steps for command in step if isinstance(command, c.AskMove)]
-    turns = [
-        Turn(match="bench", turn=item.turn, view=item.view, left_ms=item.limit_ms, bank_ms=None, head=FIRST_PREV)
-        for item in asked
-    ]
-    took["encode and frame the turn"] = _timed(lambda: [staircase.frame(turn) for turn in turns])
-    took["unframe, decode, validate the move"] = _timed(lambda: _receive(_MOVES))
+    said = [command for step in steps for command in step if isinstance(command, c.AskMove | c.TellSeat)]
+    took["make, encode and frame what is said"] = _timed(
+        lambda: [staircase.frame(message_of(command, fold, (), FIRST_PREV)) for command in said]
+    )
     return {name: seconds / staircase.TURNS * 1e6 for name, seconds in took.items()}
-
-
-def _core(event: e.Event, commands: tuple[c.Command, ...]) -> dict[str, Any]:
-    """Return a plain line, as the writer hides, renders and chains it."""
-    plain = [plain_command(command) for command in commands]
-    return {"n": 0, "prev": FIRST_PREV, "kind": "step", "event": msgspec.to_builtins(event), "commands": plain}
 
 
 def _receive(frames: list[bytes]) -> None:
@@ -196,6 +188,10 @@ def _timed(work: Callable[[], object]) -> float:
     begun = time.process_time()
     work()
     return time.process_time() - begun
+
+
+def _each_of(rows: list[dict[str, float]]) -> dict[str, list[float]]:
+    return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def main(arguments: list[str]) -> int:
@@ -227,6 +223,9 @@ def main(arguments: list[str]) -> int:
         ]
         print(f"  {'ratio':<12} {ratios[0]:8.2f} {ratios[1]:10.2f}")
     print(f"stages of a refereed turn (share of {processor_us:.1f} us of processor time at 200 connections):")
-    for name, micros in stages().items():
+    found = {
+        name: statistics.median(values) for name, values in _each_of([stages() for _ in range(_STAGE_RUNS)]).items()
+    }
+    for name, micros in found.items():
         print(f"  {name:<40} {micros:6.1f} us  {micros / processor_us:5.0%}")
     return 0

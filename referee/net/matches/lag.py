@@ -113,7 +113,7 @@ class LoopLag:
             self.note("loop-stalled", stalled_s=round(now - last, 6), **blamed)
 
     def was_there(self, sent: float, now: float) -> bool:
-        """Tell whether no standstill was noticed between `sent` and `now`: then there is nothing to find for anybody."""
+        """Tell whether no standstill was noticed between `sent` and `now`: nothing excuses anybody then."""
         return (not self._stalls or self._stalls[-1].end <= sent) and self.present(now) is None
 
     def present(self, at: float) -> float | None:
