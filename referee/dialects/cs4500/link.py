@@ -21,13 +21,13 @@ class CourseLink(PlayerLink):
     def __init__(self, owner: Owner, clock: Clock, now: Callable[[], float]) -> None:
         super().__init__(owner, clock, now, CourseConversation())
 
-    def send(self, message: Message) -> None:
-        """Send a message; an answer that no player gives, to an offer or reveal, follows in the next turn of the loop.
+    def hold(self, message: Message) -> None:
+        """Send a message soon; an answer that no player gives, to an offer or reveal, follows in the next turn of the loop.
 
         Raises:
             LocalProtocolError: it may not be sent now.
         """
-        super().send(message)
+        super().hold(message)
         if isinstance(message, Offer | Reveal):
             self._clock.callLater(0, self._accept)
 

@@ -321,20 +321,18 @@ class MatchRunner:
         """Let the match take an event, and write what follows from it."""
         if isinstance(event, e.SeatEvent) and not self._is_in(event.seat):
             return
-        fouls = len(self.match.fouls)
-        commands = self.match.handle(event)
+        fouls, commands = len(self.match.fouls), self.match.handle(event)
         if isinstance(event, e.Answer) and len(self.match.fouls) == fouls:
             event = replace(event, frame="")  # no evidence of anything, and no news: the answer says it all
-        standstills = self._stopwatch.standstills(event.at_ms)
-        self._journal.write_step(event, commands, standstills, self.match, tuple(self._links))
+        stalled = self._stopwatch.standstills(event.at_ms)
+        self._journal.write_step(event, commands, stalled, self.match, tuple(self._links))
         if isinstance(event, e.DeadlinePassed):
             self._extend(commands)
 
     def _extend(self, commands: Sequence[c.Command]) -> None:
         """Give a seat its limit once more, at once: nothing is said, and its answer may be here."""
         for command in commands:
-            link = self._links[command.seat] if isinstance(command, c.ExtendLimit) else None
-            if isinstance(command, c.ExtendLimit) and link is not None:
+            if isinstance(command, c.ExtendLimit) and (link := self._links[command.seat]) is not None:
                 self._stopwatch.begin(command.seat, command.limit_ms, link.origin)
 
     def _carry_out_all(self, due: Due) -> None:
@@ -357,11 +355,9 @@ class MatchRunner:
             return
         if link.connection.state is ConnectionState.CLOSED:
             return  # it has broken the protocol since: for that it is expelled, or all is over
-        limit_ms = getattr(command, "limit_ms", None)
-        if limit_ms is None:
-            link.hold(message)
-        else:
-            link.send(message)
+        link.hold(message)
+        if (limit_ms := getattr(command, "limit_ms", None)) is not None:
+            link.flush()
             self._stopwatch.begin(command.seat, limit_ms, link.origin)
 
     def _is_in(self, seat: int) -> bool:
