@@ -18,6 +18,7 @@ from ...pairing.dutch import pair_round
 from ...plugins import PluginError, find_format, find_game
 from ...record.audit.runs import check_runs
 from ...record.audit.standstills import Presence
+from ...record.audit.starts import check_starts
 from ...record.audit.tournament import AuditedTournament, MatchProof, audit_tournament
 from ...record.manifest import NAME as MANIFEST
 from ...record.reader import Chain, RecordError
@@ -157,7 +158,9 @@ def _check_matches(audited: AuditedTournament, folder: _Folder) -> None:
             audited.check_match(match.proof, find_game)
         elif isinstance(match.report, SoundRedaction):
             audited.check_head(match.path, match.report.head)
-    check_runs(audited.record, {match.path.stem: match.presences for match in folder.matches})
+    ran = {match.path.stem: match.presences for match in folder.matches}
+    check_runs(audited.record, ran)
+    check_starts(audited.record, audited.spec, ran)
 
 
 def _sound(

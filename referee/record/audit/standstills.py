@@ -35,6 +35,8 @@ class Presence(Struct, frozen=True):
     """Instant of its last line."""
     standstills: tuple[Standstill, ...]
     """In their order; of one that is told of twice, for it went on, the whole."""
+    starts: tuple[int, ...] = ()
+    """By seat, which start of a program played, where programs stay."""
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
@@ -134,7 +136,7 @@ class _Told:
 def _presence(record: Record, began: e.Began | None, end_ms: float, told: _Told) -> Iterator[Presence]:
     if began is not None:
         match = record.header.setup.match
-        yield Presence(match, began.process, began.clock_ms, began.at_ms, end_ms, tuple(told.all))
+        yield Presence(match, began.process, began.clock_ms, began.at_ms, end_ms, tuple(told.all), began.starts)
 
 
 def contradictions(found: Iterable[Presence]) -> Iterator[Contradiction]:
