@@ -39,6 +39,7 @@ ORDER: tuple[str, ...] = (
     "referee.submissions",
     "referee.check",
     "referee.pages",
+    "referee.site",
     "referee.app",
     "referee.api",
     "referee.cli",

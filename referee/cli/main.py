@@ -31,6 +31,7 @@ COMMANDS = {
     "fairness": "fairness:fairness_command",
     "replay": "replay:replay",
     "report": "report:report_command",
+    "host": "host:host_command",
     "rebuild": "rebuild:rebuild",
     "manifest": "manifest:manifest",
     "key": "key:key",

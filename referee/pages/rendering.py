@@ -17,20 +17,24 @@ from .columns import COLUMNS, TEXTS
 from .encounters import share_error
 from .words import duration, moment, number
 
+_OWN, _NOTHING = "'self'", "'none'"
 
-def page(name: str, data: Any, /, *, looks: str | None = None, **values: Any) -> str:
+
+def page(name: str, data: Any, /, *, looks: str | None = None, may_ask: bool = False, **values: Any) -> str:
     """Return a page.
 
     Args:
         name: of its template, without the ending.
         data: what its script shows, as JSON in the page.
         looks: name of its script and its own style, without the ending; None: they are called as the template is.
+        may_ask: whether its script may ask the server that it came from.
         values: what its template shows.
     """
     own = looks or name
     style, script = _source("page.css") + _source(f"{own}.css"), _source(f"{own}.js")
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
+        f"connect-src {_OWN if may_ask else _NOTHING}; "
         "base-uri 'none'; form-action 'none'"
     )
     template = environment().get_template(f"{name}.html")

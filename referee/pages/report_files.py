@@ -49,6 +49,8 @@ class Targets(Struct, frozen=True, kw_only=True):
     """A folder."""
     pgn: Path | None = None
     replays: Replays = Replays.FOULS
+    is_public: bool = False
+    """Whether what is for the organiser alone is left out: what programs printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ def write_report(
         replays=len(replayed),
     )
     page = written.html
-    printed = _printed(folder, summary)
+    printed = {} if targets.is_public else _printed(folder, summary)
     _write(written.pgn, _matches(summary))
     _write(written.games, rating_files.games_pgn(summary))
     _write(written.json, [json.dumps(exports.everything(summary), ensure_ascii=False, indent=1), "\n"])

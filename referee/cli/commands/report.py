@@ -25,10 +25,19 @@ from ..views.standings import plain_standings, standings_table
     default=str(Replays.FOULS),
     help="Which matches get a page of their own: none, those with a foul and void ones, or all.",
 )
+@click.option("--public", is_flag=True, help="Leave out what is not for everybody: links to what programs printed.")
 @click.option("--jobs", type=Count(min=1), default=os.cpu_count() or 1, help="Records at the same time.")
 @json_option
 def report_command(
-    folder: Path, html: Path | None, csv: Path | None, pgn: Path | None, replays: str, jobs: int, as_json: bool
+    folder: Path,
+    html: Path | None,
+    csv: Path | None,
+    pgn: Path | None,
+    replays: str,
+    jobs: int,
+    *,
+    public: bool,
+    as_json: bool,
 ) -> None:
     """Report on a tournament, while it runs or afterwards: FOLDER has its records.
 
@@ -40,7 +49,8 @@ def report_command(
 
     Exit status: 0 reported, 1 a record does not hold or is missing, 2 used wrongly.
     """
-    report(folder, Targets(html=html, csv=csv, pgn=pgn, replays=Replays(replays)), jobs, as_json=as_json)
+    targets = Targets(html=html, csv=csv, pgn=pgn, replays=Replays(replays), is_public=public)
+    report(folder, targets, jobs, as_json=as_json)
 
 
 def report(folder: Path, targets: Targets, jobs: int = os.cpu_count() or 1, *, as_json: bool) -> None:

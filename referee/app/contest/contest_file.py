@@ -1,0 +1,151 @@
+"""Reads the file of a contest, and writes an example of one that runs at once."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from ...errors import BadRequest
+from ...plugins import Registry
+from ..tournament_file.plan import TournamentPlan, read_tournament
+from ..tournament_file.sheet import Section, Sheet, ValueKind
+
+CONTEST = "contest.toml"
+_TITLE = ValueKind(Annotated[str, Meta(pattern=r"^[^\x00-\x1f\x7f]+$(?!\n)", max_length=100)], "a text of one line")
+_TEXT = ValueKind(Annotated[str, Meta(max_length=20_000)], "a text in Markdown")
+_PATH = ValueKind(Annotated[str, Meta(min_length=1)], "the path of a file, seen from the contest's folder")
+_TABLES = ValueKind(list[dict[str, Any]], "tables: [[tournaments]]")
+_START = ValueKind(Annotated[datetime, Meta(tz=True)], "a time with its zone, as in 2026-12-01T18:00:00+01:00")
+
+EXAMPLE = """\
+title = "House contest"
+about = \"\"\"
+Three players of the house meet in **two games**. Put your own beside them: give its folder, or a command, as a further
+entrant in `cup.toml`, and start `referee host` again.
+\"\"\"
+
+[[tournaments]]
+file = "cup.toml"
+
+[[tournaments]]
+file = "league.toml"
+# start = 2026-12-01T18:00:00+01:00     # without it, at once
+"""
+EXAMPLES = {
+    CONTEST: EXAMPLE,
+    "cup.toml": """\
+name = "cup"
+game = "q"
+seats = 2
+entrants = ["house:greedy", "house:dag", "house:ldasg"]
+[format]
+name = "knockout"
+""",
+    "league.toml": """\
+name = "league"
+game = "quadominos"
+seats = 3
+entrants = ["house:greedy", "house:random", "house:search"]
+[format]
+name = "roundrobin"
+""",
+}
+
+
+class ScheduledTournament(Struct, frozen=True, kw_only=True):
+    """A tournament of a contest."""
+
+    plan: TournamentPlan
+    start: datetime | None
+    """From when on it is played, in UTC; None: at once."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, and its folder."""
+        return self.plan.spec.name
+
+
+class Contest(Struct, frozen=True, kw_only=True):
+    """What the file of a contest says."""
+
+    folder: Path
+    title: str
+    about: str
+    """In Markdown."""
+    tournaments: tuple[ScheduledTournament, ...]
+    """In the order of the file."""
+
+
+class NoContest(BadRequest):
+    """A folder that is not the one of a contest, or that an example can't be written to."""
+
+
+def read_contest(folder: Path, registry: Registry) -> Contest:
+    """Read the file of a contest, and those of its tournaments.
+
+    Args:
+        folder: that it stands in.
+        registry: the plugins.
+
+    Raises:
+        NoContest: there is none.
+        BadTournamentFile: one of the files has mistakes; the error holds all of that file.
+    """
+    path = folder.absolute() / CONTEST
+    if not path.is_file():
+        raise NoContest(f"{folder} has no {CONTEST}; `referee host --example {folder}` writes one that runs at once")
+    sheet = Sheet(path)
+    top = sheet.section(sheet.values)
+    contest = Contest(
+        folder=path.parent,
+        title=top.take("title", _TITLE, "Contest"),
+        about=top.take("about", _TEXT, ""),
+        tournaments=tuple(_tournaments(sheet, top, registry)),
+    )
+    _check_distinct(sheet, contest.tournaments)
+    sheet.finish()
+    return contest
+
+
+def _tournaments(sheet: Sheet, top: Section, registry: Registry) -> Iterator[ScheduledTournament]:
+    for index, values in enumerate(top.take("tournaments", _TABLES, [])):
+        section = sheet.section(values, ("tournaments", index), "under [[tournaments]]")
+        start = section.take("start", _START)
+        name = section.take("file", _PATH)
+        if name is None:
+            section.refuse("file", "this key is missing; it takes the path of a tournament's file")
+        elif not (path := sheet.path.parent / name).is_file():
+            section.refuse("file", f"there is no file {path}")
+        else:
+            at = None if start is None else start.astimezone(UTC)
+            yield ScheduledTournament(plan=read_tournament(path, registry), start=at)
+
+
+def _check_distinct(sheet: Sheet, tournaments: tuple[ScheduledTournament, ...]) -> None:
+    """Refuse tournaments whose records would lie in one folder, or whose pages would have one address."""
+    seen = set[str]()
+    for index, scheduled in enumerate(tournaments):
+        if scheduled.name in seen:
+            sheet.refuse(("tournaments", index), f"there are two tournaments with the name {scheduled.name}")
+        seen.add(scheduled.name)
+
+
+def write_example(folder: Path) -> tuple[Path, ...]:
+    """Write a contest of house players that runs at once; return the files.
+
+    Raises:
+        NoContest: one of them is there, or none can be written.
+    """
+    paths = tuple(folder / name for name in EXAMPLES)
+    for path in paths:
+        if path.exists():
+            raise NoContest(f"{path} is there; give a new folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(paths, EXAMPLES.values(), strict=True):
+            path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise NoContest(f"can't write {error.filename}: {error.strerror}") from None
+    return paths

@@ -1,0 +1,137 @@
+"""Hosts a contest: has its tournaments played, their reports made, and the site open, until somebody stops it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import CancelledError, Deferred, gatherResults
+from twisted.web.server import Site
+
+from ...net.links.addresses import address_of, listen, stopped
+from ...observers import Note
+from ...pages.contest_page import contest_page, refusal_page
+from ...plugins import installed
+from ...record.key_file import public_pem
+from ...site.cards import ContestCard, TournamentCard
+from ...site.event_streams import EventStreams
+from ..running import run_reactor
+from ..services import RefereeOptions, find_sealer, monitoring
+from .contest_file import Contest
+from .publishing import Publisher
+from .tournament_runs import RunState, TournamentRun
+
+LISTEN = "tcp:8080:interface=127.0.0.1"
+
+
+def host(contest: Contest, options: RefereeOptions, referee: Sequence[str], address: str = LISTEN) -> None:
+    """Host a contest until it is interrupted or told to end; its tournaments go on when it is hosted again.
+
+    Args:
+        contest: what its file says.
+        options: how the referee runs.
+        referee: command line of this program, by which tournaments are run and reports are made.
+        address: Twisted endpoint string to listen on.
+
+    Raises:
+        BadRequest: the key or the address can't be used.
+        OSError: the folder can't be written.
+    """
+    sealer = find_sealer(options.key, options.say)
+    with monitoring(options) as watching:
+
+        async def _main(reactor: Any) -> None:
+            hosted = HostedContest(reactor, contest, referee, _passed_on(options), watching.observers.note)
+            port = await listen(reactor, address, hosted.site(public_pem(sealer.public).encode()))
+            where = address_of(port, address).replace("tcp:", "http://").replace("tls:", "https://")
+            options.say(f"{contest.title}: the site is on {where}")
+            hosted.begin()
+            try:
+                await Deferred[None]()
+            except CancelledError:
+                options.say("stopping; `referee host` goes on with the tournaments where they are")
+            finally:
+                await stopped(port)
+                await hosted.stopped()
+
+        run_reactor(_main)
+
+
+def _passed_on(options: RefereeOptions) -> list[str]:
+    """Return the options of this command that hold for the processes of its tournaments, too."""
+    return [] if options.key is None else ["--key", str(options.key)]
+
+
+class HostedContest:
+    """A contest while it is hosted.
+
+    Args:
+        reactor: Twisted's.
+        contest: what its file says.
+        referee: command line of this program.
+        passed_on: options of it, for the processes of tournaments.
+        note: takes note of what goes wrong.
+    """
+
+    def __init__(
+        self, reactor: Any, contest: Contest, referee: Sequence[str], passed_on: Sequence[str], note: Note
+    ) -> None:
+        self._contest = contest
+        self._reactor = reactor
+        self.streams = EventStreams(reactor, lambda: msgspec.json.encode(self.card()))
+        self.runs = {
+            scheduled.name: TournamentRun(reactor, scheduled, referee, passed_on, self.streams.changed)
+            for scheduled in contest.tournaments
+        }
+        folders = {name: run.folder for name, run in self.runs.items()}
+        self._publisher = Publisher(reactor, folders, referee, note, self.streams.changed)
+
+    def begin(self) -> None:
+        """Begin to play and to publish."""
+        for run in self.runs.values():
+            run.begin()
+        self._publisher.begin()
+
+    async def stopped(self) -> None:
+        """Interrupt all tournaments, and wait until they have ended."""
+        self.streams.close()
+        self._publisher.stop()
+        await gatherResults([run.stop() for run in self.runs.values()])
+
+    def site(self, public_key: bytes) -> Site:
+        """Return what answers visitors.
+
+        Args:
+            public_key: as a PEM file.
+        """
+        from ...site.routes import SiteContent, site_of  # noqa: PLC0415  # its framework installs a reactor
+
+        content = SiteContent(
+            card=self.card,
+            home=lambda: contest_page(self.card(), self._contest.about),
+            refused=refusal_page,
+            folders={name: run.folder for name, run in self.runs.items()},
+            is_over=lambda name: self.runs[name].state is RunState.OVER,
+            public_key=public_key,
+            streams=self.streams,
+        )
+        return site_of(content, self._reactor)
+
+    def card(self) -> ContestCard:
+        """Return how it stands."""
+        return ContestCard(title=self._contest.title, tournaments=[self._card(run) for run in self.runs.values()])
+
+    def _card(self, run: TournamentRun) -> TournamentCard:
+        spec, scheduled = run.scheduled.plan.spec, run.scheduled
+        published = self._publisher.published[spec.name]
+        return TournamentCard(
+            name=spec.name,
+            game=installed().game(spec.game).title,
+            format=spec.format,
+            entrants=len(spec.entrants),
+            state=run.state,
+            start=None if scheduled.start is None else scheduled.start.isoformat(),
+            played=max(run.played, published.reported or 0),
+            open_matches=list(run.open_matches.values()),
+            leaders=published.leaders,
+            reported=published.reported,
+        )

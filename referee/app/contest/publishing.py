@@ -1,0 +1,141 @@
+"""Keeps the reports of a contest's tournaments as their records are, one at a time and in a process of its own."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ...clock import Timer
+from ...launch.starting import ProcessCommand, if_alive, start
+from ...observers import Note
+from ...pages.words import number
+from ...site.cards import Leader
+
+SHOWN = 3
+"""Leaders on the first page."""
+LOOK_S = 1.0
+"""Between two looks at the records."""
+SHARE = 4
+"""A report that took a second is made anew after four at the earliest: the rest of the time is for matches."""
+
+
+class _Line(Struct, frozen=True, kw_only=True):
+    """One line of the standings, as tournament.json has it."""
+
+    place: int
+    name: str
+    points: float
+
+
+class _Standings(Struct, frozen=True):
+    played: int
+    standings: tuple[_Line, ...]
+
+
+class Published(Struct):
+    """What was published of a tournament."""
+
+    folder: Path
+    seen: int = -1
+    """Length of its record that the report was made from, in bytes."""
+    reported: int | None = None
+    """Matches that its report has; None: there is none yet."""
+    due: float = 0.0
+    """Instant before which it is not made anew, in seconds."""
+    leaders: Sequence[Leader] = ()
+
+
+class Publisher:
+    """Makes reports.
+
+    Args:
+        reactor: Twisted's.
+        folders: tournament -> folder of its records.
+        referee: command line of this program.
+        note: takes note of reports that could not be made.
+        changed: called when a report was made.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        folders: dict[str, Path],
+        referee: Sequence[str],
+        note: Note,
+        changed: Callable[[], None],
+    ) -> None:
+        self.published = {name: Published(folder) for name, folder in folders.items()}
+        self._reactor = reactor
+        self._referee = referee
+        self._note = note
+        self._changed = changed
+        self._timer: Timer | None = None
+
+    def begin(self) -> None:
+        """Look at the records from now on."""
+        self._timer = None
+        now = self._reactor.seconds()
+        for name, published in self.published.items():
+            length = _length(published.folder / f"{name}.jsonl")
+            if length not in (None, published.seen) and now >= published.due:
+                self._make(name, length or 0, now)
+                return
+        self._timer = self._reactor.callLater(LOOK_S, self.begin)
+
+    def stop(self) -> None:
+        """Look no more."""
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+
+    def _make(self, name: str, length: int, begun: float) -> None:
+        folder = self.published[name].folder
+        report = [*self._referee, "report", str(folder), "--replays", "all", "--public", "--json"]
+        command = ProcessCommand(tuple(if_alive([*_kindly(), *report])))
+        process = start(command, cwd=None, env=os.environ, output=subprocess.DEVNULL, errors=subprocess.PIPE)
+
+        def _follow() -> None:
+            assert process.stderr is not None
+            with process.stderr as errors:
+                words = errors.read().decode(errors="replace")
+            self._reactor.callFromThread(self._made, name, length, begun, process.wait(), words)
+
+        Thread(target=_follow, name=f"report of {name}", daemon=True).start()
+
+    def _made(self, name: str, length: int, begun: float, status: int, words: str) -> None:
+        published, now = self.published[name], self._reactor.seconds()
+        published.seen, published.due = length, now + SHARE * (now - begun)
+        if status == 0:
+            published.reported, published.leaders = _reported(published.folder)
+            self._changed()
+        else:
+            self._note("report-failed", tournament=name, status=status, error=words.strip()[-1000:])
+        self.begin()
+
+
+def _reported(folder: Path) -> tuple[int | None, Sequence[Leader]]:
+    """Return how many matches the report has, and who leads in it; nobody if that can't be read."""
+    try:
+        told = msgspec.json.decode((folder / "tournament.json").read_bytes(), type=_Standings)
+    except (OSError, msgspec.MsgspecError):
+        return None, ()
+    first = told.standings[:SHOWN]
+    return told.played, [Leader(place=line.place, name=line.name, points=number(line.points)) for line in first]
+
+
+def _kindly() -> Sequence[str]:
+    """Return the command that has a report make way for matches, where it is installed."""
+    program = shutil.which("nice")
+    return () if program is None else (program, "-n", "10")
+
+
+def _length(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None

@@ -1,0 +1,161 @@
+"""Runs the tournaments of a contest, each in a process of its own, when their time has come.
+
+So a fault of one touches no other, and the site's visitors take no time from matches.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import msgspec
+from twisted.internet.defer import Deferred
+
+from ...clock import Timer, wall_clock
+from ...launch.starting import ProcessCommand, if_alive, kill_group, start
+from ...site.cards import OpenMatch
+from .contest_file import ScheduledTournament
+
+AGAIN_S = (5.0, 30.0, 120.0, 600.0)
+"""So long after a run that failed the next one begins; the last of them again and again."""
+_OVER, _WRONG_FILE = 0, 2
+"""Exit statuses of `referee tournament`."""
+_LONGEST_S = 86_400.0
+"""A timer's: after that, it is looked at the time of day anew."""
+
+
+class RunState(StrEnum):
+    """Where a tournament of a contest stands."""
+
+    WAITING = "waits for its time"
+    RUNNING = "is played"
+    OVER = "is over"
+    INTERRUPTED = "is begun again soon"
+    FAILED = "waits for the organiser"
+
+
+class TournamentRun:
+    """The runs of one tournament: the first, and those after a fault.
+
+    Args:
+        reactor: Twisted's.
+        scheduled: what is played, and when.
+        referee: command line of this program.
+        options: of it, for the tournament's process.
+        changed: called when something can be told that is new.
+    """
+
+    def __init__(
+        self,
+        reactor: Any,
+        scheduled: ScheduledTournament,
+        referee: Sequence[str],
+        options: Sequence[str],
+        changed: Callable[[], None],
+    ) -> None:
+        self.scheduled = scheduled
+        self.state = RunState.WAITING
+        self.open_matches: dict[str, OpenMatch] = {}
+        """By name."""
+        self.played = 0
+        self._reactor = reactor
+        self._referee = referee
+        self._options = options
+        self._changed = changed
+        self._faults = 0
+        self._timer: Timer | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended: Deferred[None] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where its records are."""
+        return self.scheduled.plan.run_settings.folder
+
+    def begin(self) -> None:
+        """Start it when its time has come."""
+        start_at = self.scheduled.start
+        left_s = 0.0 if start_at is None else (start_at - datetime.now(UTC)).total_seconds()
+        if left_s <= 0:
+            self._start()
+        else:
+            self._timer = self._reactor.callLater(min(left_s, _LONGEST_S), self.begin)
+
+    def stop(self) -> "Deferred[None]":
+        """Interrupt it, as Ctrl-C does; its matches go on from their records in the next run.
+
+        Returns:
+            What fires once its process has ended.
+        """
+        if self._timer is not None and self._timer.active():
+            self._timer.cancel()
+        self._timer = None
+        ended, self._ended = Deferred[None](), None
+        if self._process is None:
+            ended.callback(None)
+        else:
+            self._ended = ended
+            kill_group(self._process, signal.SIGINT)
+        return ended
+
+    def _start(self) -> None:
+        path = str(self.scheduled.plan.path)
+        argv = [*self._referee, "tournament", path, "--json", *self._options]
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        with self._log.open("ab") as log:
+            command = ProcessCommand(tuple(if_alive(argv)))
+            self._process = start(command, cwd=None, env=os.environ, output=subprocess.PIPE, errors=log)
+        self._set(RunState.RUNNING)
+        Thread(target=self._follow, args=(self._process,), name=f"lines of {path}", daemon=True).start()
+
+    @property
+    def _log(self) -> Path:
+        """File that takes what its processes say to the organiser."""
+        return self.folder.with_name(f"{self.folder.name}.log")
+
+    def _follow(self, process: "subprocess.Popen[bytes]") -> None:
+        """Hand on what a process tells, line by line, and its end; in a thread of its own."""
+        assert process.stdout is not None
+        with process.stdout as lines:
+            for line in lines:
+                self._reactor.callFromThread(self._take, line)
+        self._reactor.callFromThread(self._end, process.wait())
+
+    def _take(self, line: bytes) -> None:
+        told = msgspec.json.decode(line)
+        match told.get("event"):  # the report at the end is none
+            case "tournament-begun":
+                self.played = told["played"]
+            case "match-opened":
+                match = OpenMatch(match=told["match"], names=told["names"], round=told["round"], opened=wall_clock())
+                self.open_matches[match.match] = match
+            case "match-closed" | "match-voided":
+                self.open_matches.pop(told["match"], None)
+                self.played += told["event"] == "match-closed"
+            case _:
+                return
+        self._changed()
+
+    def _end(self, status: int) -> None:
+        self._process = None
+        self.open_matches.clear()
+        if self._ended is not None:
+            self._set(RunState.OVER if status == _OVER else RunState.INTERRUPTED)
+            self._ended.callback(None)
+        elif status == _OVER:
+            self._set(RunState.OVER)
+        elif status == _WRONG_FILE:
+            self._set(RunState.FAILED)
+        else:
+            self._timer = self._reactor.callLater(AGAIN_S[min(self._faults, len(AGAIN_S) - 1)], self._start)
+            self._faults += 1
+            self._set(RunState.INTERRUPTED)
+
+    def _set(self, state: RunState) -> None:
+        self.state = state
+        self._changed()

@@ -1,0 +1,43 @@
+"""`referee host`: a contest with its web site."""
+
+import sys
+from pathlib import Path
+
+import rich_click as click
+
+from ...app.contest.contest_file import read_contest, write_example
+from ...app.contest.hosting import LISTEN, host
+from ...app.services import RefereeOptions
+from ...plugins import installed
+from ..common import FOLDER, out
+from ..options.running import key_options
+
+PROGRAM = (sys.executable, "-m", __name__.partition(".")[0])
+"""This program, for what has a process of its own."""
+
+
+@click.command("host", epilog="Example:  referee host --example contest && referee host contest")
+@click.argument("folder", type=FOLDER)
+@click.option("--example", is_flag=True, help="Only write a contest of house players into FOLDER.")
+@click.option("--check", is_flag=True, help="Only read contest.toml and the files of its tournaments.")
+@click.option("--listen", "address", metavar="ENDPOINT", default=LISTEN, show_default=True, help="Where the site is.")
+@key_options
+def host_command(folder: Path, address: str, *, example: bool, check: bool, running: RefereeOptions) -> None:
+    """Host the contest of FOLDER: play its tournaments, and show them to everybody in a browser.
+
+    FOLDER has contest.toml, which names the tournaments and when they start. Each is played in a process of its own.
+    However the host was ended, the same command goes on with all of them.
+
+    Exit status: 0 stopped, 1 it can't go on, 2 a file or the command is wrong.
+    """
+    if example:
+        for path in write_example(folder):
+            out.say(f"wrote {path}")
+        return
+    contest = read_contest(folder, installed())
+    if check:
+        for scheduled in contest.tournaments:
+            start = "at once" if scheduled.start is None else f"from {scheduled.start:%F %R} UTC"
+            out.say(f"{scheduled.name}: {start}")
+        return
+    host(contest, running, PROGRAM, address)

@@ -1,0 +1,69 @@
+"use strict";
+// The page stands without this script; with it, it stays true while somebody looks at it.
+const shown = new Map();
+for (const section of document.querySelectorAll("section[id^=tournament-]")) {
+  const parts = {};
+  for (const part of section.querySelectorAll("[data-show]")) parts[part.dataset.show] = part;
+  shown.set(section.id.slice("tournament-".length), { heading: section.querySelector("h2"), parts });
+}
+
+function element(tag, text, attributes = {}) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
+function localTimes(root) {
+  for (const time of root.querySelectorAll("time")) {
+    time.title = time.dateTime;
+    time.textContent = new Date(time.dateTime).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
+}
+
+function openRow(match) {
+  const row = document.createElement("tr");
+  const since = element("td", "since ");
+  since.append(element("time", match.opened, { datetime: match.opened }));
+  row.append(element("th", match.match, { scope: "row" }), element("td", match.names.join(" – ")), since);
+  return row;
+}
+
+function leaderItem(leader) {
+  const item = element("li", `${leader.name} `, { value: leader.place });
+  item.append(element("b", leader.points));
+  return item;
+}
+
+function show(card) {
+  for (const tournament of card.tournaments) {
+    const place = shown.get(tournament.name);
+    if (!place) return location.reload();
+    place.parts.state.textContent = tournament.state;
+    place.parts.played.textContent = tournament.played;
+    place.parts.leaders.replaceChildren(...tournament.leaders.map(leaderItem));
+    const rows = tournament.open_matches.map(openRow);
+    const nothing = document.createElement("tr");
+    nothing.append(element("td", "nothing"));
+    place.parts.open.replaceChildren(...(rows.length ? rows : [nothing]));
+    localTimes(place.parts.open);
+    if (tournament.reported !== null && !place.heading.querySelector("a")) {
+      const name = place.heading.firstChild;
+      name.replaceWith(element("a", tournament.name, { href: `tournaments/${tournament.name}/report.html` }), " ");
+    }
+  }
+}
+
+let stream = null;
+function follow() {
+  // A tab that nobody sees asks for nothing; when it is seen again, the first event is how everything stands.
+  if (document.hidden) { stream?.close(); stream = null; return; }
+  if (stream) return;
+  stream = new EventSource("api/events");
+  stream.onmessage = (event) => show(JSON.parse(event.data));
+}
+localTimes(document);
+if (shown.size) {
+  document.addEventListener("visibilitychange", follow);
+  follow();
+}

@@ -1,0 +1,1 @@
+"""The web site of a contest: what it shows, and to whom."""

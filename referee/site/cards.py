@@ -1,0 +1,52 @@
+"""What everybody may know of a contest's tournaments at the moment: what pages, events and the API are made of."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+
+class OpenMatch(Struct, frozen=True, kw_only=True):
+    """A match that is played now."""
+
+    match: str
+    names: Sequence[str]
+    """By seat."""
+    round: int
+    opened: str
+    """Time of day, ISO 8601 in UTC."""
+
+
+class Leader(Struct, frozen=True, kw_only=True):
+    """An entrant among the first."""
+
+    place: int
+    name: str
+    points: str
+
+
+class TournamentCard(Struct, frozen=True, kw_only=True):
+    """A tournament in short."""
+
+    name: str
+    """Also its part of addresses."""
+    game: str
+    """Its title."""
+    format: str
+    entrants: int
+    state: str
+    """In words: `is played`."""
+    start: str | None
+    """Time of day, ISO 8601 in UTC; None: at once."""
+    played: int
+    """Matches."""
+    open_matches: Sequence[OpenMatch]
+    leaders: Sequence[Leader]
+    reported: int | None
+    """Matches that its report has; None: there is none yet."""
+
+
+class ContestCard(Struct, frozen=True, kw_only=True):
+    """A contest in short."""
+
+    title: str
+    tournaments: Sequence[TournamentCard]

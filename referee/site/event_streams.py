@@ -1,0 +1,128 @@
+"""Server-sent events: one snapshot for all who look on, and for each of them only the newest that it can take."""
+
+from collections.abc import Callable
+from typing import Any
+
+from twisted.internet.task import LoopingCall
+
+from ..net.links.addresses import origin_of
+from ..net.links.crowd import Crowd
+
+PACE_S = 0.5
+"""Between two snapshots."""
+ALIVE_S = 15.0
+"""Between two signs of life: proxies cut what is silent for a minute."""
+MOST_OF_ADDRESS, MOST = 64, 4096
+"""Streams: a class room behind one address, and so many files as a process may have open by far."""
+_ALIVE = b": alive\n\n"
+
+
+class _Stream:
+    """One who looks on, paused while its connection takes no more; a push producer of Twisted's."""
+
+    def __init__(self, request: Any, gone: Callable[["_Stream"], None]) -> None:
+        self._request = request
+        self._is_paused = False
+        self._waiting: bytes | None = None
+        """The newest snapshot, while it is paused."""
+        self._was_alive = True
+        request.registerProducer(self, True)
+        request.notifyFinish().addBoth(lambda _: gone(self))
+
+    def send(self, snapshot: bytes) -> None:
+        """Send a snapshot, or keep it until the connection takes more."""
+        if self._is_paused:
+            self._waiting = snapshot
+        else:
+            self._request.write(snapshot)
+
+    def is_stuck(self) -> bool:
+        """Tell whether nothing could be sent since it was asked last; send a sign of life otherwise."""
+        was_alive, self._was_alive = self._was_alive, not self._is_paused
+        if not self._is_paused:
+            self._request.write(_ALIVE)
+        return self._is_paused and not was_alive
+
+    def pauseProducing(self) -> None:
+        """Wait; called by Twisted."""
+        self._is_paused = True
+
+    def resumeProducing(self) -> None:
+        """Go on; called by Twisted."""
+        self._is_paused = False
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            self._request.write(waiting)
+
+    def stopProducing(self) -> None:
+        """Do nothing; its request tells that it is over. Called by Twisted."""
+
+    def cut(self) -> None:
+        """End it at once."""
+        self._request.transport.abortConnection()
+
+
+class EventStreams:
+    """All who look on.
+
+    Args:
+        clock: the reactor, or a test's clock.
+        snapshot: returns what is shown at the moment, as JSON.
+    """
+
+    def __init__(self, clock: Any, snapshot: Callable[[], bytes]) -> None:
+        self._clock = clock
+        self._snapshot = snapshot
+        self._streams: set[_Stream] = set()
+        self._crowd: Crowd[_Stream] = Crowd(MOST_OF_ADDRESS, MOST)
+        self._due: Any = None
+        self._alive = LoopingCall(self._look)
+        self._alive.clock = clock
+
+    def __len__(self) -> int:
+        """Return how many look on."""
+        return len(self._streams)
+
+    def add(self, request: Any) -> None:
+        """Let somebody look on, beginning with what is now; who is one too many of its address makes way."""
+        stream = _Stream(request, self._gone)
+        self._streams.add(stream)
+        if not self._alive.running:
+            self._alive.start(ALIVE_S, now=False)
+        oldest = self._crowd.add(stream, origin_of(str(request.getClientAddress().host)))
+        if oldest is not None:
+            oldest.cut()
+        stream.send(self._event())
+
+    def changed(self) -> None:
+        """Tell everybody soon: what changes until then is told at once."""
+        if self._due is None and self._streams:
+            self._due = self._clock.callLater(PACE_S, self._tell)
+
+    def close(self) -> None:
+        """Tell nothing any more."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        for stream in list(self._streams):
+            stream.cut()
+
+    def _tell(self) -> None:
+        self._due = None
+        event = self._event()
+        for stream in list(self._streams):
+            stream.send(event)
+
+    def _event(self) -> bytes:
+        return b"data: " + self._snapshot() + b"\n\n"
+
+    def _look(self) -> None:
+        for stream in list(self._streams):
+            if stream.is_stuck():
+                stream.cut()
+
+    def _gone(self, stream: _Stream) -> None:
+        self._streams.discard(stream)
+        self._crowd.discard(stream)
+        if not self._streams and self._alive.running:
+            self._alive.stop()

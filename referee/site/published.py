@@ -1,0 +1,35 @@
+"""Which files of a tournament everybody may have: its report, and of its records those that are over."""
+
+import re
+from pathlib import Path
+
+_REPORT = re.compile(r"report\.html|(entrants|replays)/[\w.-]+\.html|(standings|crosstable)\.csv")
+_RECORD = re.compile(r"([\w.-]+)\.jsonl")
+_OVER = re.compile(r"tournament\.(json|trf)|matches\.(csv|pgn|txt)|fouls\.csv")
+"""They tell of all matches, also of those whose deal is still to be played from other seats."""
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".jsonl": "application/x-ndjson",
+    ".trf": "text/plain; charset=utf-8",
+    ".pgn": "application/x-chess-pgn",
+    ".txt": "text/plain; charset=utf-8",
+}
+"""Ending -> what it is sent as."""
+
+
+def find_published(folder: Path, path: str, *, is_over: bool) -> Path | None:
+    """Return a file of a tournament that everybody may have; None if there is none, or not for everybody.
+
+    Args:
+        folder: of the tournament's records.
+        path: seen from there, as an address names it.
+        is_over: whether the tournament is.
+    """
+    found = folder / path
+    if record := _RECORD.fullmatch(path):
+        may_have = is_over if record[1] == folder.name else (folder / "replays" / f"{record[1]}.html").is_file()
+    else:
+        may_have = _REPORT.fullmatch(path) is not None or (is_over and _OVER.fullmatch(path) is not None)
+    return found if may_have and ".." not in path and found.is_file() and not found.is_symlink() else None

@@ -1,0 +1,72 @@
+"""The file of a contest: what it may say, what is wrong with it, and the example."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from referee.app.contest.contest_file import CONTEST, NoContest, read_contest, write_example
+from referee.app.tournament_file.sheet import BadTournamentFile
+from referee.plugins import load
+
+CUP = '[[tournaments]]\nfile = "cup.toml"\n'
+MISTAKES = {
+    "no text": ("title = 7", "contest.toml:1: title: takes a text of one line, not 7"),
+    "two lines": (r'title = "a\nb"', "title: takes a text of one line"),
+    "unknown key": ('titel = "x"', 'titel: there is no such key; did you mean "title"?'),
+    "unknown key of a tournament": (f'{CUP}name = "x"', "tournaments.name: there is no such key"),
+    "no file named": ("[[tournaments]]\n", "tournaments.file: this key is missing"),
+    "no such file": ('[[tournaments]]\nfile = "no.toml"', "tournaments.file: there is no file"),
+    "a time without its zone": (f"{CUP}start = 2026-12-01T18:00:00", "tournaments.start: takes a time with its zone"),
+    "no time": (f'{CUP}start = "soon"', "tournaments.start: takes a time with its zone"),
+    "twice": (CUP + CUP, "there are two tournaments with the name cup"),
+    "no TOML": ("title", "this is no TOML"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of the example."""
+    write_example(tmp_path / "contest")
+    return tmp_path / "contest"
+
+
+def test_the_example_can_be_played(folder: Path) -> None:
+    """Its tournaments are read, and their records lie in the contest's folder."""
+    contest = read_contest(folder, load())
+    assert [scheduled.name for scheduled in contest.tournaments] == ["cup", "league"]
+    assert {scheduled.plan.run_settings.folder.parent for scheduled in contest.tournaments} == {folder / "logs"}
+
+
+def test_what_a_contest_may_say(folder: Path) -> None:
+    """Times are those of their zone."""
+    (folder / CONTEST).write_text(f'title = "T"\n{CUP}start = 2026-12-01T18:00:00+01:00')
+    contest = read_contest(folder, load())
+    assert (contest.title, contest.about) == ("T", "")
+    assert [scheduled.start for scheduled in contest.tournaments] == [datetime(2026, 12, 1, 17, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_named(folder: Path, text: str, told: str) -> None:
+    """Each with its key, and what to do."""
+    (folder / CONTEST).write_text(text)
+    with pytest.raises(BadTournamentFile) as caught:
+        read_contest(folder, load())
+    assert told in str(caught.value)
+
+
+def test_mistakes_of_a_tournament_are_named(folder: Path) -> None:
+    """With the file that they stand in."""
+    (folder / "cup.toml").write_text('game = "chess"')
+    with pytest.raises(BadTournamentFile, match=r"cup\.toml:1: game: there is no game \"chess\""):
+        read_contest(folder, load())
+
+
+def test_a_folder_without_a_contest_says_how_to_make_one(tmp_path: Path) -> None:
+    """And the example overwrites nothing."""
+    with pytest.raises(NoContest, match="referee host --example"):
+        read_contest(tmp_path, load())
+    (tmp_path / "cup.toml").touch()
+    with pytest.raises(NoContest, match=r"cup\.toml is there"):
+        write_example(tmp_path)
+    assert not (tmp_path / CONTEST).exists()

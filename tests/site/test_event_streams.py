@@ -1,0 +1,139 @@
+"""Server-sent events: everybody sees the newest snapshot, and nobody makes the referee remember more than one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from twisted.internet.defer import Deferred
+from twisted.internet.task import Clock
+
+from referee.site import event_streams
+from referee.site.event_streams import ALIVE_S, PACE_S, EventStreams
+
+
+class Visitor:
+    """A request whose connection takes what it is given, until it is told to wait."""
+
+    def __init__(self, host: str = "10.0.0.1") -> None:
+        self.read = b""
+        self.host = host
+        self.transport = self
+        self.producer: Any = None
+        self.finished: Deferred[None] = Deferred()
+
+    def getClientAddress(self) -> "Visitor":
+        """Return an address with a host."""
+        return self
+
+    def registerProducer(self, producer: Any, streaming: bool) -> None:  # noqa: FBT001  # Twisted's
+        """Keep who is to be told to wait."""
+        assert streaming
+        self.producer = producer
+
+    def notifyFinish(self) -> "Deferred[None]":
+        """Return what fires when it is over."""
+        return self.finished
+
+    def write(self, data: bytes) -> None:
+        """Take what is sent."""
+        self.read += data
+
+    def abortConnection(self) -> None:
+        """End."""
+        self.finished.errback(ConnectionError())
+
+    def events(self) -> list[bytes]:
+        """Return what came since it was asked last."""
+        read, self.read = self.read, b""
+        return read.split(b"\n\n")[:-1]
+
+
+class Contest:
+    """A number that changes, and those who look on."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.number = 0
+        self.streams = EventStreams(self.clock, lambda: b"%d" % self.number)
+
+    def visitor(self, host: str = "10.0.0.1") -> Visitor:
+        """Let somebody look on."""
+        visitor = Visitor(host)
+        self.streams.add(visitor)
+        return visitor
+
+    def change(self) -> None:
+        """Change it."""
+        self.number += 1
+        self.streams.changed()
+
+
+def test_what_changes_at_once_is_told_once() -> None:
+    """And who comes sees first how everything stands."""
+    contest = Contest()
+    first = contest.visitor()
+    for _ in range(5):
+        contest.change()
+    other = contest.visitor()
+    contest.clock.advance(PACE_S)
+    assert first.events() == [b"data: 0", b"data: 5"]
+    assert other.events() == [b"data: 5", b"data: 5"]
+    contest.clock.advance(PACE_S)
+    assert first.events() == []
+
+
+def test_who_is_slow_gets_the_newest() -> None:
+    """Of what it could not take in time, nothing is kept but the last."""
+    contest = Contest()
+    slow = contest.visitor()
+    slow.events()
+    slow.producer.pauseProducing()
+    for _ in range(3):
+        contest.change()
+        contest.clock.advance(PACE_S)
+    assert slow.events() == []
+    slow.producer.resumeProducing()
+    slow.producer.resumeProducing()
+    assert slow.events() == [b"data: 3"]
+
+
+@pytest.mark.parametrize(("looks", "is_there"), [(1, True), (2, False)])
+def test_who_takes_nothing_is_cut(looks: int, *, is_there: bool) -> None:
+    """After it took nothing from one sign of life to the next; the others get theirs."""
+    contest = Contest()
+    stuck, other = contest.visitor(), contest.visitor()
+    stuck.producer.pauseProducing()
+    other.events()
+    for _ in range(looks):
+        contest.clock.advance(ALIVE_S)
+    assert len(contest.streams) == 1 + is_there
+    assert other.events() == [b": alive"] * looks
+
+
+def test_one_address_has_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more, and its own oldest makes way; other addresses keep theirs."""
+    monkeypatch.setattr(event_streams, "MOST_OF_ADDRESS", 2)
+    contest = Contest()
+    other = contest.visitor("10.0.0.2")
+    first, *_ = (contest.visitor() for _ in range(3))
+    assert len(contest.streams) == 3
+    assert (first.finished.called, other.finished.called) == (True, False)
+
+
+def _leave(contest: Contest, visitor: Visitor) -> None:
+    visitor.finished.errback(ConnectionError())
+
+
+def _close(contest: Contest, visitor: Visitor) -> None:
+    contest.streams.close()
+
+
+@pytest.mark.parametrize("end", [_leave, _close])
+def test_nothing_is_left_behind(end: Callable[[Contest, Visitor], None]) -> None:
+    """When nobody looks on any more, no timer runs."""
+    contest = Contest()
+    visitor = contest.visitor()
+    contest.change()
+    end(contest, visitor)
+    contest.clock.advance(PACE_S)
+    assert (len(contest.streams), contest.clock.getDelayedCalls()) == (0, [])
