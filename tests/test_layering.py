@@ -29,9 +29,11 @@ ORDER: tuple[str, ...] = (
     "referee.record",
     "referee.observers",
     "referee.plugins",
+    "referee.encoding",
     "sample_players",
     "referee.house",
     "referee.testing",
+    "referee.pettingzoo",
     "referee.ledger",
     "referee.launch",
     "referee.net",
@@ -53,7 +55,7 @@ SIBLINGS = (
 )
 """Rooms on one floor: none of them imports another."""
 ONLY: dict[str, set[str]] = {
-    "sample_players": {"protocol", "referee.games", "referee.hookspecs"},
+    "sample_players": {"protocol", "referee.games", "referee.hookspecs", "referee.encoding"},
     "referee.launch": {"protocol", "referee.errors", "referee.text", "referee.clock", "referee.files", "referee.house"},
 }
 """Rooms that import less than their place in the order allows."""

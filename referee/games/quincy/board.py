@@ -6,6 +6,7 @@ few shifts, however many stones there are.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Literal, TypeVar
 
 T = TypeVar("T")
@@ -37,6 +38,8 @@ ALL_DOMINOES = tuple(range(len(DOMINOES)))
 SQUARES: tuple[Square, ...] = tuple((row, column) for row in range(1, SIZE + 1) for column in range(1, SIZE + 1))
 BITS: dict[Square, Squares] = {(row, column): 1 << (10 * row + column - 11) for row, column in SQUARES}
 
+_ROW: Squares = (1 << SIZE) - 1
+"""The topmost row."""
 _STEPS = (1, 10, 11, 9)
 """To the next square of a row, a column, a diagonal downwards to the right, and one downwards to the left."""
 
@@ -69,8 +72,13 @@ def by_bit(make: Callable[[Domino, Square], T]) -> tuple[tuple[tuple[Squares, T]
 def rows_of(stones: Pair) -> tuple[str, ...]:
     """Return the board as nine strings: `.` for an empty square, else a stone."""
     first, second = stones
-    signs = "".join("A" if bit & first else "B" if bit & second else "." for bit in BITS.values())
-    return tuple(signs[start : start + SIZE] for start in range(0, SIZE * SIZE, SIZE))
+    return tuple(_row_of(first >> shift & _ROW, second >> shift & _ROW) for shift in range(0, 10 * SIZE, 10))
+
+
+@cache
+def _row_of(first: int, second: int) -> str:
+    """Return one row of the board; there are 3 ** 9."""
+    return "".join("A" if first >> at & 1 else "B" if second >> at & 1 else "." for at in range(SIZE))
 
 
 def stones_of(rows: Sequence[str]) -> Pair:

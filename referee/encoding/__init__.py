@@ -1,0 +1,41 @@
+"""Games as arrays and numbers, for programs that learn: see `base`. Needs numpy, and no environment."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import BadRequest
+from ..games.base import seats_text
+from ..plugins import load
+from .base import Encoding, Part
+from .policy import Policy, chooser
+from .q import QEncoding
+from .quadominos import QuadOminosEncoding
+from .quincala import QuincalaEncoding
+from .quincy import QuincyEncoding
+
+__all__ = ["ENCODINGS", "Encoding", "Part", "Policy", "chooser", "encoding_of"]
+
+ENCODINGS: dict[str, type[Encoding]] = {
+    kind.game: kind for kind in (QEncoding, QuincyEncoding, QuincalaEncoding, QuadOminosEncoding)
+}
+"""By name of the game."""
+
+
+def encoding_of(game: str, seats: int | None = None, options: Mapping[str, Any] | None = None) -> Encoding:
+    """Return how a game becomes arrays.
+
+    Args:
+        game: its name.
+        seats: how many; by default the fewest that it can be played by.
+        options: the game's options, plain; what is missing takes its default.
+
+    Raises:
+        BadRequest: the game is none of those that have arrays, or can't be played so.
+    """
+    if game not in ENCODINGS:
+        raise BadRequest(f"there are no arrays of the game {game!r}; there are of {', '.join(ENCODINGS)}")
+    rules = load().games[game]
+    count = rules.seats[0] if seats is None else seats
+    if count not in rules.seats:
+        raise BadRequest(f"{game} is for {seats_text(rules.seats)} players, not {count}")
+    return ENCODINGS[game](rules, rules.parse_options(dict(options or {})), count)

@@ -1,0 +1,61 @@
+"""Pictures of an environment: a game's own drawing, as pixels, in a window, or as text."""
+
+import io
+from typing import Any
+
+import numpy as np
+import pygame
+import resvg_py
+from numpy.typing import NDArray
+from rich.console import Console
+
+_WIDTH = 640
+"""Pixels of a picture."""
+_TERMINAL_WIDTH = 100
+
+
+def as_text(markup: str) -> str:
+    """Return a text drawing for a terminal, with its colours as escape sequences."""
+    shown = io.StringIO()
+    Console(file=shown, force_terminal=True, color_system="truecolor", width=_TERMINAL_WIDTH).print(markup)
+    return shown.getvalue()
+
+
+def as_pixels(svg: str) -> NDArray[np.uint8]:
+    """Return a drawing as pixels: rows from the top, columns from the left, red, green and blue."""
+    surface = _surface(svg)
+    return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
+
+
+def _surface(svg: str) -> Any:
+    png = resvg_py.svg_to_bytes(svg_string=svg, background="#ffffff", width=_WIDTH)
+    return pygame.image.load(io.BytesIO(bytes(png)), "board.png")
+
+
+class PictureWindow:
+    """A window that shows the drawings of one environment.
+
+    Args:
+        title: what stands above it.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._screen: Any = None
+
+    def show(self, svg: str) -> None:
+        """Show a drawing; the window opens with the first one."""
+        surface = _surface(svg)
+        if self._screen is None or self._screen.get_size() != surface.get_size():
+            pygame.display.init()
+            self._screen = pygame.display.set_mode(surface.get_size())
+            pygame.display.set_caption(self._title)
+        self._screen.blit(surface, (0, 0))
+        pygame.event.pump()
+        pygame.display.flip()
+
+    def close(self) -> None:
+        """Close the window, if it is open."""
+        if self._screen is not None:
+            pygame.display.quit()
+            self._screen = None
