@@ -153,6 +153,8 @@ class SeatReturned(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag
     """Of its open request, as of an answer."""
     stalled_ms: float = 0.0
     """Of its open request, as of an answer."""
+    stormed_ms: float = 0.0
+    """Of its open request, as of a deadline that has passed."""
 
 
 class SeatVacant(SeatEvent, frozen=True, kw_only=True, omit_defaults=True, tag="seat-vacant"):

@@ -100,6 +100,8 @@ def _check_seat(event: e.SeatEvent, request: Request | None) -> None:
         _check_lags(event, span_ms)
         if not 0 <= event.gone_ms <= event.at_ms + ROUNDING_MS:
             raise ImpossibleEvent(f"{name}: away for {event.gone_ms} ms, at {event.at_ms} ms")
+        if event.stormed_ms < 0:
+            raise ImpossibleEvent(f"{name}: a standstill of {event.stormed_ms} ms")
     elif isinstance(event, e.SeatVacant):
         if request is None:
             raise ImpossibleEvent(f"{name} of seat {event.seat}, which has accepted the offer")

@@ -23,6 +23,7 @@ function rounded(ms) { // to three decimals; only odd sixteenths lie in the midd
 class Standstills { // of the referee, as all steps of a record tell them
   constructor(steps) {
     this.all = []; // [begin, end], in their order
+    this.begins = new Map(); // end, as a line tells it -> begin
     let [reached, lastAt, mayGoOn] = [0, 0, false];
     steps.forEach(({ event, standstills = [] }, i) => {
       if (BEGINNINGS.includes(event.event)) [reached, mayGoOn] = [event.at_ms, false];
@@ -32,6 +33,7 @@ class Standstills { // of the referee, as all steps of a record tell them
         if (!fits) throw new Finding(i + 2, `a standstill from ${begin} to ${end} ms, which does not fit there`);
         if (goesOn) this.all.pop();
         this.all.push([begin, end]);
+        this.begins.set(end, begin);
         [reached, mayGoOn] = [end, true];
       }
       lastAt = event.at_ms;
@@ -50,6 +52,16 @@ class Standstills { // of the referee, as all steps of a record tell them
     const within = this.all.filter(([begin, end]) => end >= from - UNNOTICED_MS && begin <= to + UNNOTICED_MS);
     const parts = within.slice(-KEPT).map(([begin, end]) => Math.min(end, to) - Math.max(begin, from));
     return Math.max(...parts, 0) - ROUNDINGS_MS;
+  }
+  sentBy(openedAt, to) { // a request that was opened then, at the latest
+    let [by, reached] = [openedAt + PROMPT_MS + ROUNDINGS_MS, openedAt];
+    for (const [begin, end] of this.all.filter(([, over]) => over >= openedAt - UNNOTICED_MS)) {
+      const from = Math.max(begin - UNNOTICED_MS, reached);
+      if (from >= by || begin > to + UNNOTICED_MS) break;
+      by += Math.max(end + UNNOTICED_MS - from, 0);
+      reached = Math.max(reached, end + UNNOTICED_MS);
+    }
+    return Math.min(by, to);
   }
   longest(from, to) {
     return Math.max(...this.all.map(([begin, end]) => Math.min(end, to) - Math.max(begin, from)), 0) + ROUNDINGS_MS;
@@ -189,10 +201,16 @@ class TimeBook {
     const left = rounded(Math.max(this.time.per_move_ms - this.turnUsed, 0));
     return this.banks[seat] === null ? left : Math.min(left, this.banks[seat]);
   }
-  checkReturn({ seat, at_ms: at, gone_ms: gone, lag_ms: lag = 0, stalled_ms: stalled = 0 }) {
+  checkReturn({ seat, at_ms: at, gone_ms: gone, lag_ms: lag = 0, stalled_ms: stalled = 0, stormed_ms: stormed = 0 }) {
     this.demand(gone <= at + ROUNDING_MS, `away for ${gone} ms, at ${at} ms`);
     const from = this.requests.get(seat)?.openedAt ?? at;
     this.checkLags(lag, stalled, from, at, this.waitsForDisk ? at - from : 0);
+    if (this.waitsForDisk || !this.requests.has(seat)) return;
+    const sent = this.standstills.sentBy(from, at);
+    const least = this.standstills.least(sent, at);
+    this.demand(least <= Math.max(stalled, stormed), `back after a standstill of ${least} ms, of which it is not told`);
+    const present = at - Math.max(this.standstills.begins.get(at) ?? at, sent) - ROUNDINGS_MS;
+    this.demand(stormed || present < least || present <= lag, `a lag of ${lag} ms in a standstill of ${present} ms`);
   }
   afterReturn({ seat, at_ms: at, lag_ms: lag = 0, stalled_ms: stalled = 0 }, old) { // -> limit and extensions
     if (this.isUnsure(stalled, old)) return [old.limit, old.extensions + 1];

@@ -125,7 +125,7 @@ class Stopwatch:
         return instants
 
     def lags(self, seat: int, at_ms: float, waited_since_ms: float | None = None) -> dict[str, float]:
-        """Return what of the time since a seat was asked was the referee's: `lag_ms` and `stalled_ms`, if any.
+        """Return what of the time since a seat was asked was the referee's: lag and standstills, if there is any.
 
         Args:
             seat: whose.
@@ -139,7 +139,7 @@ class Stopwatch:
             return {"lag_ms": round(waited_ms, 3)} if waited_ms else {}
         span_ms = at_ms - sent_ms
         lag_ms = round(self._lag_ms(request, at, span_ms) + waited_ms, 3)
-        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstill(request, at, span_ms)}
+        return {**({"lag_ms": lag_ms} if lag_ms else {}), **self._standstills(request, at, span_ms)}
 
     def forget(self, seat: int) -> None:
         """Expect nothing of a seat any more."""
@@ -160,6 +160,13 @@ class Stopwatch:
         """Return `stalled_ms`, if there is anything to say of it: no more, once rounded, than the whole time."""
         stalled_ms = round(min(self._lag.longest(request.sent, at, request.origin) * 1000, span_ms), 3)
         return {"stalled_ms": stalled_ms} if stalled_ms else {}
+
+    def _standstills(self, request: _Open, at: float, span_ms: float) -> dict[str, Any]:
+        """Return `stalled_ms`, and `stormed_ms` if a longer one is no excuse for the seat."""
+        told = self._standstill(request, at, span_ms)
+        longest_ms = round(min(self._lag.longest(request.sent, at, None) * 1000, span_ms), 3)
+        is_excused = longest_ms <= told.get("stalled_ms", 0.0)
+        return told if is_excused else {**told, "stormed_ms": longest_ms}
 
     def _arm(self, seat: int, delay_s: float) -> None:
         """See to it that the seat's limit is looked at in time.
@@ -203,8 +210,5 @@ class Stopwatch:
             return
         del self._open[seat]
         span_ms = at_ms - sent_ms
-        standstill = self._standstill(request, now, span_ms)
-        longest_ms = round(min(self._lag.longest(request.sent, now, None) * 1000, span_ms), 3)
-        if longest_ms > standstill.get("stalled_ms", 0.0):
-            standstill["stormed_ms"] = longest_ms
-        self._passed(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **standstill})
+        standstills = self._standstills(request, now, span_ms)
+        self._passed(seat, {"at_ms": at_ms, "sent_ms": sent_ms, "lag_ms": lag_ms, **standstills})

@@ -19,7 +19,7 @@ PROMPT_MS = 100.0
 what takes it longer than UNNOTICED_MS is a standstill. The rest is room."""
 LOOKING_MS = (MAX_LOOKS + 4) * UNNOTICED_MS
 """So long a referee may look into a socket after a deadline, without a standstill."""
-_ROUNDING_MS = 0.005
+ROUNDING_MS = 0.005
 """Instants are rounded to a microsecond, and so is each of the few that a difference is made of."""
 
 
@@ -63,7 +63,7 @@ class Excuses:
 
     def all_ms(self, begin_ms: float, end_ms: float) -> float:
         """Return how much of a time may be said to have been the referee's own."""
-        found_ms, reached_ms = _ROUNDING_MS, begin_ms
+        found_ms, reached_ms = ROUNDING_MS, begin_ms
         for begun_ms, over_ms in self._within(begin_ms, end_ms):
             until_ms = min(over_ms + UNNOTICED_MS, end_ms)
             found_ms += max(until_ms - max(begun_ms - UNNOTICED_MS, reached_ms), 0.0)
@@ -73,13 +73,23 @@ class Excuses:
     def longest_ms(self, begin_ms: float, end_ms: float) -> float:
         """Return how long the longest standstill within a time may be said to have been."""
         parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in self._within(begin_ms, end_ms))
-        return max((*parts, 0.0)) + _ROUNDING_MS
+        return max((*parts, 0.0)) + ROUNDING_MS
 
     def least_ms(self, begin_ms: float, end_ms: float) -> float:
         """Return how long the longest standstill within a time was at least, of those that the referee remembers."""
         within = list(self._within(begin_ms, end_ms))[1 - KEPT_STANDSTILLS :]
         parts = (min(over, end_ms) - max(begun, begin_ms) for begun, over in within)
-        return max((*parts, 0.0)) - _ROUNDING_MS
+        return max((*parts, 0.0)) - ROUNDING_MS
+
+    def sent_by_ms(self, asked_ms: float, end_ms: float) -> float:
+        """Return by when what was asked was sent at the latest, as far as that was before an end."""
+        by_ms, reached_ms = asked_ms + PROMPT_MS + ROUNDING_MS, asked_ms
+        for begun_ms, over_ms in self._within(asked_ms, end_ms):
+            since_ms, until_ms = max(begun_ms - UNNOTICED_MS, reached_ms), over_ms + UNNOTICED_MS
+            if since_ms >= by_ms:
+                break
+            by_ms, reached_ms = by_ms + max(until_ms - since_ms, 0.0), max(reached_ms, until_ms)
+        return min(by_ms, end_ms)
 
     def _within(self, begin_ms: float, end_ms: float) -> Iterator[Standstill]:
         for index in range(bisect_left(self._ends, begin_ms - UNNOTICED_MS), len(self._all)):
@@ -161,7 +171,7 @@ class _OnClock:
     def __init__(self, presence: Presence) -> None:
         shift = self._shift = presence.clock_ms
         self.match = presence.match
-        self.begin_ms, self._end_ms = presence.begin_ms + shift, presence.end_ms + shift - 2 * _ROUNDING_MS
+        self.begin_ms, self._end_ms = presence.begin_ms + shift, presence.end_ms + shift - 2 * ROUNDING_MS
         moved = [(begin_ms + shift, over_ms + shift) for begin_ms, over_ms in presence.standstills]
         self.standstills = [standstill for standstill in moved if standstill[1] < self._end_ms]
         self._ends = [over_ms for _, over_ms in self.standstills]
@@ -171,7 +181,7 @@ class _OnClock:
 
     def lacking(self, everything: Sequence[tuple[float, float, "_OnClock"]]) -> Iterator[Contradiction]:
         """Yield the first standstill, of all that its process had, that this match lacks."""
-        first = bisect_left(everything, (self.begin_ms + 2 * _ROUNDING_MS,))
+        first = bisect_left(everything, (self.begin_ms + 2 * ROUNDING_MS,))
         last = bisect_left(everything, (self._end_ms,))
         for over_ms, begin_ms, witness in everything[first:last]:
             if not self._has(max(begin_ms, self.begin_ms), over_ms, witness.begin_ms):
@@ -181,7 +191,7 @@ class _OnClock:
 
     def _has(self, begin_ms: float, over_ms: float, known_ms: float) -> bool:
         """Tell whether it has a standstill, of whose begin nothing before an instant is known."""
-        index = bisect_left(self._ends, over_ms - _ROUNDING_MS)
-        if index == len(self._ends) or self._ends[index] > over_ms + _ROUNDING_MS:
+        index = bisect_left(self._ends, over_ms - ROUNDING_MS)
+        if index == len(self._ends) or self._ends[index] > over_ms + ROUNDING_MS:
             return False
-        return abs(max(self.standstills[index][0], known_ms) - begin_ms) <= _ROUNDING_MS
+        return abs(max(self.standstills[index][0], known_ms) - begin_ms) <= ROUNDING_MS

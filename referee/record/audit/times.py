@@ -3,15 +3,17 @@
 Nothing is folded here: two ways to the same verdict find what one alone would repeat.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from ...match import events as e
 from ...match.fouls import Cause
+from ...match.standstills import Standstill
 from ..reader import Record, RecordError
 from ..schema import BadLine, CommandForm, RecordedStep, forms
-from .standstills import LOOKING_MS, PROMPT_MS, Excuses, presences
+from .standstills import LOOKING_MS, PROMPT_MS, ROUNDING_MS, Excuses, presences
 
 _LATE = (Cause.TIMEOUT, Cause.REFUSED_TO_START)
 _TIMED = (e.Answer, e.DeadlinePassed)
@@ -66,7 +68,7 @@ class _Book:
             extended = {command.seat for command in commands if command.command == "extend-limit"}
             self._book_time(number, event, expelled, is_extended=event.seat in extended)
         elif isinstance(event, e.SeatReturned):
-            self._run_on(number, event)
+            self._run_on(number, event, step.standstills)
         elif isinstance(event, e.SeatEvent):
             self._asked.pop(event.seat, None)
         self.fouls += expelled.values()
@@ -151,16 +153,34 @@ class _Book:
             what = f"standstills of {event.lag_ms} ms, the longest of {event.stalled_ms} ms"
             raise RecordError(self._path, number, what, f"{lag_ms:.3f} ms, {stalled_ms:.3f} ms")
 
-    def _run_on(self, number: int, event: e.SeatReturned) -> None:
+    def _run_on(self, number: int, event: e.SeatReturned, standstills: Sequence[Standstill]) -> None:
         """Charge what passed while a seat was away."""
         asked = self._asked.get(event.seat)
         since_ms = event.at_ms if asked is None else asked.at_ms
         self._check_lags(number, event, since_ms, event.at_ms - since_ms if self._waits_for_disk else 0.0)
+        if asked is not None and not self._waits_for_disk:
+            self._check_all_told(number, event, asked, standstills)
         if asked is not None and not self._is_unsure(event.stalled_ms, asked):
             passed_ms = asked.limit_ms - self._left_ms(event, asked)
             self.used_ms[event.seat] += passed_ms
             if asked.is_move:
                 self._charge(event.seat, passed_ms)
+
+    def _check_all_told(
+        self, number: int, event: e.SeatReturned, asked: _Asked, standstills: Sequence[Standstill]
+    ) -> None:
+        """Check that who returns is told of no less than the record tells since the request was surely sent."""
+        sent_ms = self._excuses.sent_by_ms(asked.at_ms, event.at_ms)
+        least_ms = self._excuses.least_ms(sent_ms, event.at_ms)
+        if least_ms > max(event.stalled_ms, event.stormed_ms):
+            what = f"a standstill of {least_ms:.3f} ms in the time that its seat was asked"
+            raise RecordError(self._path, number, what, f"{max(event.stalled_ms, event.stormed_ms)} ms")
+        present = standstills[-1] if standstills and standstills[-1][1] == event.at_ms else (event.at_ms, event.at_ms)
+        lag_ms = event.at_ms - max(present[0], sent_ms) - ROUNDING_MS
+        if (
+            not event.stormed_ms and lag_ms >= least_ms and lag_ms > event.lag_ms
+        ):  # a longer one may have been a storm's
+            raise RecordError(self._path, number, f"a lag of {lag_ms:.3f} ms", f"{event.lag_ms} ms")
 
     def _is_unsure(self, stalled_ms: float, asked: _Asked) -> bool:
         return stalled_ms > self._setup.lag_margin_ms and asked.extensions < _MOST_EXTENSIONS

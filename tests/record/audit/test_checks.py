@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from referee import chance
 from referee.games.q.game import QGame
 from referee.match import events as e
+from referee.match.standstills import Standstill
 from referee.record import schema
 from referee.record.audit import checks
 from referee.record.audit import times as time_book
@@ -22,7 +23,7 @@ from referee.record.audit.checks import Redealer, check_ranking, check_shuffle
 from referee.record.audit.times import check_book
 from referee.record.reader import Record, RecordError, read_record
 
-from ..records import STORIES, record_of
+from ..records import STORIES, come_back, record_of
 
 NAMES = tuple(name for name in STORIES if name != "not begun")
 
@@ -77,6 +78,10 @@ def test_every_true_record_passes(tmp_path: Path, name: str) -> None:
         ("silent offer", e.DeadlinePassed, 0, {"at_ms": 4000.0}, "no expulsion for time"),
         ("late for a stall", e.DeadlinePassed, 0, {"stalled_ms": 301.0}, "the longest of 301.0 ms"),
         ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 130.0}, "standstills of 130.0 ms"),
+        ("returned after a standstill", e.SeatReturned, 0, {"stalled_ms": 0.0}, "a standstill of 99.995 ms"),
+        ("returned after a standstill", e.SeatReturned, 0, {"stalled_ms": 90.0}, "a standstill of 99.995 ms"),
+        ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 0.0}, "a lag of 99.995 ms"),
+        ("returned after a standstill", e.SeatReturned, 0, {"lag_ms": 90.0}, "a lag of 99.995 ms"),
         ("late ready", e.ReadyReceived, 0, {"at_ms": 90_000.0}, "an expulsion for time"),
     ],
 )
@@ -87,6 +92,42 @@ def test_a_verdict_against_the_instants_is_found(
     record, _ = with_event(read(tmp_path, name), kind, nth, **changes)
     with pytest.raises(RecordError, match=expected):
         check_book(record)
+
+
+@pytest.mark.parametrize(
+    ("standstill", "lags", "is_named"),
+    [
+        ((0.0, 250.0), {}, False),
+        ((99.0, 300.0), {}, False),
+        ((101.0, 300.0), {}, False),
+        ((150.0, 301.0), {}, True),
+        ((150.0, 301.0), {"stormed_ms": 151.0}, False),
+        ((150.0, 301.0), {"stalled_ms": 151.0}, False),
+        ((150.0, 400.0), {"stalled_ms": 250.0}, True),
+        ((150.0, 400.0), {"stalled_ms": 250.0, "lag_ms": 250.0}, False),
+        ((150.0, 400.0), {"stormed_ms": 250.0}, False),
+    ],
+)
+def test_who_returns_is_told_of_every_standstill(
+    tmp_path: Path, standstill: Standstill, lags: dict[str, Any], *, is_named: bool
+) -> None:
+    """Of those since its request was sent: that may have been 100 ms after it was made, and after a standstill then."""
+    whole = come_back("clean", **lags)
+    asked_ms = next(event.at_ms for event, _ in whole.steps if isinstance(event, e.SeatReturned)) - 400.0
+    path = whole.write(tmp_path / "m.jsonl")
+    record = read_record(path)
+    path.unlink()  # it tells of other standstills
+    told = tuple(
+        msgspec.structs.replace(step, standstills=(tuple(asked_ms + ms for ms in standstill),))
+        if isinstance(step.event, e.SeatReturned)
+        else step
+        for step in record.steps
+    )
+    if not is_named:
+        check_book(replace(record, steps=told))
+        return
+    with pytest.raises(RecordError, match=r"expected a (standstill|lag) of"):
+        check_book(replace(record, steps=told))
 
 
 @pytest.mark.parametrize(
