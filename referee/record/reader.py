@@ -3,6 +3,7 @@
 A last line without a line feed is torn: its referee died while writing. It is cut off and reported, never guessed at.
 """
 
+import hashlib
 import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -87,6 +88,8 @@ class Chain:
     """Of these lines, with their line feeds."""
     rest: bytes
     """What stands behind the last line feed: a torn line."""
+    digest: str
+    """SHA-256 of the whole file, as it was read."""
 
     @property
     def head(self) -> str:
@@ -164,8 +167,9 @@ def lines_in(path: Path, file: BinaryIO) -> Iterator[bytes]:
 
 def _chained(path: Path, file: BinaryIO) -> Chain:
     lines: list[PlainLine] = []
-    prev, size_bytes, rest = FIRST_PREV, 0, b""
+    prev, size_bytes, rest, digest = FIRST_PREV, 0, b"", hashlib.sha256()
     for number, data in enumerate(lines_in(path, file)):
+        digest.update(data)
         if not data.endswith(b"\n"):
             rest = data
             break
@@ -176,7 +180,7 @@ def _chained(path: Path, file: BinaryIO) -> Chain:
         _check_link(path, number, line.fields, prev)
         prev, size_bytes = line.hash, size_bytes + len(data)
         lines.append(line)
-    return Chain(path, tuple(lines), size_bytes, rest)
+    return Chain(path, tuple(lines), size_bytes, rest, digest.hexdigest())
 
 
 def _check_link(path: Path, number: int, line: dict[str, Any], prev: str) -> None:

@@ -160,7 +160,7 @@ def test_the_doctor_tries_this_machine(tmp_path: Path) -> None:
     assert "512 MiB of memory" in next(
         found["detail"] for found in report["findings"] if found["name"] == "process limits"
     )
-    assert all(finding["name"].encode() in status.stdout for finding in report["findings"])
+    assert all(finding["name"] in status.stdout for finding in report["findings"])
     assert list(tmp_path.iterdir()) == []
 
 

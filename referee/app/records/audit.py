@@ -5,6 +5,8 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
+
 from ...errors import BadRequest
 from ...games.base import BadSetup
 from ...plugins import PluginError, find_game, installed
@@ -24,6 +26,7 @@ from .audit_reports import (
     Broken,
     BrokenManifest,
     Demands,
+    Equivocation,
     MissingHeads,
     RecordReport,
     SoundManifest,
@@ -31,7 +34,8 @@ from .audit_reports import (
     SoundRedaction,
     Unlisted,
 )
-from .tournament_audit import Examined, audit_tournaments, heads_of, of_matches, of_tournaments
+from .earlier_audit import EarlierAudit
+from .tournament_audit import Examined, ExaminedTournament, audit_tournaments, heads_of, of_matches, of_tournaments
 
 
 class NoRecords(BadRequest):
@@ -56,7 +60,11 @@ def find_records(paths: Sequence[Path]) -> list[Path]:
 
 
 def audit_paths(
-    paths: Sequence[Path], demands: Demands, jobs: int, seen: Callable[[RecordReport, int], None]
+    paths: Sequence[Path],
+    demands: Demands,
+    jobs: int,
+    seen: Callable[[RecordReport, int], None],
+    since: Path | None = None,
 ) -> AuditReport:
     """Audit records, and what folders of them tell of records that are missing.
 
@@ -65,25 +73,49 @@ def audit_paths(
         demands: what is demanded of every record.
         jobs: so many records are audited at the same time.
         seen: called as soon as a record is audited, in the files' order, with how many there are in all.
+        since: file in which an earlier audit kept what it found, and this one does.
 
     Raises:
         NoRecords: there is no such path, or no record below it.
+        BadEarlierAudit: that file is not to be trusted, or can't be read or written.
         Exception: the auditor itself failed, or a game's rules did; that accuses no record.
     """
     found = find_records(paths)
+    earlier = EarlierAudit(auditor="") if since is None else EarlierAudit.read(since, paths)
     courses = [path for path in found if _is_course(path)]
     files = [path for path in found if path not in set(courses)]
+    unchanged = {match.path: match for match in earlier.unchanged(files, demands)}
     examined: list[Examined] = []
-    with closing(each(partial(examine, demands=demands), files, jobs)) as examinations:
-        for match in examinations:
-            examined.append(match)
-            seen(match.report, len(files))
-    reports = [match.report for match in examined]
+    rest = [path for path in files if path not in unchanged]
+    with closing(each(partial(examine, demands=demands), rest, jobs)) as examinations:
+        for path in files:
+            examined.append(unchanged.get(path) or next(examinations))
+            seen(examined[-1].report, len(files))
     folders = [path for path in paths if path.is_dir()]
-    manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
     audited = audit_tournaments(courses, folders, examined, demands, jobs)
+    equivocations = [*of_matches([*examined, *earlier.others(examined)]), *of_tournaments(audited)]
+    if since is not None:
+        earlier.write(since, examined)
+    return _report(_Findings(folders, examined, audited, equivocations, len(unchanged)), demands)
+
+
+class _Findings(Struct, frozen=True):
+    """What was found of each record by itself."""
+
+    folders: list[Path]
+    """That were looked through."""
+    examined: list[Examined]
+    audited: list[ExaminedTournament]
+    equivocations: list[Equivocation]
+    unchanged: int
+
+
+def _report(found: _Findings, demands: Demands) -> AuditReport:
+    """Return what an audit found, with what is missing of all that was demanded."""
+    folders, examined, audited = found.folders, found.examined, found.audited
+    reports = [match.report for match in examined]
+    manifests = [_manifest(path, demands.keys) for folder in folders for path in sorted(folder.rglob(NAME))]
     tournaments = [tournament.report for tournament in audited]
-    equivocations = [*of_matches(examined), *of_tournaments(audited)]
     there = frozenset[str]().union(*(match.heads for match in examined), *(tournament.heads for tournament in audited))
     missing_heads = [head for head in demands.heads if head not in there]
     known = {report.match for report in reports if isinstance(report, SoundRecord)}
@@ -96,16 +128,17 @@ def audit_paths(
         records=reports,
         manifests=manifests,
         tournaments=tournaments,
-        equivocations=equivocations,
+        equivocations=found.equivocations,
         contradictions=contradicted,
         unlisted=list(_unlisted(folders, [Path(tournament.report.tournament).parent for tournament in audited])),
         missing_heads=missing_heads,
         published=sum(map(len, published.values())),
         missing_published=missing_published,
+        unchanged=found.unchanged,
         broken=sum(not report.holds for report in reports),
         redacted=sum(isinstance(report, SoundRedaction) for report in reports),
         holds=all(part.holds for part in parts)
-        and not (equivocations or contradicted or missing_heads or missing_published),
+        and not (found.equivocations or contradicted or missing_heads or missing_published),
     )
 
 
@@ -145,6 +178,7 @@ def examine(path: Path, demands: Demands) -> Examined:
             opening=_opening(header, record.chain),
             heads=heads_of(record.chain, header.setup.match, demands),
             presences=tuple(presences(record)),
+            digest=record.chain.digest,
         )
     except RecordError as error:
         return Examined(path, Broken.by(error))

@@ -166,6 +166,8 @@ class AuditReport(Struct, frozen=True, kw_only=True):
     """Heads that were published, and looked for: without a folder, of the records alone that were audited."""
     missing_published: list[MissingHeads]
     """By record."""
+    unchanged: int
+    """Of the records: an earlier audit found that they hold, and they were not audited again."""
     broken: int
     """Of the records."""
     redacted: int

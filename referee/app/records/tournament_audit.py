@@ -50,6 +50,8 @@ class Examined(Struct, frozen=True):
     """Those of the demanded ones that it has."""
     presences: tuple[Presence, ...] = ()
     """When which process ran it, with the standstills that it tells of."""
+    digest: str = ""
+    """SHA-256 of its file, if that holds a whole record which holds."""
 
 
 class ExaminedTournament(Struct, frozen=True):
@@ -198,8 +200,12 @@ def _part(folder: Path, file: Path) -> str:
 
 def heads_of(chain: Chain, name: str, demands: Demands) -> frozenset[str]:
     """Return those of the demanded heads, or published ones of this match or tournament, that lines of a chain have."""
-    published = (head.head for head in demands.published.get(name, ()))
-    return frozenset((*demands.heads, *published)).intersection(line.hash for line in chain.lines)
+    return demanded_heads(name, demands).intersection(line.hash for line in chain.lines)
+
+
+def demanded_heads(name: str, demands: Demands) -> frozenset[str]:
+    """Return the heads that are demanded of any record, or that were published of this match or tournament."""
+    return frozenset((*demands.heads, *(head.head for head in demands.published.get(name, ()))))
 
 
 def of_matches(examined: Iterable[Examined]) -> Iterator[Equivocation]:

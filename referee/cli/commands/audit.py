@@ -24,7 +24,7 @@ from ...app.records.audit_reports import (
 )
 from ...record.published_heads import by_record
 from ...text import counted, printable
-from ..common import Count, harmless, json_option, out, paths_argument, print_json
+from ..common import PATH, Count, harmless, json_option, out, paths_argument, print_json
 from ..errors import FAILED, own_faults
 from ..options.proofs import heads_option, keys_option, published_option, seed_option
 from ..views.progress import progress
@@ -46,6 +46,13 @@ _SHOWN = 20
     default=os.cpu_count() or 1,
     help="Records, and rounds of a Swiss to pair anew, at the same time.",
 )
+@click.option(
+    "--since",
+    type=PATH,
+    metavar="FILE",
+    help="Keep in FILE which records hold, and audit none again that has not changed since. FILE is trusted: keep it"
+    " where only you can write, outside of what is audited.",
+)
 @json_option
 def audit_command(
     paths: tuple[Path, ...],
@@ -53,6 +60,7 @@ def audit_command(
     keys: tuple[str, ...],
     published: tuple[Path, ...],
     jobs: int,
+    since: Path | None,
     as_json: bool,
     **demanded: Any,
 ) -> None:
@@ -84,11 +92,13 @@ def audit_command(
             if not as_json:
                 _show(report)
 
-        report = audit_paths(paths, demands, jobs, _seen)
+        report = audit_paths(paths, demands, jobs, _seen, since)
     if as_json:
         print_json(report)
     else:
         _show_sum(report)
+        if since is not None:
+            out.say(f"{report.unchanged} of them held when they were audited before, and have not changed since")
         _show_folders(report)
     sys.exit(0 if report.holds else FAILED)
 

@@ -1,0 +1,172 @@
+"""What an earlier audit found, kept by the auditor: a record that has not changed since is not audited again.
+
+Whoever can write this file decides what holds. So it is taken from nobody but the one who runs the audit, and from no
+folder that is audited. It speaks of bytes, not of files: of a record that was changed, moved or sealed anew it says
+nothing, or what it says of the bytes wherever they are.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ...errors import BadRequest
+from ...files.opened import opened
+from ...files.whole import write_whole
+from ...plugins import installed
+from ...record.audit.standstills import Presence
+from ...record.audit.tournament import MatchProof
+from ...record.schema import FIRST_PREV
+from .audit_reports import Demands, SoundRecord
+from .tournament_audit import Examined, demanded_heads
+
+_CODE = (".py", ".toml")
+_PREV = re.compile(rb'\{"n":\d+,"prev":"([0-9a-f]{64})"')
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class BadEarlierAudit(BadRequest):
+    """A file that is not to be trusted, or that no audit wrote; the text says which, and what to do."""
+
+
+class _Found(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sealed record that holds, and what is compared with other records."""
+
+    digest: str
+    """SHA-256 of its file."""
+    report: SoundRecord
+    proof: MatchProof | None
+    opening: str | None
+    presences: tuple[Presence, ...]
+
+
+class EarlierAudit(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What audits found until now, by the same version of everything that decides whether a record holds."""
+
+    auditor: str
+    found: list[_Found] = []
+
+    @classmethod
+    def read(cls, path: Path, audited: Sequence[Path]) -> Self:
+        """Read what an earlier audit kept; if there was none, or another version made it, that is nothing.
+
+        Args:
+            path: the file, which need not be there yet.
+            audited: files and folders that are to be audited.
+
+        Raises:
+            BadEarlierAudit: somebody else could have written it, or no audit has, or it can't be read.
+        """
+        if any(path.resolve().is_relative_to(folder.resolve()) for folder in audited):
+            raise BadEarlierAudit(f"{path} lies in what is audited: keep what you found where only you can write")
+        nothing = cls(auditor=_auditor())
+        try:
+            with path.open("rb") as file:
+                status, data = os.fstat(file.fileno()), file.read()
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and path.parent.is_dir():
+                return nothing
+            raise BadEarlierAudit(f"{path} can't be read: {error.strerror}") from None
+        if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_WRITE:
+            raise BadEarlierAudit(f"others could have written {path}: own it alone, or remove it to audit all anew")
+        try:
+            earlier = msgspec.json.decode(data, type=cls, dec_hook=_path)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadEarlierAudit(f"no audit wrote {path} ({error}): name another file, or remove it") from None
+        return earlier if earlier.auditor == nothing.auditor else nothing
+
+    def unchanged(self, paths: Iterable[Path], demands: Demands) -> Iterator[Examined]:
+        """Yield what is known of those files whose bytes were audited before, as an audit of them now would find it."""
+        known = {found.digest: found for found in self.found}
+        for path in paths if known and demands.seed is None else ():
+            digest, heads = _digest(path, is_head_wanted=bool(demands.heads or demands.published))
+            found = known.get(digest)
+            if found is not None and (not demands.keys or found.report.key in demands.keys):
+                heads.add(found.report.head)
+                yield Examined(
+                    path,
+                    replace(found.report, record=str(path)),
+                    proof=None if found.proof is None else replace(found.proof, path=path),
+                    opening=found.opening,
+                    heads=demanded_heads(found.report.match, demands) & heads,
+                    presences=found.presences,
+                    digest=digest,
+                )
+
+    def others(self, examined: Sequence[Examined]) -> Iterator[Examined]:
+        """Yield the records that were found before, and are not among those that were examined now."""
+        there = {match.digest for match in examined}
+        for found in self.found:
+            if found.digest not in there:
+                report = replace(found.report, record=f"{found.report.record}, as it was audited before,")
+                yield Examined(Path(found.report.record), report, opening=found.opening)
+
+    def write(self, path: Path, examined: Iterable[Examined]) -> None:
+        """Keep what was found, now and before.
+
+        Raises:
+            BadEarlierAudit: it can't be written.
+        """
+        found = {before.digest: before for before in self.found}
+        for match in examined:
+            if type(match.report) is SoundRecord and match.report.state == "sealed":
+                found[match.digest] = _Found(
+                    digest=match.digest,
+                    report=match.report,
+                    proof=match.proof,
+                    opening=match.opening,
+                    presences=match.presences,
+                )
+        data = msgspec.json.encode(replace(self, found=list(found.values())), enc_hook=str)
+        try:
+            write_whole(path, [data], mode=0o600)
+        except OSError as error:
+            raise BadEarlierAudit(f"{path} can't be written: {error.strerror}") from None
+
+
+def _path(kind: type, value: Any) -> Any:
+    assert kind is Path, "nothing else is unknown to msgspec"
+    return Path(value)
+
+
+def _digest(path: Path, *, is_head_wanted: bool) -> tuple[str, set[str]]:
+    """Return the SHA-256 of a file, and the hashes that its lines name; nothing of what can't be read."""
+    digest, heads = hashlib.sha256(), set[str]()
+    try:
+        with opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return "", heads
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                if not is_head_wanted:
+                    return hashlib.file_digest(file, "sha256").hexdigest(), heads
+                for line in file:
+                    digest.update(line)
+                    if named := _PREV.match(line):
+                        heads.add(named[1].decode())
+                heads.discard(FIRST_PREV)
+    except (OSError, ValueError):
+        return "", heads
+    return digest.hexdigest(), heads
+
+
+@cache
+def _auditor() -> str:
+    """Return a digest of all that decides whether a record holds: code and rules of the referee and of its plugins."""
+    registry, digest = installed(), hashlib.sha256()
+    parts = (*registry.games.values(), *(dialect.wire for dialect in registry.dialects.values()))
+    for name in sorted({"protocol", "referee", *(part.__module__.partition(".")[0] for part in parts)}):
+        module = sys.modules[name]
+        folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+        found = [path for folder in folders for path in folder.rglob("*") if path.suffix in _CODE]
+        for path in sorted(found) or [Path(str(module.__file__))]:
+            digest.update(f"{name} {path.name}\0".encode() + path.read_bytes() + b"\0")
+    return digest.hexdigest()
