@@ -12,24 +12,15 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 from twisted.protocols.basic import FileSender
 from twisted.web.http import CACHED
-from twisted.web.server import Request, Site
 from werkzeug.exceptions import HTTPException
 
 from ..net.http_messages import JSON
 from .cards import ContestCard
 from .event_streams import EventStreams
 from .published import TYPES, find_published
+from .visitors import Visitors
 
-HEADERS = {
-    "Content-Security-Policy": "frame-ancestors 'none'",  # besides that of each page, which names its one script
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-}
 HTML = TYPES[".html"]
-SILENCE_S = 30
-"""A visitor who sends nothing for so long, in the middle of a request, is gone."""
 
 
 class SiteContent(Struct, frozen=True, kw_only=True):
@@ -50,27 +41,14 @@ class SiteContent(Struct, frozen=True, kw_only=True):
     streams: EventStreams
 
 
-class _Request(Request):
-    """A request whose answer has the headers of the site, whoever makes it; called by Twisted."""
-
-    def process(self) -> None:
-        """Answer it."""
-        for name, value in HEADERS.items():
-            self.setHeader(name, value)  # type: ignore[no-untyped-call]  # Twisted has no types
-        super().process()  # type: ignore[no-untyped-call]  # likewise
-
-
-def site_of(content: SiteContent, reactor: Any) -> Site:
+def site_of(content: SiteContent, reactor: Any) -> Visitors:
     """Return what answers visitors.
 
     Args:
         content: what they are shown.
         reactor: Twisted's.
     """
-    site = Site(_routes(content).resource(), _Request, reactor=reactor, timeout=SILENCE_S)
-    site.displayTracebacks = False
-    site.noisy = False
-    return site
+    return Visitors(_routes(content).resource(), reactor)
 
 
 def _routes(content: SiteContent) -> Klein:

@@ -3,19 +3,21 @@
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from twisted.internet.address import IPv4Address
 from twisted.internet.task import Clock
 from twisted.internet.testing import StringTransport
-from twisted.web.server import Site
 
 from referee.pages.contest_page import contest_page, refusal_page
 from referee.site.cards import ContestCard, Leader, OpenMatch, TournamentCard
 from referee.site.event_streams import EventStreams
-from referee.site.routes import HEADERS, SiteContent, site_of
+from referee.site.routes import SiteContent, site_of
+from referee.site.visitors import HEADERS, Visitors
 
+PEER: Any = IPv4Address("TCP", "10.0.0.1", 1)
 PAYLOAD = "<script>alert(1)</script>\"'&\u202e"
 CARD = ContestCard(
     title=PAYLOAD,
@@ -56,7 +58,7 @@ ANSWERS = [
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
+def site(tmp_path: Path) -> Visitors:
     """Return the site of a contest with one tournament that is played."""
     folder = tmp_path / "cup"
     folder.mkdir()
@@ -74,10 +76,10 @@ def site(tmp_path: Path) -> Site:
     return site_of(content, Clock())
 
 
-def asked(site: Site, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
+def asked(site: Visitors, method: str, path: str) -> tuple[int, dict[str, str], bytes]:
     """Return status, headers and body of an answer."""
-    transport = StringTransport(peerAddress=IPv4Address("TCP", "10.0.0.1", 1))
-    channel = site.buildProtocol(None)
+    transport = StringTransport(peerAddress=PEER)
+    channel = site.buildProtocol(PEER)
     channel.makeConnection(transport)
     channel.dataReceived(f"{method} {path} HTTP/1.0\r\n\r\n".encode("latin-1"))
     head, _, body = transport.value().partition(b"\r\n\r\n")
@@ -87,7 +89,7 @@ def asked(site: Site, method: str, path: str) -> tuple[int, dict[str, str], byte
 
 
 @pytest.mark.parametrize(("method", "path", "status", "content_type"), ANSWERS)
-def test_what_each_address_answers(site: Site, method: str, path: str, status: int, content_type: str) -> None:
+def test_what_each_address_answers(site: Visitors, method: str, path: str, status: int, content_type: str) -> None:
     """With the headers that let no other site make use of it."""
     found, headers, body = asked(site, method, path)
     assert (found, headers["content-type"]) == (status, content_type)
@@ -96,10 +98,10 @@ def test_what_each_address_answers(site: Site, method: str, path: str, status: i
 
 
 @pytest.mark.parametrize("data", [b"GET /%ff%fe HTTP/1.0\r\n\r\n", b"BREW / HTTP/1.0\r\n\r\n"])
-def test_no_answer_is_without_the_headers(site: Site, data: bytes) -> None:
+def test_no_answer_is_without_the_headers(site: Visitors, data: bytes) -> None:
     """Whoever makes it."""
-    transport = StringTransport()
-    channel = site.buildProtocol(None)
+    transport = StringTransport(peerAddress=PEER)
+    channel = site.buildProtocol(PEER)
     channel.makeConnection(transport)
     channel.dataReceived(data)
     head = transport.value().decode().lower()
@@ -108,7 +110,7 @@ def test_no_answer_is_without_the_headers(site: Site, data: bytes) -> None:
         assert f"\r\n{name.lower()}: " in head
 
 
-def test_the_api_tells_what_pages_show(site: Site) -> None:
+def test_the_api_tells_what_pages_show(site: Visitors) -> None:
     """As JSON, and as the first of the events."""
     body = asked(site, "GET", "/api/contest")[2]
     assert msgspec.json.decode(body, type=ContestCard) == CARD
@@ -142,7 +144,7 @@ class Alive(HTMLParser):
                 yield f"{name}={value}"
 
 
-def test_texts_of_others_stay_texts(site: Site) -> None:
+def test_texts_of_others_stay_texts(site: Visitors) -> None:
     """Names, titles and the organiser's Markdown bring no script, no handler and no address of another host."""
     page = asked(site, "GET", "/")[2].decode()
     own = Alive(contest_page(ContestCard(title="", tournaments=[]), ""))

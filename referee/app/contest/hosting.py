@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 from twisted.internet.defer import CancelledError, Deferred, gatherResults
-from twisted.web.server import Site
 
 from ...net.links.addresses import address_of, listen, stopped
 from ...observers import Note
@@ -97,8 +96,8 @@ class HostedContest:
         self._publisher.stop()
         await gatherResults([run.stop() for run in self.runs.values()])
 
-    def site(self, public_key: bytes) -> Site:
-        """Return what answers visitors.
+    def site(self, public_key: bytes) -> Any:
+        """Return what answers visitors: a factory of Twisted's.
 
         Args:
             public_key: as a PEM file.

@@ -1,0 +1,71 @@
+"""Visitors are held to what there is for all: connections by address, and no bodies."""
+
+from typing import Any
+
+import pytest
+from twisted.internet.address import IPv4Address
+from twisted.internet.task import Clock
+from twisted.internet.testing import StringTransport
+from twisted.web.resource import Resource
+
+from referee.site import visitors
+from referee.site.visitors import DROPPED_BYTES, Visitors
+
+
+class Echo(Resource):
+    """A page that shows all that it was given."""
+
+    isLeaf = True  # noqa: N815  # Twisted's
+
+    def render(self, request: Any) -> bytes:
+        """Return the body of the request."""
+        return b"body: " + bytes(request.content.read())
+
+
+def new_site() -> Visitors:
+    """Return a site of one page."""
+    return Visitors(Echo(), Clock())  # type: ignore[no-untyped-call]  # Twisted has no types
+
+
+def visitor(site: Visitors, host: str = "10.0.0.1") -> tuple[Any, StringTransport]:
+    """Connect."""
+    address: Any = IPv4Address("TCP", host, 1)
+    transport = StringTransport(peerAddress=address)
+    channel = site.buildProtocol(address)
+    channel.makeConnection(transport)
+    return channel, transport
+
+
+@pytest.fixture
+def site() -> Visitors:
+    """Return a site of one page."""
+    return new_site()
+
+
+@pytest.mark.parametrize(
+    "head", [b"content-length: %d\r\n\r\n", b"transfer-encoding: chunked\r\n\r\n%x\r\n"], ids=["announced", "chunked"]
+)
+@pytest.mark.parametrize(("length", "is_cut"), [(1, False), (DROPPED_BYTES, False), (DROPPED_BYTES + 1, True)])
+def test_nothing_is_kept_of_a_body(site: Visitors, head: bytes, length: int, *, is_cut: bool) -> None:
+    """Whoever sends a little too much is answered all the same; more is cut."""
+    channel, transport = visitor(site)
+    data = b"POST / HTTP/1.1\r\nhost: x\r\n" + head % length + length * b"x"
+    data += b"\r\n0\r\n\r\n" if b"chunked" in head else b""
+    for start in range(0, len(data), 10_000):
+        if not transport.disconnected:
+            channel.dataReceived(data[start : start + 10_000])
+    assert transport.disconnected == is_cut
+    assert (b"body: " in transport.value()) != is_cut
+    assert b"body: x" not in transport.value()
+
+
+def test_one_address_has_so_many_connections(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more, and its own oldest makes way; who has left is counted no more."""
+    monkeypatch.setattr(visitors, "MOST_OF_ADDRESS", 2)
+    site = new_site()
+    other, first, second = visitor(site, "10.0.0.2")[1], visitor(site), visitor(site)
+    second[0].connectionLost()
+    third = visitor(site)
+    assert not first[1].disconnected
+    visitor(site)
+    assert (first[1].disconnected, third[1].disconnected, other.disconnected) == (True, False, False)
