@@ -22,7 +22,7 @@ class CourseLink(PlayerLink):
         super().__init__(owner, clock, now, CourseConversation())
 
     def hold(self, message: Message) -> None:
-        """Send a message soon; an answer that no player gives, to an offer or reveal, follows in the next turn of the loop.
+        """Send a message soon; what no player answers, an offer or a reveal, is answered in the next turn of the loop.
 
         Raises:
             LocalProtocolError: it may not be sent now.
