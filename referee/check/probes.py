@@ -3,7 +3,8 @@
 What came, or did not, is handed to the steps as it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -81,6 +82,7 @@ class FirstTurn(Seen, frozen=True, kw_only=True):
 
 
 S = TypeVar("S", bound=Seen)
+M = TypeVar("M", Ready, Nonce)
 
 
 def judged(look: Callable[[CheckContext], S], judge: Callable[[S], str | None], context: CheckContext) -> str | None:
@@ -112,41 +114,44 @@ def first_words(context: CheckContext) -> FirstWords:
         return FirstWords(**said, asked=(), seconds=connected_s, token=session.token)
 
 
-def offered(context: CheckContext) -> Seen:
+@contextmanager
+def _in_a_match(context: CheckContext) -> Iterator[tuple[Session, ScriptedMatch]]:
     """Welcome the program and offer it a match."""
     with context.session() as session:
         session.greet()
         match = ScriptedMatch(session, context.terms(nonces=True))
         match.open()
+        yield session, match
+
+
+def _taken(session: Session, match: ScriptedMatch, kind: type[M], limit_s: float, what: str) -> M:
+    """Return the program's next message, which goes into the match."""
+    message = session.hear(limit_s, what)
+    assert isinstance(message, kind), "the connection lets nothing else come"
+    match.take(message)
+    return message
+
+
+def offered(context: CheckContext) -> Seen:
+    """Welcome the program and offer it a match."""
+    with _in_a_match(context) as (session, match):
         frame = session.frame(context.times.start_s, "a ready")
         return Seen(match=match.name, asked=session.asked, frame=frame)
 
 
 def revealed(context: CheckContext) -> Opening:
     """Have the program commit to a nonce, and ask it to open that."""
-    with context.session() as session:
-        session.greet()
-        match = ScriptedMatch(session, context.terms(nonces=True))
-        match.open()
-        ready = session.hear(context.times.start_s, "a ready")
-        assert isinstance(ready, Ready), "the connection lets nothing else come"
-        match.take(ready)
+    with _in_a_match(context) as (session, match):
+        ready = _taken(session, match, Ready, context.times.start_s, "a ready")
         frame = session.frame(context.times.move_s, "the nonce")
         return Opening(match=match.name, asked=session.asked, frame=frame, seat=match.seat, commitment=ready.commitment)
 
 
 def first_turn(context: CheckContext) -> FirstTurn:
     """Play up to the program's first turn and wait for its answer."""
-    with context.session() as session:
-        session.greet()
-        match = ScriptedMatch(session, context.terms(nonces=True))
-        match.open()
-        ready = session.hear(context.times.start_s, "a ready")
-        assert isinstance(ready, Ready), "the connection lets nothing else come"
-        match.take(ready)
-        nonce = session.hear(context.times.move_s, "the nonce")
-        assert isinstance(nonce, Nonce), "the connection lets nothing else come"
-        match.take(nonce)
+    with _in_a_match(context) as (session, match):
+        _taken(session, match, Ready, context.times.start_s, "a ready")
+        nonce = _taken(session, match, Nonce, context.times.move_s, "the nonce")
         session.flush(but_last=True)
         chatter = _chatter(session, "after `start`, before its turn")
         began_s = session.loop.seconds()
