@@ -29,6 +29,8 @@ class Sample(Struct, frozen=True):
     """The file whose `choose` is to be replaced."""
     needs: str
     """What must be installed, with the package of Debian."""
+    task: str = "replace the function `choose`"
+    """What its author is to do there."""
 
 
 SAMPLES = {
@@ -53,6 +55,17 @@ SAMPLES = {
     ),
 }
 """By the name of the language."""
+TEMPLATES = {
+    **SAMPLES,
+    "python-policy": Sample(
+        "python_policy",
+        ("*.py",),
+        "train.py",
+        "the Python that has the referee, with its extra pettingzoo (activate its virtual environment)",
+        "trains it; run `python3 train.py quincy` there",
+    ),
+}
+"""All that a player can be made of: the samples, which are alike in all languages, and what is to learn."""
 _COMMON = ("player.toml", "README.md")
 
 
@@ -69,7 +82,7 @@ def make_player(language: str, folder: Path) -> list[str]:
     """Make the folder of a new player.
 
     Args:
-        language: of the sample.
+        language: of the sample; or another of the `TEMPLATES`.
         folder: is not there yet; its name is the player's.
 
     Returns:
@@ -79,8 +92,8 @@ def make_player(language: str, folder: Path) -> list[str]:
         BadRequest: there is no sample in the language, the name is none, or there is something of that name.
         OSError: it can't be written.
     """
-    if language not in SAMPLES:
-        hint = near(language, SAMPLES) or f"; the languages are {', '.join(SAMPLES)}"
+    if language not in TEMPLATES:
+        hint = near(language, TEMPLATES) or f"; the languages are {', '.join(TEMPLATES)}"
         raise BadRequest(f"there is no sample in {language!r}{hint}")
     if not re.match(NAME_PATTERN, folder.name):
         raise BadRequest(f"a player's name is {NAME_FORM}; not {folder.name!r}")
@@ -90,7 +103,7 @@ def make_player(language: str, folder: Path) -> list[str]:
         raise BadRequest(
             f"there is something named {folder.name} here already; take another name, or remove it"
         ) from None
-    with sample_files(SAMPLES[language]) as files:
+    with sample_files(TEMPLATES[language]) as files:
         for inside, source in files.items():
             target = folder / inside
             target.parent.mkdir(exist_ok=True)

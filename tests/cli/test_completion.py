@@ -70,7 +70,7 @@ def completed(folder: Path, monkeypatch: pytest.MonkeyPatch, *words: str) -> lis
         (("check", "house", ":", "r"), ["random"]),
         (("check", "--game", "quinc"), ["quincala", "quincy"]),
         (("compare", "my_player/", "house", ":", "g"), ["greedy"]),
-        (("new", "py"), ["python", "python-socket"]),
+        (("new", "py"), ["python", "python-socket", "python-policy"]),
         (("list", "quad"), ["quadominos"]),
     ],
 )

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import sample_players
 from protocol.limits import NAME_FORM
-from referee.app.new_player import SAMPLES, make_player, sample_files
+from referee.app.new_player import TEMPLATES, make_player, sample_files
 from referee.cli.main import main
 from referee.launch import read_folder
 
@@ -41,24 +41,24 @@ def new(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> Resul
     return CliRunner().invoke(main, ["new", *arguments])
 
 
-@pytest.mark.parametrize("language", SAMPLES)
+@pytest.mark.parametrize("language", TEMPLATES)
 def test_the_whole_sample_is_made(tmp_path: Path, language: str) -> None:
     """A new player has every file of its sample and nothing else, under its own name."""
-    folder = ROOT / SAMPLES[language].folder
+    folder = ROOT / TEMPLATES[language].folder
     files = make_player(language, tmp_path / "ada")
     assert kept_files(folder) - LEFT_OUT.get(language, set()) == set(files) == kept_files(tmp_path / "ada")
-    assert SAMPLES[language].edit in files
+    assert TEMPLATES[language].edit in files
     launch = read_folder(tmp_path / "ada")
     assert (launch.name, launch.games) == ("ada", ("q", "quincy", "quincala", "quadominos"))
 
 
-@pytest.mark.parametrize("language", SAMPLES)
+@pytest.mark.parametrize("language", TEMPLATES)
 def test_a_wheel_has_the_sample(language: str) -> None:
     """Each file of a sample is one that setup.cfg puts into a wheel."""
     config = configparser.ConfigParser()
     config.read(ROOT.parent / "setup.cfg")
     patterns = config["options.package_data"]["sample_players"].split()
-    with sample_files(SAMPLES[language]) as files:
+    with sample_files(TEMPLATES[language]) as files:
         paths = [path.relative_to(ROOT) for path in files.values()]
     assert [path for path in paths if not any(path.match(pattern) for pattern in patterns)] == []
 

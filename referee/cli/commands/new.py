@@ -6,7 +6,7 @@ import rich_click as click
 
 from protocol.limits import NAME_FORM
 
-from ...app.new_player import SAMPLES, make_player
+from ...app.new_player import TEMPLATES, make_player
 from ..common import json_option, print_json
 
 
@@ -14,15 +14,16 @@ from ..common import json_option, print_json
 @click.argument(
     "language",
     metavar="LANGUAGE",
-    shell_complete=lambda _context, _parameter, typed: [name for name in SAMPLES if name.startswith(typed)],
+    shell_complete=lambda _context, _parameter, typed: [name for name in TEMPLATES if name.startswith(typed)],
 )
 @click.argument("name")
 @json_option
 def new(language: str, name: str, as_json: bool) -> None:
     """Make a folder NAME with a player in LANGUAGE that plays all games at once, for you to change.
 
-    LANGUAGE is c, go, java, javascript, python (with the client library), python-socket (without) or rust. NAME
-    is the player's name, too: 1 to 20 letters, digits, - and _, the first one a letter or digit.
+    LANGUAGE is c, go, java, javascript, python (with the client library), python-socket (without), python-policy (a
+    player that teaches itself) or rust. NAME is the player's name, too: 1 to 20 letters, digits, - and _, the first
+    one a letter or digit.
 
     Exit status: 0 made, 2 used wrongly, or there is a NAME already.
     """
@@ -32,12 +33,12 @@ def new(language: str, name: str, as_json: bool) -> None:
     if as_json:
         print_json({"folder": name, "language": language, "files": files})
         return
-    sample = SAMPLES[language]
+    sample = TEMPLATES[language]
     click.echo(f"{name}/ has a player in {language}: {', '.join(files)}\n")
     for word, text in (
         ("needs", sample.needs),
         ("play", f"referee play q house:random {name}/"),
-        ("edit", f"{name}/{sample.edit}: replace the function `choose`"),
+        ("edit", f"{name}/{sample.edit}: {sample.task}"),
         ("check", f"referee check {name}/"),
         ("read", "referee list q --schema  is what it sees, and what it may answer"),
     ):

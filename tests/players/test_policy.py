@@ -1,0 +1,55 @@
+"""The player that teaches itself: it learns, and what it has learnt plays in the referee."""
+
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sample_players
+from referee.app.new_player import make_player
+
+from ..cli.calling import played, referee
+
+NETWORK = Path(sample_players.__file__).parent / "python_policy" / "network.py"
+
+
+def network_module() -> Any:
+    """Return the module of the network, which stands in the player's folder."""
+    spec = spec_from_file_location("network", NETWORK)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_ends_well_becomes_likely() -> None:
+    """After lessons, each observation has the action that it was rewarded for; what is not legal is never likely."""
+    module, source = network_module(), np.random.default_rng(1)
+    network = module.Network.fresh(2, 4, source)
+    mask = np.array([1, 1, 1, 0], np.int8)
+    for _ in range(200):
+        choices = []
+        for _ in range(20):
+            wanted, action = int(source.integers(2)), int(source.integers(3))
+            observation = np.eye(2, dtype=np.float32)[wanted]
+            choices.append(module.Choice(observation, mask, action, 1 if action == wanted else -1))
+        network.learn(choices)
+    for wanted, observation in enumerate(np.eye(2, dtype=np.float32)):
+        chances = network.chances(observation, mask)
+        assert chances[wanted] > 0.9
+        assert chances[3] == 0
+
+
+def test_a_trained_player_plays(tmp_path: Path) -> None:
+    """The folder trains where it stands, and plays by what was saved."""
+    make_player("python-policy", tmp_path / "ada")
+    command = [sys.executable, "train.py", "quincy", "0"]
+    trained = subprocess.run(command, cwd=tmp_path / "ada", capture_output=True, text=True, check=False)
+    assert (trained.returncode, trained.stderr) == (0, "")
+    assert trained.stdout.splitlines()[-1] == "saved quincy-2.npz after 32 games"
+    found = played(referee("play", "quincy", "ada/", "house:random", "--json", cwd=tmp_path))
+    assert (found["result"]["fouls"], found["result"]["void"]) == ([], None)
