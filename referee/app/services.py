@@ -114,7 +114,10 @@ def services(options: RefereeOptions, logs: Path, written: Iterable[Path] = ()) 
             durability=Durability(options.durability),
             confinement=find_confinement(options, logs, written),
         )
-        yield Services(match=match, monitoring=watching, say=options.say)
+        try:
+            yield Services(match=match, monitoring=watching, say=options.say)
+        finally:
+            match.confinement.close()
 
 
 @contextlib.contextmanager

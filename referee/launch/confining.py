@@ -12,6 +12,7 @@ from .file_view import PrivateNames
 from .limits import ProgramLimits
 from .program import Confinement
 from .sandbox import NoSandboxError, Sandbox, find_sandbox
+from .warm_house import WarmHouse
 
 
 class SandboxMode(StrEnum):
@@ -51,6 +52,7 @@ def find_confinement(
         limits=limits,
         hidden=tuple(path.absolute() for path in (*hidden, *_redirected())),
         private_names=private_names,
+        house=WarmHouse(),
     )
 
 

@@ -126,6 +126,10 @@ class Group:
         """Return what goes before a command line, so that it joins the groups before all else."""
         return ["/bin/sh", "-c", JOIN, "sh", *map(str, self._paths), "--"]
 
+    def opened(self) -> list[int]:
+        """Open the lists of its processes: who writes 0 into all of them, joins the groups."""
+        return [os.open(path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for path in self._paths]
+
     @property
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel has killed something in here for want of memory."""

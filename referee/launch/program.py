@@ -9,6 +9,7 @@ import functools
 import os
 import secrets
 import signal
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from twisted.internet.defer import Deferred
 
 from ..clock import Timer
+from ..house import FORKS, MARK, ForkRequest
 from .control_groups import Ground, Group
 from .file_view import FileAccess, FileView, PrivateNames, nothing_private, view_of
 from .limits import ProgramLimits, limited
@@ -24,8 +26,9 @@ from .orphans import kill_orphans
 from .output import OutputPipe, Reactor
 from .player_spec import Launch, PlayerError, resolved, starting
 from .sandbox import HOME, SOCKET, Sandbox
-from .starting import ProcessCommand, if_alive, kill_group, start, when_ended
+from .starting import ChildProcess, ProcessCommand, RunningProcess, if_alive, start
 from .visible_paths import rustup_home
+from .warm_house import WarmHouse, for_all
 
 PATIENCE_S = 2.0
 """How long a program may take to end by itself, once its match is over: it may have last words."""
@@ -35,8 +38,6 @@ CLEAR_S = 5.0
 """How long what was killed may take to be gone: the kernel frees the memory of a large process first."""
 POLL_S = 0.02
 """How often it is looked at whether all of it is gone."""
-MARK = "REFEREE_PROGRAM"
-"""Marks the processes of one program."""
 CHECK_VARIABLE = "REFEREE_CHECK"
 """Marks the processes of a check that is one of many, and what they leave behind."""
 _PASSED_ON = (CHECK_VARIABLE, "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV", "SYSTEMROOT")
@@ -59,6 +60,8 @@ class Confinement(Struct, frozen=True, kw_only=True):
     """Files and folders that no program may read, whatever else it is shown: records and keys."""
     private_names: PrivateNames = nothing_private
     """Tells what no program may read wherever it lies: records of other runs."""
+    house: WarmHouse | None = None
+    """What house players are forked from; None: each has an interpreter of its own to start."""
 
     @property
     def controllers(self) -> frozenset[str]:
@@ -110,6 +113,11 @@ class Confinement(Struct, frozen=True, kw_only=True):
             return Group(self.ground, self.limits)
         except OSError as error:
             raise PlayerError(f"no control group can be made: {error}; see `referee doctor`") from None
+
+    def close(self) -> None:
+        """End what is kept running for programs to come."""
+        if self.house is not None:
+            self.house.close()
 
 
 class Invitation(Struct, frozen=True, kw_only=True):
@@ -178,9 +186,6 @@ class Program:
         hidden = (*confinement.hidden, *access.hidden)
         whole = replace(access, hidden=hidden, private_names=confinement.private_names)
 
-        def _view() -> FileView:
-            return view_of(launch, argv, whole)
-
         self._group = confinement.group()
         self._output = OutputPipe(reactor, output)
         with contextlib.ExitStack() as undoing:
@@ -188,9 +193,8 @@ class Program:
             if self._group is not None:
                 undoing.callback(self._group.remove)
             try:
-                with starting(launch), confinement.command(argv, _view, self._group) as command:
-                    env = confinement.environment(own)
-                    self._process = start(command, cwd=launch.folder, env=env, output=self._output.write_fd)
+                with starting(launch):
+                    self._process = self._started(launch, argv, whole, confinement.environment(own))
             except OSError as error:
                 raise PlayerError(f"{launch.name}: can't start {argv[0]}: {error.strerror}") from None
             finally:
@@ -198,7 +202,26 @@ class Program:
             undoing.pop_all()
         # Two turns of the loop, and its socket was read: what it said last came before its end.
         later = functools.partial(reactor.callFromThread, reactor.callLater, 0, reactor.callLater, 0, self._ended)
-        when_ended(self._process, later)
+        self._process.when_ended(later)
+
+    def _started(
+        self, launch: Launch, argv: Sequence[str], access: FileAccess, env: Mapping[str, str]
+    ) -> RunningProcess:
+        """Start it, or have it forked from what runs already."""
+        confinement, output = self._confinement, self._output.write_fd
+        if confinement.house is None or not launch.is_house:
+            with confinement.command(argv, lambda: view_of(launch, argv, access), self._group) as command:
+                return ChildProcess(start(command, cwd=launch.folder, env=env, output=output))
+        request = ForkRequest(player=argv[-1], environment=dict(env), open_files=confinement.limits.open_files)
+
+        def _begin(descriptor: int) -> tuple["subprocess.Popen[bytes]", Group | None]:
+            whole = replace(confinement, limits=for_all(confinement.limits))
+            own = confinement.environment({MARK: secrets.token_hex(16)})
+            group, forking = whole.group(), [*argv[:-1], FORKS, str(descriptor)]
+            with whole.command(forking, lambda: view_of(launch, argv, replace(access, socket=None)), group) as command:
+                return start(command, cwd=None, env=own, output=output, pass_fds=(descriptor,)), group
+
+        return confinement.house.fork(_begin, self._reactor, request, output, access.socket, self._group)
 
     def turn_to(self, output: Path) -> None:
         """Begin another match: another file takes what is printed, and whoever waited for the end waits no more.
@@ -282,5 +305,4 @@ class Program:
             self._group.signal(number)
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
-            kill_group(self._process, number)
+        self._process.send_signal(number)

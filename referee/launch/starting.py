@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from threading import Thread
-from typing import IO, Any, Self
+from typing import IO, Any, Protocol, Self
 
 from msgspec import Struct
 
@@ -61,6 +61,7 @@ def start(
     env: Mapping[str, str],
     output: int | IO[bytes],
     errors: int | IO[bytes] = subprocess.STDOUT,
+    pass_fds: tuple[int, ...] = (),
 ) -> "subprocess.Popen[bytes]":
     """Start a process in a session and in a session keyring of its own, which ends with this thread.
 
@@ -70,6 +71,7 @@ def start(
         env: its whole environment.
         output: takes its stdout, as `subprocess.Popen` has it.
         errors: takes its stderr; where its stdout goes if not given.
+        pass_fds: descriptors that it gets, besides those of the command.
 
     Raises:
         OSError: it can't be started.
@@ -83,30 +85,49 @@ def start(
         stdout=output,
         stderr=errors,
         start_new_session=True,
-        pass_fds=command.pass_fds,
+        pass_fds=(*command.pass_fds, *pass_fds),
     )
 
 
-def when_ended(process: "subprocess.Popen[bytes]", told: Callable[[int], object]) -> None:
-    """Call back, in a thread of its own, once a process has ended; kill what it has left in its group.
+class RunningProcess(Protocol):
+    """A process that was started, with what it has left in its process group."""
 
-    Args:
-        process: whose end it is.
-        told: called with the exit status, as `Popen` counts: the negative number of a signal.
-    """
+    def when_ended(self, told: Callable[[int], object], /) -> None:
+        """Call back once it has ended, and what it has left in its group is killed.
 
-    def _wait() -> None:
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        kill_group(process, signal.SIGKILL)  # its number is free, and may be another group's, once its status is taken
-        told(process.wait())
+        Args:
+            told: called with the exit status, as `Popen` counts: the negative number of a signal. In any thread.
+        """
 
-    Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()
+    def send_signal(self, number: signal.Signals, /) -> None:
+        """Send a signal to all of the group, unless the process has ended."""
 
 
-def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Send a signal to all that is left of the process group of a process that `start` started."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+class ChildProcess:
+    """A process that `start` has started."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+        self._process = process
+
+    def when_ended(self, told: Callable[[int], object]) -> None:
+        """Call back once it has ended, in a thread of its own."""
+        process = self._process
+
+        def _wait() -> None:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            self._kill_group(signal.SIGKILL)  # its number is free, and may be another's, once its status is taken
+            told(process.wait())
+
+        Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal to all of the group."""
+        if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
+            self._kill_group(number)
+
+    def _kill_group(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
 
 
 def in_memory(content: bytes) -> int:

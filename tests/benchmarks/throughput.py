@@ -48,6 +48,8 @@ class Spent(Struct, frozen=True, kw_only=True):
     turns: int
     starts: int
     """Of programs."""
+    sandboxes: int
+    """House players share one."""
     wall_s: float
     referee_s: float
     """Of processor time, as the next one."""
@@ -80,7 +82,7 @@ def main(arguments: list[str]) -> int:
 def told(spent: Spent, sandbox_ms: float) -> str:
     """Return what a tournament took, match for match."""
     referee, others = (1000 * spent_s / spent.matches for spent_s in (spent.referee_s, spent.others_s))
-    sandbox = min(others, sandbox_ms * spent.starts / spent.matches)
+    sandbox = min(others, sandbox_ms * spent.sandboxes / spent.matches)
     return (
         f"{60 * spent.matches / spent.wall_s:11.0f} {spent.turns / spent.wall_s:7.0f} |"
         f" {referee + others:5.0f} = {referee:4.1f} + {sandbox:4.1f} + {others - sandbox:5.1f}"
@@ -115,6 +117,7 @@ def played(folder: Path, player: str, programs: str, tables: int, matches: int) 
         matches=len(closed),
         turns=sum(event["entry"]["turns"] for event in closed),
         starts=starts,
+        sandboxes=1 if player.startswith("house:") else starts,
         wall_s=wall_s,
         referee_s=own_s,
         others_s=others_s,
