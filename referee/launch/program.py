@@ -296,7 +296,8 @@ class Program:
         """Kill what has left the process group; tell whether there was any of it that nothing else holds."""
         if self._group is not None:
             self._group.kill()
-        is_held = self._group is not None or self._confinement.sandbox is not None
+        has_sandbox = self._confinement.sandbox is not None and isinstance(self._process, ChildProcess)
+        is_held = self._group is not None or has_sandbox  # a sandbox that is shared does not end with it
         return not is_held and kill_orphans(self.mark)
 
     def _signal_all(self, number: signal.Signals) -> None:
