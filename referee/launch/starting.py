@@ -115,7 +115,7 @@ class ChildProcess:
 
         def _wait() -> None:
             os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-            self._kill_group(signal.SIGKILL)  # its number is free, and may be another's, once its status is taken
+            kill_group(process, signal.SIGKILL)  # its number is free, and may be another's, once its status is taken
             told(process.wait())
 
         Thread(target=_wait, name=f"end of process {process.pid}", daemon=True).start()
@@ -123,11 +123,13 @@ class ChildProcess:
     def send_signal(self, number: signal.Signals) -> None:
         """Send a signal to all of the group."""
         if self._process.returncode is None:  # else nobody is left, and the number may be another's by now
-            self._kill_group(number)
+            kill_group(self._process, number)
 
-    def _kill_group(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+
+def kill_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Send a signal to all that is left of the process group of a process that `start` started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
 
 
 def in_memory(content: bytes) -> int:
