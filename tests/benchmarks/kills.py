@@ -30,6 +30,7 @@ game = "quincy"
 seed = 11
 tables = {tables}
 sandbox = "off"
+programs = "{programs}"
 entrants_from = "programs"
 
 [format]
@@ -42,6 +43,8 @@ PER_CYCLE = 10
 NAME = "kills"
 KEPT, NOT_KEPT = "static uint64_t state;", "uint64_t state = 0;"
 """How the sample in C keeps its chance from move to move, and how it would not."""
+RUN, SAME_SEED = 'run = "./player"', f'run = "env REFEREE_PLAYER_SEED={"5e" * 32} ./player"'
+"""How it is started with a seed of its first match, and how with one that is always the same."""
 POLL_S = 0.005
 SPANS_S = (0.001, 0.02, 0.5)
 """From a line of the tournament's record to the kill, at most: about what a write, a start, and a match take."""
@@ -68,11 +71,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--matches", type=int, default=200, help=f"a multiple of {PER_CYCLE}")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--tables", type=int, default=4)
+    parser.add_argument("--programs", choices=("anew", "kept"), default="anew", help="of the one that is killed")
     parser.add_argument("--seed", type=int, default=1, help="of the instants")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         begun = time.monotonic()
-        calm, wild = (prepared(Path(folder, kind), chosen.matches, chosen.tables) for kind in ("calm", "wild"))
+        calm, wild = (
+            prepared(Path(folder, kind), chosen, programs)
+            for kind, programs in (("calm", "anew"), ("wild", chosen.programs))
+        )
         run(calm)
         calm_s = time.monotonic() - begun
         print(f"undisturbed: {chosen.matches} matches in {calm_s:.0f} s", flush=True)
@@ -82,22 +89,24 @@ def main(arguments: list[str]) -> int:
         return report(calm, wild, chosen.matches)
 
 
-def prepared(folder: Path, matches: int, tables: int) -> Path:
+def prepared(folder: Path, chosen: argparse.Namespace, programs: str) -> Path:
     """Write the file of a tournament into a folder of its own, and return its path."""
     (folder / "programs").mkdir(parents=True)
     for number in range(ENTRANTS):
         make_player("c", folder / "programs" / f"p{number}")
-        forget(folder / "programs" / f"p{number}" / "player.c")
+        forget(folder / "programs" / f"p{number}")
     path = folder / f"{NAME}.toml"
-    path.write_text(TOML.format(name=NAME, tables=tables, cycles=matches // PER_CYCLE))
+    text = TOML.format(name=NAME, tables=chosen.tables, programs=programs, cycles=chosen.matches // PER_CYCLE)
+    path.write_text(text)
     return path
 
 
-def forget(source: Path) -> None:
-    """Change the sample so that its chance follows from its seed alone: it plays the same, started anew or not."""
-    text = source.read_text()
-    assert KEPT in text, f"{source} keeps its chance in another way"
-    source.write_text(text.replace(KEPT, NOT_KEPT))
+def forget(player: Path) -> None:
+    """Change the sample so that its chance follows from nothing: it plays the same, started anew or not."""
+    for source, kept, not_kept in ((player / "player.c", KEPT, NOT_KEPT), (player / "player.toml", RUN, SAME_SEED)):
+        text = source.read_text()
+        assert kept in text, f"{source} keeps its chance in another way"
+        source.write_text(text.replace(kept, not_kept))
 
 
 def command(path: Path) -> list[str]:

@@ -218,8 +218,12 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_goes_on(small: Path) -> None:
 
 
 def test_a_killed_referee_loses_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Killed at random instants and started again, a tournament ends as the undisturbed one with the same seeds."""
-    assert kills.main(["--matches", "10", "--kills", "3", "--seed", "5"]) == 0, capsys.readouterr().out
+    """Killed at random instants and started again, a tournament ends as the undisturbed one with the same seeds.
+
+    Its programs stay, those of the other one do not: in matches that are gone on with, they are started anew.
+    """
+    arguments = ["--matches", "10", "--kills", "3", "--seed", "5", "--programs", "kept"]
+    assert kills.main(arguments) == 0, capsys.readouterr().out
 
 
 @contextmanager
