@@ -213,7 +213,8 @@ def run(
     Args:
         choose: view -> move, for every turn of every match.
         make: in place of choose: called with each offer, returns the choose of that match; also when the player is
-            taken back into a match.
+            taken back into a match. What is remembered of a match belongs into what it returns: another match may
+            follow on the same connection.
         on_told: called with every `told`.
         address: where the referee listens; `REFEREE_ADDRESS` of the environment if None.
         name: 1 to 20 letters, digits, - and _, the first one a letter or digit;

@@ -5,6 +5,7 @@ import re
 import select
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from referee.launch import (
+    Confinement,
     Invitation,
     Launch,
     PlayerError,
@@ -32,12 +34,12 @@ from .loop import Loop
 class Running:
     """A program under a test's clock; `said` and `ended` let real time pass until something holds."""
 
-    def __init__(self, folder: Path, script: str, token: str = "") -> None:
+    def __init__(self, folder: Path, script: str, token: str = "", *, confinement: Confinement = Confinement()) -> None:  # noqa: B008  # frozen
         self.clock = Loop()
         self.output = folder / "output"
         launch = Launch(name="p", argv=(sys.executable, "-u", "-c", script))
         invitation = Invitation(address="", token=token or f"of {folder}")
-        self.program = Program(launch, invitation, self.output, self.clock)
+        self.program = Program(launch, invitation, self.output, self.clock, confinement)
         self.status = fired(self.program.exited)
 
     def said(self, text: str) -> None:
@@ -45,6 +47,13 @@ class Running:
         give_up = time.monotonic() + 60
         while text not in self.program._output.tail.content.decode():
             assert time.monotonic() < give_up, f"the program never said {text!r}"
+            self.clock.look()
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait until something holds."""
+        give_up = time.monotonic() + 60
+        while not holds():
+            assert time.monotonic() < give_up, "it never held"
             self.clock.look()
 
     def ended(self) -> str:

@@ -1,0 +1,55 @@
+"""Programs that stay: stopped while they wait, and watched for what they use. Real processes, in control groups."""
+
+from pathlib import Path
+
+import pytest
+
+from referee.launch import Confinement, ProgramLimits
+from referee.launch.control_groups import Ground, find_ground
+from referee.launch.program import GRACE_S
+
+from .test_launch import Running
+
+
+def is_stopped(pid: int) -> bool:
+    """Tell whether the kernel lets a process do nothing."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+@pytest.mark.parametrize("ground", [find_ground(), None], ids=["groups", "no groups"])
+def test_a_stopped_program_does_nothing_until_it_may(tmp_path: Path, ground: Ground | None) -> None:
+    """Nor does what it has started; what has left its session is found in its control group, where there is one."""
+    script = (
+        "import os, subprocess, sys\n"
+        "others = [subprocess.Popen(['sleep', '1000'], start_new_session=leaves) for leaves in (False, True)]\n"
+        "print(os.getpid(), *(other.pid for other in others), 'here', flush=True)\n"
+        "others[0].wait()\n"
+    )
+    running = Running(tmp_path, script, confinement=Confinement(ground=ground))
+    running.said("here")
+    own, child, leaver = map(int, running.program._output.tail.content.split()[:3])
+    held = [own, child, leaver] if ground is not None and ground.folders else [own, child]
+    running.program.stop()
+    running.until(lambda: all(map(is_stopped, held)))
+    running.program.go_on()
+    running.until(lambda: not any(map(is_stopped, held)))
+    running.program.stop()
+    running.program.go_on()
+    running.program.end(0.0)
+    running.clock.advance(0)
+    running.clock.advance(GRACE_S)
+    assert "signal" in running.ended()
+
+
+def test_who_fills_its_limits_is_known(tmp_path: Path) -> None:
+    """Where control groups hold it: by the larger share, of memory or of processes."""
+    ground = find_ground()
+    script = "import time; data = b'x' * (60 << 20); print('here', flush=True); time.sleep(1000)"
+    limits = ProgramLimits(memory_mib=100)
+    running = Running(tmp_path, script, confinement=Confinement(ground=ground, limits=limits))
+    running.said("here")
+    assert (running.program.is_filled(0.5), running.program.is_filled(0.99)) == ("memory" in ground.folders, False)
+    running.program.end(0.0)
+    running.clock.advance(0)
+    running.clock.advance(GRACE_S)
+    assert "signal" in running.ended()
