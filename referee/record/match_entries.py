@@ -9,11 +9,14 @@ def entry_of(record: Record) -> MatchEntry:
     """Return what came of a recorded match.
 
     Raises:
-        RecordError: its match is none of a tournament, or the record is not sealed.
+        RecordError: its match is none of a tournament, or not one of so many, or the record is not sealed.
     """
     context, line = record.header.context, record.result
     if context is None:
         raise RecordError(record.path, 1, "a match of a tournament", "none")
+    entrants, names = len(context.fixture.entrants), len(record.header.setup.names)
+    if entrants != names:
+        raise RecordError(record.path, 1, f"the names of {entrants} entrants", f"{names} names")
     if line is None or record.seal is None:
         raise RecordError(
             record.path, len(record.chain.lines) + 1, "a result and its seal", f"a record that is {record.state}"

@@ -15,7 +15,7 @@ from protocol.messages import Span, TimeControl
 
 from ..match.setup import DEFAULT_LAG_MARGIN_MS
 from ..pairing.base import Entrant, EntrantField
-from .points import Scoring
+from .points import BadScoring, Scoring
 
 DEFAULT_KEEP_FOR = 1000
 MAX_KEEP_FOR = 100_000
@@ -67,6 +67,12 @@ class TournamentSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """A program that stays is started anew after so many matches."""
     suspend_after: Annotated[int, Meta(ge=0)] = 3
     """An entrant whose program failed to start in so many matches plays no more; 0: it goes on for ever."""
+
+    def __post_init__(self) -> None:
+        """Refuse teams that have not each seat once."""
+        teams = self.scoring.teams
+        if teams and not (all(teams) and sorted(seat for team in teams for seat in team) == [*range(self.seats)]):
+            raise BadScoring(f"teams: {teams} are not all {self.seats} seats")
 
     @property
     def legs(self) -> int:

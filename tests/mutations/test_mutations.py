@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ..record import tournament_forging
+from ..record.records import SEALER
 from . import records
 from .kinds import KINDS
 from .running import tried
@@ -129,6 +131,38 @@ def test_a_tournament_that_only_has_its_first_line_is_read(tmp_path: Path, hones
         path.unlink()
     (folder / "ledger.sqlite").unlink()
     (folder / "cup.jsonl").write_bytes((honest["tournament"] / "cup.jsonl").read_bytes().splitlines(keepends=True)[0])
+    assert list(problems("tournament", folder)) == []
+
+
+COURSES: dict[str, Callable[[Any], object]] = {
+    "teams without all seats": lambda header: header["spec"]["scoring"].update(teams=[[0]]),
+    "a seat in two teams": lambda header: header["spec"]["scoring"].update(teams=[[0, 1], [0]]),
+    "empty teams": lambda header: header["spec"]["scoring"].update(teams=[[], []]),
+}
+
+
+@pytest.mark.parametrize("change", COURSES.values(), ids=COURSES)
+def test_what_crashed_a_reader_of_tournaments(
+    tmp_path: Path, honest: dict[str, Path], change: Callable[[Any], object]
+) -> None:
+    """Chained and sealed with the key, each of them is found."""
+    folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
+    lines = tournament_forging.course_of(folder / "cup.jsonl")
+    change(lines[0])
+    (folder / "cup.jsonl").write_bytes(tournament_forging.chain(lines, SEALER))
+    (folder / records.HOW).write_text(records.How.WRITTEN)
+    assert list(problems("tournament", folder)) == []
+    assert not tried(KINDS["tournament"].readers["audit"], folder)[0]
+
+
+def test_a_match_of_more_than_its_entrants_is_told(tmp_path: Path, honest: dict[str, Path]) -> None:
+    """Its record holds by itself, and is none of those that were opened."""
+    folder = shutil.copytree(honest["tournament"], tmp_path / "folder")
+    path = folder / "cup-00001.jsonl"
+    lines = records.lines_of(path.read_bytes())
+    lines[0]["setup"]["names"] = ["e0", "e1", "e2"]
+    path.write_bytes(records.rewritten(lines))
+    (folder / records.HOW).write_text(records.How.WRITTEN)
     assert list(problems("tournament", folder)) == []
 
 

@@ -1,9 +1,11 @@
 """What came of a recorded match is read from its record."""
 
+import dataclasses
 from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from referee.record.match_entries import entry_of
 from referee.record.reader import RecordError, read_record
@@ -38,3 +40,14 @@ def test_a_match_that_is_not_over_has_no_entry(tmp_path: Path) -> None:
         organiser.begin_match(context)[1].close()
     with pytest.raises(RecordError, match="a result and its seal; found a record that is unfinished"):
         entry_of(read_record(tmp_path / f"{context.fixture.match}.jsonl"))
+
+
+def test_a_match_of_others_than_its_entrants_has_no_entry(tmp_path: Path) -> None:
+    """A report would tell of entrants that there are not."""
+    with Organiser(tmp_path, cup(), Random(1)) as organiser:
+        context = organiser.recorder.open(organiser.due()[0])
+        noted = organiser.record_match(context)
+    record = read_record(tmp_path / f"{noted.match}.jsonl")
+    more = replace(context, fixture=replace(context.fixture, entrants=(0, 1, 2)))
+    with pytest.raises(RecordError, match="line 1: expected the names of 3 entrants; found 2 names"):
+        entry_of(dataclasses.replace(record, header=replace(record.header, context=more)))
