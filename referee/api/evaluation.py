@@ -163,8 +163,8 @@ def evaluate(
     """Play many matches between two players, and tell how good the first one is against the second.
 
     Each deal is played twice with the seats changed, so that luck in the deal cancels out. The matches are played in
-    processes that are forked from this one: functions need no file of their own, and keep nothing from one match to
-    the next. What they print is lost; of the first thing that each raises, the traceback is shown.
+    processes that are forked from this one: functions need no file of their own, and what they keep, each process
+    keeps for itself. What they print is lost; of the first thing that each raises, the traceback is shown.
 
     Args:
         game: name of the game.

@@ -12,9 +12,6 @@ from ..games.base import Game
 from ..pages.drawing import with_names
 from ..plugins import find_game
 
-_WIDTH_PX = 560
-"""Of a drawing in a notebook; it is as high as its board needs."""
-
 
 class Position:
     """A position of a game. It never changes: a move leads to another one.
@@ -102,8 +99,7 @@ class Position:
 
     def _repr_svg_(self) -> str:
         """Return the drawing that a notebook shows."""
-        drawing = with_names(self._game.draw_svg(self._state), self._names)
-        return drawing.replace("<svg ", f'<svg width="{_WIDTH_PX}" ', 1)
+        return with_names(self._game.draw_svg(self._state), self._names)
 
 
 def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, seed: int = 0) -> Position:
