@@ -1,8 +1,9 @@
 """One match of Q between in-memory links, whose peers speak when a test says so."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from twisted.internet.task import Clock
@@ -62,6 +63,7 @@ class InMemoryMatch:
         observers: Observers | None = None,
         commits: GroupCommit | None = None,
         durability: Durability = Durability.MATCH,
+        reused: Mapping[int, Any] = MappingProxyType({}),
         **setup: Any,
     ) -> None:
         self.clock = clock or Clock()
@@ -90,7 +92,7 @@ class InMemoryMatch:
         if lag is None:
             self.lag.start()
         tokens = [token(seat) for seat in range(seats)]
-        players = SeatedPlayers(links=seated[0], tokens=tokens, come_back_s=come_back_s)
+        players = SeatedPlayers(links=seated[0], tokens=tokens, come_back_s=come_back_s, reused=reused)
         told = observers or Observers()
         self.runner = MatchRunner(
             self.match,

@@ -8,6 +8,7 @@ program ever gets the same deal twice.
 
 import itertools
 import os
+import resource
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,11 @@ FILLED = 0.75
 """Of its memory or its processes: a program that uses more could fail in a match for what the ones before have left."""
 LOOK_S = 1.0
 """How often it is looked whether a folder has changed: whoever changes it expects no more of a tournament that runs."""
-_MIB = 1 << 20
+FILES = 16
+"""Of the files that this process may have open, one in so many may belong to a program that waits; each takes four."""
+FREE = 0.25
+"""Of the machine's memory, what is left to those that play: while less is available, fewer wait."""
+_MEMORY = Path("/proc/meminfo")
 
 
 class KeptProgram:
@@ -105,9 +110,8 @@ class KeptPrograms:
         self._ending: set[Deferred[Any]] = set()
         self._looked: dict[Path, tuple[float, int]] = {}
         """Folder -> when it was looked at, and its stamp then."""
-        memory_mib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _MIB
-        self._most = max(4, memory_mib // 2 // limits.memory_mib)
-        """Of those that wait: whatever they use, half of the machine's memory is for those that play."""
+        self._most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // FILES
+        """Of those that wait."""
 
     async def lend(self, launch: Launch, deal: str) -> KeptProgram | None:
         """Return a program that waits and may play a deal; it is not stopped any more. None if there is none.
@@ -153,7 +157,7 @@ class KeptPrograms:
             return False
         kept.stopping = self._reactor.callLater(SETTLE_S, kept.program.stop)
         self._waiting.append(kept)
-        if len(self._waiting) > self._most:
+        if len(self._waiting) > self._most or _is_memory_short():
             self._dismiss(self._waiting.pop(0))
         return True
 
@@ -220,6 +224,15 @@ async def outlasting(awaited: "Deferred[Any]") -> None:
         await waiting
     except CancelledError:
         await outlasting(awaited)
+
+
+def _is_memory_short() -> bool:
+    """Tell whether less of the machine's memory is available than is to be."""
+    try:
+        found = dict(line.split()[:2] for line in _MEMORY.read_text().splitlines())
+        return int(found["MemAvailable:"]) < FREE * int(found["MemTotal:"])
+    except (OSError, ValueError, KeyError):
+        return False  # not told here
 
 
 def _stamp(folder: Path) -> int:

@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -88,6 +89,28 @@ def test_an_answer_that_broke_off_is_sent_again(patient: InMemoryMatch) -> None:
     assert isinstance(asked, Turn)
     peer.say(Move(match="m1", turn=asked.turn, move=PASS))
     assert patient.match.open_requests.keys() == {1}
+
+
+@pytest.mark.parametrize("how", ["between two", "within a message"])
+def test_a_program_that_ended_before_its_match_has_not_fouled(open_match: OpenMatch, how: str) -> None:
+    """It had played before, and may end between two matches: the match is void, and the program does not stay."""
+    stays = SimpleNamespace(has_left=False)
+    running = open_match(reused={0: stays})
+    if how == "within a message":
+        running.peers[0].raw(b"\0\0\0\x50\x83")
+    running.peers[0].wire.drop()
+    assert (running.fouls(), stays.has_left) == ([], True)
+    assert "p0 had ended between" in str(running.result[0].void)
+
+
+def test_once_it_has_accepted_its_end_is_a_foul(open_match: OpenMatch) -> None:
+    """Whether it has played before or not."""
+    stays = SimpleNamespace(has_left=False)
+    running = open_match(reused={0: stays})
+    running.peers[0].heard()
+    running.peers[0].say(ready(0))
+    running.peers[0].wire.drop()
+    assert (running.fouls(), stays.has_left) == ([(0, Cause.DISCONNECTED)], False)
 
 
 def test_a_dead_connection_makes_way(patient: InMemoryMatch) -> None:

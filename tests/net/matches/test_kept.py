@@ -1,5 +1,6 @@
 """Programs that stay: which one plays again, and which one is started anew; with programs and connections made up."""
 
+import resource
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from protocol import ConnectionState
-from referee.launch import Confinement, Launch, ProgramLimits
-from referee.net.matches.kept import LOOK_S, SETTLE_S, KeptProgram, KeptPrograms
+from referee.launch import Confinement, Launch
+from referee.net.matches import kept as kept_module
+from referee.net.matches.kept import FILES, LOOK_S, SETTLE_S, KeptProgram, KeptPrograms
 from referee.observers import Observers
 
 from ..tournaments.in_memory import Loop
@@ -59,10 +61,10 @@ class StandIn:
 class Kept:
     """Programs that are kept for six matches, and what became of them."""
 
-    def __init__(self, **limits: int) -> None:
+    def __init__(self) -> None:
         self.loop = Loop()
         self.observers = Observers()
-        self.programs = KeptPrograms(self.loop, Confinement(limits=ProgramLimits(**limits)), 6, self.observers)
+        self.programs = KeptPrograms(self.loop, Confinement(), 6, self.observers)
         self.removed: list[int] = []
 
     def start(self, launch: Launch = ADA, deal: str = "one") -> tuple[KeptProgram, StandIn]:
@@ -220,15 +222,19 @@ def test_a_new_version_is_started_anew(tmp_path: Path) -> None:
     assert kept.removed == [1]
 
 
-def test_not_too_many_wait() -> None:
-    """The one that has waited longest makes way; at the end, all are ended."""
-    kept = Kept(memory_mib=1 << 40)
+@pytest.mark.parametrize("is_short", [False, True])
+def test_not_too_many_wait(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, is_short: bool) -> None:
+    """The one that has waited longest makes way for want of files or of memory; at the end, all are ended."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: (4 * FILES, 0))
+    (tmp_path / "memory").write_text(f"MemTotal: 100 kB\nMemFree: 5 kB\nMemAvailable: {24 if is_short else 25} kB\n")
+    monkeypatch.setattr(kept_module, "_MEMORY", tmp_path / "memory")
+    kept = Kept()
     all_of_them = [kept.start()[0] for _ in range(6)]
     assert all(map(kept.programs.take_again, all_of_them))
     kept.work()
-    assert kept.removed == [1, 2]
+    assert kept.removed == [1, 2, 3, 4, 5, 6][: 6 if is_short else 2]
     closed = Deferred.fromCoroutine(kept.programs.close())
-    assert not closed.called
+    assert closed.called == is_short
     kept.work()
     assert (closed.called, sorted(kept.removed)) == (True, [1, 2, 3, 4, 5, 6])
     assert kept.loop.getDelayedCalls() == []
