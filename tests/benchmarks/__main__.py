@@ -11,6 +11,7 @@ BENCHMARKS = (
     "fuzz",
     "kills",
     "leaks",
+    "learning",
     "mutations",
     "pairing",
     "ratings",
