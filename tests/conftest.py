@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.pairing.dutch import pair_round
-from referee.plugins import find_format, load
+from referee.plugins import find_format, installed
 from referee.record.audit.audit import audit
 from referee.record.audit.tournament import audit_tournament
 from referee.record.key_file import VARIABLE, load_or_make
@@ -46,7 +46,7 @@ def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """Give a test its own folder, and audit the records that it leaves there."""
     yield tmp_path
     if request.node.get_closest_marker("forges") is None:
-        registry = load()
+        registry = installed()
         for path in tmp_path.rglob("*.jsonl"):
             if is_tournament(path):
                 audit_tournament(path, find_format, registry.game, partial(map, pair_round), is_strict=False)

@@ -68,6 +68,28 @@ class _Stopping(ScriptedSeat):
         return super().answer(command, sent_ms)
 
 
+def _setup(match: str, session: Session, terms: ScriptedTerms, seats: int) -> MatchSetup:
+    """Return the setup of a match between the program and others that are played here."""
+    names = [name for name in _OTHERS if name != session.name][: seats - 1]
+    names.insert(terms.seat, session.name)
+    per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
+    return MatchSetup(
+        match=match,
+        game=terms.game.name,
+        options=terms.options,
+        names=tuple(names),
+        time=TimeControl(
+            per_move_ms=per_move_s * 1000.0,
+            start_ms=session.times.start_s * 1000.0,
+            bank_ms=None if terms.bank_s is None else terms.bank_s * 1000.0,
+            increment_ms=terms.increment_s * 1000.0,
+        ),
+        acknowledge=terms.acknowledge,
+        nonces=terms.nonces,
+        commitment=chance.commitment(_SEED),
+    )
+
+
 class ScriptedMatch:
     """One match.
 
@@ -90,25 +112,7 @@ class ScriptedMatch:
         self.seat = terms.seat
         """The program's."""
         seats = terms.seats or terms.game.seats[0]
-        names = [name for name in _OTHERS if name != session.name][: seats - 1]
-        names.insert(terms.seat, session.name)
-        per_move_s = session.times.move_s if terms.per_move_s is None else terms.per_move_s
-        setup = MatchSetup(
-            match=self.name,
-            game=terms.game.name,
-            options=terms.options,
-            names=tuple(names),
-            time=TimeControl(
-                per_move_ms=per_move_s * 1000.0,
-                start_ms=session.times.start_s * 1000.0,
-                bank_ms=None if terms.bank_s is None else terms.bank_s * 1000.0,
-                increment_ms=terms.increment_s * 1000.0,
-            ),
-            acknowledge=terms.acknowledge,
-            nonces=terms.nonces,
-            commitment=chance.commitment(_SEED),
-        )
-        self.fold = Match(terms.game, setup, _SEED, start=terms.state)
+        self.fold = Match(terms.game, _setup(self.name, session, terms, seats), _SEED, start=terms.state)
         self._tokens = [session.resume] * seats
         self._chance = chance.Stream(_SEED)
         self._began_s = session.loop.seconds()

@@ -341,9 +341,9 @@ def test_who_does_not_show_up_holds_nobody_up(tmp_path: Path) -> None:
 
 def test_compare_tells_the_better_one(tmp_path: Path) -> None:
     """Greedy against random is decided after a few pairs, and the command goes on with what it has."""
-    players = ("house:random", "house:greedy", "--game", "quincy", "--elo1", "200", "--seed", "3")
+    players = ("house:random", "house:greedy", "--game", "quincy", "--elo1", "400", "--seed", "3")
     done = referee("compare", *players, "--tables", "2", "--sandbox", "off", "--json", cwd=tmp_path)
     told = events(done.stdout)[-1]
     assert (told["verdict"], told["b"]) == ("accept", "greedy")
     again = referee("compare", *players, "--tables", "2", "--sandbox", "off", cwd=tmp_path)
-    assert "greedy is better than random: by 200 Elo rather than by 0" in again.stdout
+    assert "greedy is better than random: by 400 Elo rather than by 0" in again.stdout
