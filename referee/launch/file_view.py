@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..files.copies import LeftOut
 from .player_spec import Launch, PlayerError
-from .visible_paths import is_shared, is_within, named, own_runtime, runtimes
+from .visible_paths import is_shared, is_within, named, own_runtime, real_place, runtimes
 
 MAX_DEPTH = 2
 """Folders below a program's own in which private files are looked for: those of --logs and of a tournament."""
@@ -104,7 +104,7 @@ def view_of(launch: Launch, argv: Sequence[str], access: FileAccess) -> FileView
     shown = {*own_runtime(), *runtimes(Path(argv[0]), launch.folder and where), *own}
     return FileView(
         where=where,
-        shown=tuple(sorted(path for path in shown if not is_within(path.resolve(), covered))),
+        shown=tuple(sorted(path for path in shown if not is_within(real_place(path), covered))),
         hidden=(*access.hidden, *theirs, *_outermost(away, sifted)),
         sifted={folder: _sifted(folder, covered | away, launch.name, access) for folder in sorted(sifted)},
         socket=access.socket,

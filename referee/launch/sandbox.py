@@ -8,7 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,7 +21,7 @@ from .kernel_view import counted, told
 from .limits import MIB, ProgramLimits
 from .starting import ProcessCommand, in_memory, join_new_keyring, keyctl_number
 from .system_calls import ABSENT, DANGERS, REFUSALS, NoFilterError, system_call_filter
-from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime
+from .visible_paths import SETTINGS, SYSTEM, is_within, own_runtime, real_place
 
 HOME = "/home/player"
 SOCKET = "/run/referee.sock"
@@ -68,7 +69,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             view: what it is shown.
             limits: how much it may put into its home and /tmp.
         """
-        options = self._options(view, limits)
+        options: list[str] = []
         descriptors = []
         if self.is_filtered:
             descriptors.append(in_memory(system_call_filter(REFUSALS if view.workspace is None else DANGERS)))
@@ -76,7 +77,10 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         for path, content in told().items():
             descriptors.append(in_memory(content))
             options += ["--ro-bind-data", str(descriptors[-1]), path]
-        descriptors.append(in_memory(b"".join(os.fsencode(option) + b"\0" for option in options)))
+        content = (
+            _listed(_namespaces(view.workspace)) + _same_for_all(limits.tmp_mib) + _listed((*_own(view), *options))
+        )
+        descriptors.append(in_memory(content))
         boxed = ProcessCommand((self.program, "--args", str(descriptors[-1]), "--", *argv), tuple(descriptors))
         return (
             boxed.within(_with_devices_locked())
@@ -84,16 +88,26 @@ class Sandbox(Struct, frozen=True, kw_only=True):
             else boxed
         )
 
-    def _options(self, view: FileView, limits: ProgramLimits) -> list[str]:
-        return [
-            *_namespaces(view.workspace),
-            *("--die-with-parent", "--new-session", "--hostname", "player"),
-            *_system(),
-            *_own_places(limits),
-            *_places(view),
-            *(("--ro-bind", str(view.socket), SOCKET) if view.socket is not None else ()),
-            *("--remount-ro", "/", "--chdir", str(view.where)),
-        ]
+
+def _listed(options: Iterable[str]) -> bytes:
+    """Return options as bubblewrap reads them."""
+    return b"".join(os.fsencode(option) + b"\0" for option in options)
+
+
+@cache
+def _same_for_all(tmp_mib: int) -> bytes:
+    """Return the options that do not depend on the program; the system stays as it is while matches are played."""
+    return _listed(
+        ("--die-with-parent", "--new-session", "--hostname", "player", *_system(), *_own_places(str(tmp_mib * MIB)))
+    )
+
+
+def _own(view: FileView) -> Iterator[str]:
+    """Yield the options that show a program what is its own."""
+    yield from _places(view)
+    if view.socket is not None:
+        yield from ("--ro-bind", str(view.socket), SOCKET)
+    yield from ("--remount-ro", "/", "--chdir", str(view.where))
 
 
 def _with_devices_locked() -> list[str]:
@@ -134,8 +148,7 @@ def _passable(path: Path) -> Iterator[str]:
         yield from ("--dir", str(above))
 
 
-def _own_places(limits: ProgramLimits) -> Iterator[str]:
-    size = str(limits.tmp_mib * MIB)
+def _own_places(size: str) -> Iterator[str]:
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY_MIB * MIB), "--tmpfs", _SHARED_MEMORY)
     yield from ("--remount-ro", "/dev")
     yield from ("--proc", "/proc")
@@ -153,7 +166,7 @@ def _places(view: FileView) -> Iterator[str]:
     """
     steps = {path: (*_passable(path), "--ro-bind", str(path), str(path)) for path in view.shown}
     steps |= _working_directory(view)
-    real = {path: path.resolve() for path in view.shown if path.is_dir()}
+    real = {path: real_place(path) for path in view.shown if path.is_dir()}
     if view.workspace is not None or view.own_copy is not None:
         real.pop(view.where, None)  # it has only what is copied into it
     real |= {path: path for path in map(Path, SYSTEM)}
@@ -185,7 +198,7 @@ def _working_directory(view: FileView) -> dict[Path, tuple[str, ...]]:
 
 def _inside(path: Path, real: Mapping[Path, Path]) -> list[Path]:
     """Return where a path is to be seen in the sandbox, given what its places are without links."""
-    return [place / path.relative_to(target) for place, target in real.items() if path.is_relative_to(target)]
+    return [place / path.relative_to(target) for place, target in real.items() if is_within(path, (target,))]
 
 
 def _same(path: Path, inside: Path) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import protocol
@@ -30,6 +30,7 @@ SETTINGS = (
 _FOR_ALL = (Path("/home"), Path("/opt"), Path("/srv"), Path("/tmp"), Path("/var"), Path("/var/tmp"))  # noqa: S108  # compared
 _KERNEL = ("/dev", "/etc", "/proc", "/run", "/sys")
 """What a program is not shown, though its command line may name or lead through something in it."""
+_ROOT = Path("/")
 _PROGRAMS = ("bin", "sbin", "shims")
 _RUNTIME = ("pyvenv.cfg", "lib", "libexec")
 """What stands beside the programs of a runtime that is installed in a folder of its own."""
@@ -38,8 +39,9 @@ _MAX_HOPS = 16
 
 
 def is_within(path: Path, folders: Iterable[Path]) -> bool:
-    """Tell whether a path is one of some folders or inside of one."""
-    return any(path.is_relative_to(folder) for folder in folders)
+    """Tell whether a path is one of some folders or inside of one; all are absolute."""
+    place = f"{path}/"  # as text: in parts, that takes ten times as long, and each start of a program asks often
+    return any(place.startswith(f"{folder}/" if folder != _ROOT else "/") for folder in folders)
 
 
 def is_shared(folder: Path) -> bool:
@@ -175,8 +177,24 @@ def named(words: Iterable[str], where: Path) -> list[Path]:
     return found
 
 
+def real_place(path: Path) -> Path:
+    """Return what a path is without links; of what this program runs from, that stays the same."""
+    return _kept(path) if path in own_runtime() else path.resolve()
+
+
+@cache
+def _kept(path: Path) -> Path:
+    return path.resolve()
+
+
 def own_runtime() -> tuple[Path, ...]:
     """Return what this very program runs from: its interpreter, and the packages that it and its plugins come from."""
+    return _runtime_with(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _runtime_with(_modules: int) -> tuple[Path, ...]:
+    """Return what this program runs from, given how many modules it has imported; it does not forget any."""
     interpreter = runtimes(Path(sys.executable).absolute())
     shown = tuple(f"{path}{os.sep}" for path in (*SYSTEM, *interpreter))
     top_level = [module for name, module in sys.modules.items() if "." not in name and not name.startswith("_")]
