@@ -21,19 +21,20 @@ from ..tournament_file.plan import TournamentPlan, read_tournament
 from .conducting import conduct
 
 
-def read_plan(path: Path, tables: int | None = None) -> TournamentPlan:
+def read_plan(path: Path, tables: int | None = None, workers: int = 0) -> TournamentPlan:
     """Read a tournament's file, with the field that the tournament began with if it has begun.
 
     Args:
         path: of the file.
         tables: so many matches at a time, whatever the file says; None: as it says.
+        workers: so many processes play them; 0: this one does.
 
     Raises:
         BadTournamentFile: it has mistakes; the error has all of them.
     """
     plan = read_tournament(path, installed())
-    plan = plan if tables is None else replace(plan, run_settings=replace(plan.run_settings, tables=tables))
-    return _as_begun(plan)
+    run_settings = replace(plan.run_settings, tables=tables or plan.run_settings.tables, workers=workers)
+    return _as_begun(replace(plan, run_settings=run_settings))
 
 
 def _as_begun(plan: TournamentPlan) -> TournamentPlan:

@@ -24,9 +24,12 @@ from .report import report
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
 @click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
+@click.option("--workers", type=Count(1, 256), default=0, help="Play them in so many processes beside this one.")
 @sealing_options
 @json_option
-def tournament(file: Path, *, check: bool, tables: int | None, running: RefereeOptions, as_json: bool) -> None:
+def tournament(
+    file: Path, *, check: bool, tables: int | None, workers: int, running: RefereeOptions, as_json: bool
+) -> None:
     """Run the tournament of FILE, or go on with it.
 
     Each match leaves a record, and its result goes into the ledger beside it. However the referee was ended, by
@@ -37,7 +40,7 @@ def tournament(file: Path, *, check: bool, tables: int | None, running: RefereeO
     Exit status: 0 the tournament is over, 1 it was stopped or can't go on, 2 the file or the command is wrong; with
     --check 1 says that the command of an entrant is not there.
     """
-    plan = from_file.read_plan(file, tables)
+    plan = from_file.read_plan(file, tables, workers)
     if check:
         absent = tuple(from_file.absent_programs(plan.spec))
         _show(replace(plan, warnings=(*plan.warnings, *absent)), as_json=as_json)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from ...plugins import find_game
 from ...record.resume import Resumption
+from ...record.seal import Sealer
 from ..group_commit import GroupCommit
 from ..matches.host import LOCAL, MatchHost, MatchReport
 from ..matches.kept import KeptPrograms
@@ -27,6 +28,7 @@ class Tables:
         services: what all of them have around them.
         keep_for: how many matches a program may play; None: each is started for its match.
         process: what records call this process; empty: by a name of its own.
+        commits: syncs their records together; None: it is made here.
     """
 
     def __init__(
@@ -37,20 +39,25 @@ class Tables:
         services: MatchServices,
         keep_for: int | None,
         process: str,
+        commits: GroupCommit | None = None,
     ) -> None:
         self._reactor = reactor
         self._now = now
         self._folder = folder
         self.lag = LoopLag(reactor, now, process)
         self.lag.note = services.observers.note
-        self.commits = GroupCommit(reactor)
+        self.commits = commits or GroupCommit(reactor)
         self._kept = None
         if keep_for is not None:
             self._kept = KeptPrograms(reactor, services.confinement, keep_for, services.observers)
         self.services = replace(services, lag=self.lag, commits=self.commits, kept=self._kept)
 
     async def play(
-        self, job: MatchJob, occupants: Sequence[Occupant], resumed: Resumption | None = None
+        self,
+        job: MatchJob,
+        occupants: Sequence[Occupant],
+        resumed: Resumption | None = None,
+        sealer: Sealer | None = None,
     ) -> MatchReport:
         """Play a match to its end.
 
@@ -58,12 +65,13 @@ class Tables:
             job: the match.
             occupants: by seat, as the job says; who is connected, too.
             resumed: how far it has come, if its referee died.
+            sealer: seals its record; None: the one of all matches does.
 
         Raises:
             MatchPaused: it was cancelled; its record is what it goes on from.
             OSError: the record can't be written.
         """
-        services = self.services
+        services = self.services if sealer is None else replace(self.services, sealer=sealer)
         host = MatchHost(self._reactor, self._now, find_game(job.terms.game), job.settings(self._folder), services)
         if resumed is None:
             return await host.play(occupants, is_patient=True)

@@ -16,6 +16,8 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     """Of the records; the ledger, the spec and the report stand there, too."""
     tables: int = 1
     """How many matches are played at the same time."""
+    workers: int = 0
+    """How many processes play them; 0: the tournament's own does."""
     ledger: str | None = None
     """URL of the database; None: an SQLite file in the folder."""
     listen: str = "tcp:7777:interface=127.0.0.1"

@@ -22,7 +22,9 @@ from ...record.resume import Resumption
 from ...tournament import events as e
 from ...tournament.match_context import Fixture
 from ..group_commit import Durability
+from ..jobs.messages import Around
 from ..jobs.tables import Tables
+from ..jobs.workers import Workers
 from ..links.addresses import listen, stopped
 from ..links.patience import Patience
 from ..links.player_protocol import LinkFactory
@@ -78,6 +80,8 @@ class TournamentRunner:
         services = replace(services, durability=Durability(self._spec.durability))
         keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
         self._tables = Tables(reactor, now, run_settings.folder, services, keep_for, course.process)
+        self._around = Around.of(run_settings.folder, services.confinement, services.durability, keep_for)
+        self._workers: Workers | None = None
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
         self._pool = RemotePool(reactor, run_settings.tokens, self._fill, patience=patience)
         self._pool.note = self._observers.note
@@ -111,6 +115,7 @@ class TournamentRunner:
         """
         port = await self._open_pool()
         self._tables.lag.start()
+        self._start_workers()
         self._observers.tell(Observer.tournament_begun, self._tournament, total)
         self._refreshing.start(REFRESH_S, now=False)
         self._recorder.commits, self._recorder.on_refused = self._tables.commits, self._failed
@@ -137,6 +142,8 @@ class TournamentRunner:
             self._call_off()
             self._pool.close()
             await self._tables.close()
+            if self._workers is not None:
+                await self._workers.close()
             if port is not None:
                 await stopped(port)
 
@@ -159,6 +166,15 @@ class TournamentRunner:
         self._observers.note("listening", address=self._run_settings.listen)
         self._observers.tell(Observer.noted, f"remote entrants may connect to {self._run_settings.listen}")
         return port
+
+    def _start_workers(self) -> None:
+        """Start the processes that play, if there are to be some; each has a table at least."""
+        count = min(self._run_settings.workers, self._run_settings.tables)
+        if count:
+            services = self._tables.services
+            self._workers = Workers(
+                self._reactor, count, self._around, self._observers, services.sealer, self._tables.commits
+            )
 
     # --- what to open
 
@@ -277,7 +293,10 @@ class TournamentRunner:
         await self._recorder.synced()
         self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
         job = course.job(context, occupants, self._tables.services.sealer, run_settings)
-        played = await self._tables.play(job, occupants, resumed)
+        if self._workers is None or is_back or job.needs_connections:
+            played = await self._tables.play(job, occupants, resumed)
+        else:
+            played = await self._workers.play(job)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:

@@ -1,0 +1,235 @@
+"""What the tournament's process and its workers say to each other: msgpack, several messages a frame, never code."""
+
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+from twisted.internet.abstract import FileDescriptor
+from twisted.internet.error import ConnectionDone, ConnectionLost
+from twisted.python.failure import Failure
+
+from ...launch import Confinement, ProgramLimits
+from ...launch.control_groups import Ground
+from ...launch.sandbox import Sandbox
+from ...match.events import AnyEvent
+from ...record.record_files import record_names
+from ..group_commit import Durability
+
+T = TypeVar("T")
+_LENGTH = struct.Struct(">I")
+_READ_BYTES = 1 << 18
+_LAST_READS = 64
+"""More than a socket holds."""
+
+
+class Around(Struct, frozen=True, kw_only=True, tag="around"):
+    """The first order: what is the same for all matches of a worker."""
+
+    folder: Path
+    """Of the records."""
+    sandbox: Sandbox | None
+    ground: Ground | None
+    limits: ProgramLimits
+    hidden: tuple[Path, ...]
+    durability: Durability
+    keep_for: int | None
+    """As Tables has it."""
+
+    @classmethod
+    def of(cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None) -> "Around":
+        """Return the order that hands on what programs are held to here."""
+        sandbox = confinement.sandbox
+        return cls(
+            folder=folder.absolute(),
+            sandbox=None if sandbox is None else Sandbox(program=sandbox.program, is_filtered=sandbox.is_filtered),
+            ground=confinement.ground,
+            limits=confinement.limits,
+            hidden=confinement.hidden,
+            durability=durability,
+            keep_for=keep_for,
+        )
+
+    @property
+    def confinement(self) -> Confinement:
+        """What programs are held to."""
+        return Confinement(
+            sandbox=self.sandbox,
+            ground=self.ground,
+            limits=self.limits,
+            hidden=self.hidden,
+            private_names=record_names,
+        )
+
+
+class Play(Struct, frozen=True, kw_only=True, tag="play"):
+    """A job is to be played."""
+
+    job: bytes
+
+
+class Pause(Struct, frozen=True, kw_only=True, tag="pause"):
+    """A match is to be stopped in the middle."""
+
+    match: str
+
+
+class Close(Struct, frozen=True, kw_only=True, tag="close"):
+    """No more matches come: programs that stayed are to be ended, and the worker with them."""
+
+
+class Stepped(Struct, frozen=True, kw_only=True, tag="stepped"):
+    """A match has taken an event, which is on record."""
+
+    match: str
+    line: int
+    hash: str
+    event: AnyEvent
+
+
+class Noted(Struct, frozen=True, kw_only=True, tag="noted"):
+    """Something has happened at the edges, as Observer.note has it."""
+
+    event: str
+    facts: dict[str, Any]
+
+
+class Said(Struct, frozen=True, kw_only=True, tag="said"):
+    """Something that an organiser should know, as Observer.noted has it."""
+
+    text: str
+
+
+class Ended(Struct, frozen=True, kw_only=True, tag="ended"):
+    """A match is over, and on record but for its seal."""
+
+    match: str
+    head: str
+    """Hash of the result line."""
+
+
+class Paused(Struct, frozen=True, kw_only=True, tag="paused"):
+    """A match was stopped in the middle."""
+
+    match: str
+
+
+class Failed(Struct, frozen=True, kw_only=True, tag="failed"):
+    """A match can't be played here, or not on record."""
+
+    match: str
+    why: str
+
+
+class Alive(Struct, frozen=True, kw_only=True, tag="alive"):
+    """The worker's loop turns."""
+
+
+Order = Around | Play | Pause | Close
+Report = Stepped | Noted | Said | Ended | Paused | Failed | Alive
+ORDERS: Any = tuple[Order, ...]
+REPORTS: Any = tuple[Report, ...]
+
+
+class Frames(Generic[T]):
+    """Cuts what comes into frames of messages.
+
+    Args:
+        kind: what a frame holds: a tuple of messages.
+    """
+
+    def __init__(self, kind: type[T]) -> None:
+        self._decoder = msgspec.msgpack.Decoder(kind, dec_hook=lambda wanted, text: wanted(text))
+        self._rest = bytearray()
+
+    def add(self, data: bytes) -> list[T]:
+        """Take what comes next, and return the frames that are whole now.
+
+        Raises:
+            DecodeError: one is none.
+        """
+        self._rest += data
+        found = []
+        start = 0
+        while len(self._rest) - start >= _LENGTH.size:
+            (size,) = _LENGTH.unpack_from(self._rest, start)
+            begin = start + _LENGTH.size
+            if len(self._rest) < begin + size:
+                break
+            start = begin + size
+            found.append(self._decoder.decode(memoryview(self._rest)[begin:start].tobytes()))
+        del self._rest[:start]
+        return found
+
+
+def framed(messages: Sequence[Order] | Sequence[Report]) -> bytes:
+    """Return a frame of messages."""
+    body = msgspec.msgpack.encode(messages, enc_hook=str)
+    return _LENGTH.pack(len(body)) + body
+
+
+class SocketEnd(FileDescriptor):
+    """One of two connected sockets, read and written by Twisted's loop.
+
+    Args:
+        reactor: Twisted's.
+        end: the socket.
+        received: called with what comes.
+        lost: called once nothing more comes.
+    """
+
+    def __init__(
+        self, reactor: Any, end: socket.socket, received: Callable[[bytes], None], lost: Callable[[], None]
+    ) -> None:
+        super().__init__(reactor)
+        end.setblocking(False)
+        self._end = end
+        self._received = received
+        self._lost = lost
+        self.connected = 1
+        self.startReading()  # type: ignore[no-untyped-call]
+
+    def fileno(self) -> int:
+        """Return what to wait for; called by Twisted."""
+        return self._end.fileno()
+
+    def doRead(self) -> Exception | None:
+        """Read what is there; called by Twisted."""
+        try:
+            data = self._end.recv(_READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return ConnectionLost()
+        if not data:
+            return ConnectionDone()
+        self._received(data)
+        return None
+
+    def leave(self) -> None:
+        """Close the socket once all is written."""
+        self.loseConnection()  # type: ignore[no-untyped-call]
+
+    def read_rest(self) -> None:
+        """Read what is left of who is no more."""
+        for _ in range(_LAST_READS):
+            if self.doRead() is not None:
+                break
+
+    def writeSomeData(self, data: bytes) -> int | Exception:
+        """Write what the system takes; called by Twisted."""
+        try:
+            return self._end.send(data)
+        except BlockingIOError:
+            return 0
+        except OSError:
+            return ConnectionLost()
+
+    def connectionLost(self, reason: Failure) -> None:
+        """Close the socket, and say so; called by Twisted."""
+        super().connectionLost(reason)  # type: ignore[no-untyped-call]
+        self._end.close()
+        self._lost()

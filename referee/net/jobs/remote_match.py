@@ -1,0 +1,139 @@
+"""A match that a worker plays: followed line by line by the process that has the key, judged, and sealed or voided."""
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ... import __version__
+from ...match.commands import CloseMatch
+from ...match.events import RefereeFailed
+from ...match.machine import Match
+from ...observers import MatchStep, Observer, Observers
+from ...plugins import find_game
+from ...record.reader import Record, RecordError, read_record
+from ...record.recovery import TORN, has_line
+from ...record.resume import reopen
+from ...record.schema import FIRST_PREV
+from ...record.seal import Sealer
+from ...record.writer import RecordWriter
+from ..matches.host import MatchReport
+from .job import MatchJob
+from .messages import Stepped
+
+
+class RemoteMatch:
+    """A match that a worker plays: the same fold is fed here with what the worker tells.
+
+    Args:
+        job: that was handed out.
+        folder: of the records.
+        observers: are told of each step.
+    """
+
+    def __init__(self, job: MatchJob, folder: Path, observers: Observers) -> None:
+        self.job = job
+        self.path = folder / f"{job.match}.jsonl"
+        self.match = Match(find_game(job.terms.game), job.setup, job.seed)
+        self._observers = observers
+        self.voiding: MatchStep | None = None
+        """The step that has made it void, for the observers."""
+        self._lines = 1
+        self._head = FIRST_PREV
+
+    def take(self, stepped: Stepped) -> None:
+        """Let the match take an event, and tell observers of it.
+
+        Raises:
+            RecordError: it is not the next line.
+        """
+        if stepped.line != self._lines:
+            raise RecordError(self.path, stepped.line + 1, f"line {self._lines + 1} to be told of", "another one")
+        self._lines, self._head = stepped.line + 1, stepped.hash
+        commands = self.match.handle(stepped.event)
+        step = MatchStep.of(stepped.event, commands, self.match, (stepped.line, stepped.hash))
+        self._observers.tell(Observer.match_stepped, step)
+
+    @property
+    def report(self) -> MatchReport:
+        """What came of it, once its record is sealed."""
+        result = self.match.result
+        assert result is not None, "it is over"
+        return MatchReport(
+            names=self.match.setup.names, result=result, record=self.path, match=self.match, head=self._head
+        )
+
+    def sealed(self, head: str, sealer: Sealer) -> RecordWriter:
+        """Judge the record that came of the job, and sign it; in any thread.
+
+        Args:
+            head: hash of the result line, as the worker says.
+            sealer: the key.
+
+        Returns:
+            Its writer: it is to be synced, and closed.
+
+        Raises:
+            RecordError: it is not what the job asked for, or not what the worker told of.
+            OSError: it can't be written.
+        """
+        record = read_record(self.path)
+        self._check(record, head)
+        writer = RecordWriter(self.path, sealer, after=record.chain)
+        writer.write_signature()
+        self._head = writer.result_head
+        return writer
+
+    def _check(self, record: Record, head: str) -> None:
+        job, header, count = self.job, record.header, len(record.chain.lines)
+        wanted = replace(
+            header,
+            referee=__version__,
+            key=job.key,
+            setup=job.setup,
+            context=job.context,
+            locked_seed=job.locked_seed,
+            seed=job.seed.hex() if job.number is not None else None,
+            programs=[seat.given for seat in job.seats],
+        )
+        if header != wanted:
+            raise RecordError(self.path, 1, "the header of the match that was to be played", "another one")
+        if record.result is None or record.seal is not None or record.is_torn:
+            raise RecordError(self.path, count, "a result without a seal", f"a record that is {record.state}")
+        told = (self._lines + 1, self._head, head, self.match.result, job.seed.hex())
+        line = record.result
+        if told != (count, line.prev, record.chain.head, line.result, line.seed):
+            raise RecordError(self.path, count, "the result of the steps that were told", "another one")
+
+    def voided(self, why: str, sealer: Sealer) -> bool:
+        """End the record of a match whose worker is no more: void for the referee's fault, unless it was over.
+
+        In any thread; nobody writes it any more.
+
+        Args:
+            why: it can't go on.
+            sealer: the key.
+
+        Returns:
+            Whether it was begun at all; else it is as if it had not been handed out.
+
+        Raises:
+            RecordError: what there is of it does not hold.
+            OSError: it can't be written.
+        """
+        if not self.path.exists():
+            return False
+        if not has_line(self.path):
+            self.path.rename(self.path.with_suffix(TORN))
+            return False
+        left = reopen(self.path, find_game, sealer)
+        match, writer = left.match, left.writer
+        self.match = match
+        if match.result is None:
+            event = RefereeFailed(at_ms=left.last_ms, detail=why)
+            commands = match.handle(event)
+            writer.write_step(event, commands)
+            self.voiding = MatchStep.of(event, commands, match, (writer.count - 1, writer.head))
+            closing = next(command for command in commands if isinstance(command, CloseMatch))
+            writer.write_result(closing.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+        self._head = writer.result_head
+        return True

@@ -1,0 +1,232 @@
+"""A worker: plays the matches that the tournament's process hands out, in a process of its own, and ends with that.
+
+It holds no key. It writes the lines of its matches' records, tells of each, and leaves the seal to who has the key.
+"""
+
+import gc
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+import msgspec
+from twisted.internet.defer import CancelledError, Deferred, succeed
+from twisted.internet.task import LoopingCall
+
+from ... import __version__
+from ...match.events import AnyEvent
+from ...observers import MatchStep, Observer, Observers
+from ...record.chain_writer import ChainWriter
+from ..group_commit import Durability, GroupCommit
+from ..matches.runner import MatchPaused
+from ..matches.services import MatchServices
+from .job import KeylessSealer, MatchJob, decoded, rules_digest
+from .messages import (
+    ORDERS,
+    Alive,
+    Around,
+    Close,
+    Ended,
+    Failed,
+    Frames,
+    Noted,
+    Order,
+    Pause,
+    Paused,
+    Play,
+    Report,
+    Said,
+    SocketEnd,
+    Stepped,
+    framed,
+)
+from .tables import Tables
+
+ALIVE_S = 1.0
+"""How often a worker says that its loop turns."""
+_GATHER_S = 0.01
+"""How long reports wait for others to go with them: nobody's clock hangs on one."""
+
+
+class Reporter(Observer):
+    """Tells the tournament's process what is to be told to its observers.
+
+    Args:
+        report: takes each report.
+    """
+
+    def __init__(self, report: Callable[[Report], None]) -> None:
+        self._report = report
+
+    def note(self, event: str, /, **facts: Any) -> None:
+        """Tell what happened at the edges."""
+        self._report(Noted(event=event, facts=facts))
+
+    def noted(self, text: str) -> None:
+        """Tell what an organiser should know."""
+        self._report(Said(text=text))
+
+    def match_stepped(self, step: MatchStep) -> None:
+        """Tell of a line of a record; what followed from its event follows again."""
+        event = cast("AnyEvent", step.event)
+        self._report(Stepped(match=step.setup.match, line=step.line, hash=step.hash, event=event))
+
+
+class LeftToOthers(GroupCommit):
+    """Syncs nothing: whoever seals a record syncs all of it."""
+
+    def sync(self, writer: ChainWriter) -> "Deferred[None]":
+        """Do nothing."""
+        return succeed(None)
+
+
+class Worker:
+    """Plays matches for a tournament's process.
+
+    Args:
+        reactor: Twisted's reactor.
+        now: monotonic seconds.
+        send: takes a frame of reports.
+        leave: ends the process.
+    """
+
+    def __init__(
+        self, reactor: Any, now: Callable[[], float], send: Callable[[bytes], None], leave: Callable[[], None]
+    ) -> None:
+        self._reactor = reactor
+        self._now = now
+        self._send = send
+        self._leave = leave
+        self._reports: list[Report] = []
+        self._tables: Tables | None = None
+        self._courses: dict[str, Deferred[None]] = {}
+        """Match -> its course."""
+        self._frames = Frames(ORDERS)
+        self._alive = LoopingCall(self.report, Alive())
+        self._alive.clock = reactor
+        self._alive.start(ALIVE_S)
+
+    def received(self, data: bytes) -> None:
+        """Take orders."""
+        for orders in self._frames.add(data):
+            for order in orders:
+                self._take(order)
+
+    def _take(self, order: Order) -> None:
+        match order:
+            case Around():
+                self._begin(order)
+            case Play():
+                self._play(decoded(order.job))
+            case Pause() if order.match in self._courses:
+                self._courses[order.match].cancel()
+            case Close():
+                Deferred.fromCoroutine(self._close())
+
+    def _begin(self, around: Around) -> None:
+        services = MatchServices(
+            observers=Observers(Reporter(self.report)),
+            confinement=around.confinement,
+            durability=around.durability,
+        )
+        commits = GroupCommit(self._reactor) if around.durability is Durability.TURN else LeftToOthers(self._reactor)
+        self._tables = Tables(self._reactor, self._now, around.folder, services, around.keep_for, commits)
+        self._tables.lag.start()
+
+    def _play(self, job: MatchJob) -> None:
+        course = self._courses[job.match] = Deferred.fromCoroutine(self._played(job))
+        course.addBoth(lambda _: self._courses.pop(job.match, None))
+        if course.called:
+            self._courses.pop(job.match, None)
+
+    async def _played(self, job: MatchJob) -> None:
+        """Play a match, and report what came of it, whatever that is."""
+        ended: Report
+        try:
+            _check_same(job)
+            assert self._tables is not None, "the first order says where it is played"
+            played = await self._tables.play(job, job.occupants, sealer=KeylessSealer(job))
+            ended = Ended(match=job.match, head=played.head)
+        except (MatchPaused, CancelledError):
+            ended = Paused(match=job.match)
+        except Exception as error:  # noqa: BLE001  # whoever handed it out is told
+            ended = Failed(match=job.match, why=f"{type(error).__name__}: {error}")
+        self.report(ended)
+
+    async def _close(self) -> None:
+        self._alive.stop()
+        if self._tables is not None:
+            self._tables.lag.stop()
+            await self._tables.close()
+        self._flush()
+        self._leave()
+
+    def report(self, report: Report) -> None:
+        """Have something reported, together with what comes soon after it."""
+        self._reports.append(report)
+        if len(self._reports) == 1:
+            self._reactor.callLater(_GATHER_S, self._flush)
+
+    def _flush(self) -> None:
+        if self._reports:
+            reports, self._reports = self._reports, []
+            self._send(framed(reports))
+
+
+class OtherReferee(Exception):  # reported in words
+    """A job of a referee of another version, or with other rules, which was installed meanwhile."""
+
+
+def _check_same(job: MatchJob) -> None:
+    """Check that a job means here what it meant where it was made.
+
+    Raises:
+        OtherReferee: it does not.
+    """
+    theirs, ours = (job.terms.referee, job.terms.rules), (__version__, rules_digest(job.terms.game))
+    if theirs != ours:
+        raise OtherReferee(
+            f"it was handed out by referee {theirs[0]}, and the one installed now is {ours[0]} or has "
+            "other rules; stop the tournament, and go on with it"
+        )
+
+
+def run(descriptor: int) -> None:
+    """Play for the process at the other end of a socket, until it has nothing more, or is gone.
+
+    Args:
+        descriptor: of the socket.
+    """
+    from twisted.internet import reactor  # noqa: PLC0415  # importing it installs it: only where it is run
+
+    running: Any = reactor
+    is_leaving = False
+
+    def _leave() -> None:
+        nonlocal is_leaving
+        is_leaving = True
+        link.leave()
+
+    def _lost() -> None:
+        if not is_leaving:
+            os._exit(1)  # the tournament's process is gone: so is its worker, and the programs with it
+        running.stop()
+
+    def _received(data: bytes) -> None:
+        try:
+            worker.received(data)
+        except msgspec.DecodeError:
+            os._exit(2)  # who writes that is no coordinator
+
+    os.set_inheritable(descriptor, False)  # no program is to have it
+    link = SocketEnd(running, socket.socket(fileno=descriptor), _received, _lost)
+    worker = Worker(running, time.monotonic, link.write, _leave)
+    gc.collect()
+    gc.freeze()  # as the tournament's process does: what was imported stays
+    running.run(installSignalHandlers=False)
+
+
+if __name__ == "__main__":
+    run(int(sys.argv[1]))

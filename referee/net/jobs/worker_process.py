@@ -1,0 +1,154 @@
+"""One worker as the tournament's process has it: started, listened to, and ended."""
+
+import os
+import signal
+import socket
+import sys
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from twisted.internet.defer import Deferred
+
+from ...launch.output import OutputPipe
+from ...launch.starting import ProcessCommand, kill_group, start, when_ended
+from ...observers import Observer, Observers
+from ...record.reader import RecordError
+from .job import encoded
+from .messages import (
+    REPORTS,
+    Around,
+    Close,
+    Ended,
+    Failed,
+    Frames,
+    Noted,
+    Order,
+    Pause,
+    Paused,
+    Play,
+    Report,
+    Said,
+    SocketEnd,
+    Stepped,
+    framed,
+)
+from .remote_match import RemoteMatch
+
+
+class Died(Struct, frozen=True):
+    """The worker is no more."""
+
+    why: str
+
+
+Outcome = Ended | Paused | Failed | Died
+"""What a worker has come to with a match."""
+
+
+class WorkerProcess:
+    """A worker.
+
+    Args:
+        reactor: Twisted's reactor.
+        number: from 1, for people.
+        around: the first order.
+        observers: are told what it tells.
+
+    Raises:
+        OSError: it can't be started.
+    """
+
+    def __init__(self, reactor: Any, number: int, around: Around, observers: Observers) -> None:
+        self.number = number
+        self.playing: dict[str, tuple[RemoteMatch, Deferred[Outcome]]] = {}
+        self.gone: Deferred[None] = Deferred()
+        """Fires once nothing is left of it."""
+        self.silent_looks = 0
+        """How often it was looked for something from it since it has said something."""
+        self._why = ""
+        """Why it was killed."""
+        self._observers = observers
+        self._frames = Frames(REPORTS)
+        self._output = OutputPipe(reactor, around.folder / f"worker{number}.stderr")
+        ours, theirs = socket.socketpair()
+        descriptor = theirs.detach()
+        argv = (sys.executable, "-m", "referee.net.jobs.worker", str(descriptor))
+        try:
+            with ProcessCommand(argv, (descriptor,)) as command:
+                env = dict(os.environ)
+                self._process = start(command, cwd=None, env=env, output=self._output.write_fd)
+        except OSError:
+            ours.close()
+            self._output.close()
+            raise
+        finally:
+            self._output.close_write_end()
+        self._end = SocketEnd(reactor, ours, self._received, lambda: None)
+        self._order(around)
+        when_ended(self._process, lambda code: reactor.callFromThread(self._ended, code))
+
+    def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
+        """Hand a match out; fires with what came of it, and is not to be cancelled."""
+        outcome: Deferred[Outcome] = Deferred()
+        self.playing[match.job.match] = match, outcome
+        self._order(Play(job=encoded(match.job)))
+        return outcome
+
+    def pause(self, match: str) -> None:
+        """Have a match stopped in the middle."""
+        self._order(Pause(match=match))
+
+    def close(self) -> None:
+        """Let it end, once nothing of what it has started is left."""
+        self._order(Close())
+
+    def kill(self, why: str) -> None:
+        """End it at once, and its programs with it.
+
+        Args:
+            why: in a few words.
+        """
+        self._why = self._why or why
+        if self._process.returncode is None:
+            kill_group(self._process, signal.SIGKILL)
+
+    @property
+    def pid(self) -> int:
+        """Number of its process."""
+        return self._process.pid
+
+    def _order(self, order: Order) -> None:
+        self._end.write(framed((order,)))
+
+    def _received(self, data: bytes) -> None:
+        self.silent_looks = 0
+        try:
+            for reports in self._frames.add(data):
+                for report in reports:
+                    self._take(report)
+        except (msgspec.DecodeError, RecordError) as error:
+            self.kill(f"what it says makes no sense: {error}")
+
+    def _take(self, report: Report) -> None:
+        match report:
+            case Stepped() if report.match in self.playing:
+                self.playing[report.match][0].take(report)
+            case Noted():
+                self._observers.note(report.event, **{**report.facts, "worker": self.number})
+            case Said():
+                self._observers.tell(Observer.noted, report.text)
+            case Ended() | Paused() | Failed() if report.match in self.playing:
+                self.playing.pop(report.match)[1].callback(report)
+
+    def _ended(self, code: int) -> None:
+        """Give up what it had; called in the loop, once its process is gone."""
+        self._end.read_rest()
+        self._end.leave()
+        self._output.close()
+        how = self._why or (f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}")
+        words = f": {self._output.tail.last_words}" if self._output.tail.last_words else ""
+        died = Died(f"worker {self.number} is gone: {how}{words}")
+        self.gone.callback(None)  # first: there is another in its place, then
+        for _, outcome in [self.playing.pop(match) for match in list(self.playing)]:
+            outcome.callback(died)

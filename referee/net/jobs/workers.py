@@ -1,0 +1,181 @@
+"""All workers of a tournament: who plays which match, and what becomes of it when one of them dies."""
+
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import LoopingCall
+from twisted.internet.threads import deferToThreadPool
+
+from ...errors import RefereeError
+from ...launch.control_groups import clear_groups
+from ...observers import Observer, Observers
+from ...record.seal import Sealer
+from ..group_commit import GroupCommit
+from ..matches.host import MatchReport
+from ..matches.runner import MatchPaused
+from .job import MatchJob
+from .messages import Around, Ended, Failed, Paused
+from .remote_match import RemoteMatch
+from .worker_process import Outcome, WorkerProcess
+
+T = TypeVar("T")
+LOOK_S = 1.0
+"""How often it is looked whether workers say something."""
+FROZEN_LOOKS = 30
+"""So often in vain, and a worker is given up: it says every second that it lives. Looks are counted, not seconds: while
+this process stands still, nobody is given up."""
+CLOSE_LOOKS = 15
+"""So long a worker may take to end."""
+MOST_DEATHS = 5
+"""So many workers may die one after the other while no match ends; then somebody has to look."""
+
+
+class WorkersFail(RefereeError):
+    """Workers can't play; the text says what to do."""
+
+
+class Workers:
+    """The processes that play matches for a tournament.
+
+    Args:
+        reactor: Twisted's reactor.
+        count: how many.
+        around: what their matches share.
+        observers: are told what they tell.
+        sealer: the key, which stays here.
+        commits: syncs records.
+    """
+
+    def __init__(
+        self, reactor: Any, count: int, around: Around, observers: Observers, sealer: Sealer, commits: GroupCommit
+    ) -> None:
+        self._reactor = reactor
+        self._around = around
+        self._observers = observers
+        self._sealer = sealer
+        self._commits = commits
+        self._deaths = 0
+        """Since a match has ended."""
+        self._is_closing = False
+        self._clearing: set[Deferred[Any]] = set()
+        self._workers = [self._started(number) for number in range(1, count + 1)]
+        self._looking = LoopingCall(self._look)
+        self._looking.clock = reactor
+        self._looking.start(LOOK_S, now=False)
+
+    async def play(self, job: MatchJob) -> MatchReport:
+        """Have a match played to its end, and seal its record.
+
+        Args:
+            job: the match.
+
+        Raises:
+            MatchPaused: it was cancelled; its record is what it goes on from.
+            WorkersFail: no worker can play it.
+            RecordError: what came back is not what was asked for.
+            OSError: the record can't be written.
+        """
+        why = ""
+        for _ in range(MOST_DEATHS):
+            match = RemoteMatch(job, self._around.folder, self._observers)
+            outcome, is_stopped = await self._outcome(match)
+            if isinstance(outcome, Ended):
+                self._deaths = 0
+                return await _through(Deferred.fromCoroutine(self._seal(match, outcome)))
+            if isinstance(outcome, Failed):
+                raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
+            if isinstance(outcome, Paused) or is_stopped:
+                raise MatchPaused(str(match.path))
+            why = outcome.why
+            if await _through(self._in_thread(match.voided, why, self._sealer)):
+                if match.voiding is not None:
+                    self._observers.tell(Observer.match_stepped, match.voiding)
+                return match.report
+        raise WorkersFail(f"{job.match}: {MOST_DEATHS} workers died before it began; {why}")
+
+    async def _outcome(self, match: RemoteMatch) -> tuple[Outcome, bool]:
+        """Hand a match to the worker that has least to do; return what came of it, and whether it was to be stopped."""
+        name = match.job.match
+        if not self._workers:
+            raise WorkersFail("no worker is left")
+        worker = min(self._workers, key=lambda worker: len(worker.playing))
+        course = worker.play(match)
+        waiting: Deferred[None] = Deferred()
+        course.addCallback(_told, waiting)
+        try:
+            await waiting
+        except CancelledError:
+            worker.pause(name)
+            return await _through(course), True
+        return await course, False
+
+    async def _seal(self, match: RemoteMatch, ended: Ended) -> MatchReport:
+        writer = await self._in_thread(match.sealed, ended.head, self._sealer)
+        try:
+            await self._commits.sync(writer)
+        finally:
+            writer.close()
+        return match.report
+
+    async def close(self) -> None:
+        """End all workers, and wait until nothing is left of them."""
+        self._is_closing = True
+        for worker in self._workers:
+            worker.silent_looks = FROZEN_LOOKS - CLOSE_LOOKS
+            worker.close()
+        for worker in list(self._workers):
+            await _through(worker.gone)
+        for clearing in list(self._clearing):
+            await _through(clearing)
+        self._looking.stop()
+
+    def _started(self, number: int) -> WorkerProcess:
+        worker = WorkerProcess(self._reactor, number, self._around, self._observers)
+        worker.gone.addCallback(lambda _: self._lost(worker))
+        self._observers.note("worker-started", worker=number, pid=worker.pid)
+        return worker
+
+    def _lost(self, worker: WorkerProcess) -> None:
+        """Start another worker in the place of one that is no more, and clear up what that has left."""
+        self._observers.note("worker-ended", worker=worker.number, pid=worker.pid)
+        place = self._workers.index(worker)
+        if self._is_closing:
+            return
+        if self._around.ground is not None:
+            clearing = self._in_thread(clear_groups, self._around.ground)
+            self._clearing.add(clearing)
+            clearing.addBoth(lambda _: self._clearing.discard(clearing))
+        self._deaths += 1
+        del self._workers[place]
+        if self._deaths < MOST_DEATHS:
+            with suppress(OSError):  # those that are left go on
+                self._workers.insert(place, self._started(worker.number))
+
+    def _look(self) -> None:
+        for worker in self._workers:
+            worker.silent_looks += 1
+            if worker.silent_looks >= FROZEN_LOOKS:
+                worker.kill(f"it said nothing for {FROZEN_LOOKS * LOOK_S:g} s")
+
+    def _in_thread(self, function: Any, *args: Any) -> "Deferred[Any]":
+        return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), function, *args)
+
+
+def _told(value: T, waiting: "Deferred[None]") -> T:
+    """Let whoever waits go on, unless it waits no more."""
+    if not waiting.called:
+        waiting.callback(None)
+    return value
+
+
+async def _through(awaited: "Deferred[T]") -> T:
+    """Wait for what has to be done to its end, however impatient the organiser is."""
+    while not awaited.called:
+        waiting: Deferred[None] = Deferred()
+        awaited.addBoth(_told, waiting)
+        try:
+            await waiting
+        except CancelledError:
+            continue
+    return await awaited
