@@ -20,6 +20,7 @@ from ...files.removal import remove
 from ...launch import BUILDS, Builds, Launch, PlayerError
 from ...ledger.ledger import FILE, Ledger, url_of
 from ...ledger.observer import LedgerObserver
+from ...net.jobs.workers import names_needed
 from ...net.matches.lag import new_process
 from ...net.tournaments.course import TournamentCourse
 from ...net.tournaments.recorder import Recorder
@@ -133,8 +134,7 @@ def _conducted(
     check_no_others(folder, taken.begun.spec.name, taken.opened)
     left = dict(taken.left)
     recovery = recover(folder, left, find_game, at_hand.match.sealer)
-    process = new_process()
-    at, processes = wall_clock(), (process,)
+    at, processes = wall_clock(), tuple(new_process() for _ in range(1 + names_needed(run_settings.workers)))
     begun = e.Begun(at=at, processes=processes)
     recorder.take(begun if taken.is_new else e.TournamentResumed(at=at, referee=__version__, processes=processes))
     programs = dict(taken.begun.programs)
@@ -146,7 +146,7 @@ def _conducted(
     launch = partial(_launch, spec.game, builds=builds, say=at_hand.say)
     course = TournamentCourse(
         recorder=recorder,
-        process=process,
+        processes=processes,
         launches=[launch(entrant) for entrant in taken.begun.spec.entrants],
         digests=programs,
         over=recovery.over,

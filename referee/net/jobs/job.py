@@ -80,11 +80,6 @@ class MatchJob(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return self.context.fixture.match
 
     @property
-    def needs_connections(self) -> bool:
-        """Whether somebody plays who is connected to the tournament's own process."""
-        return any(seat.launch is None and seat.why_not is None for seat in self.seats)
-
-    @property
     def occupants(self) -> list[Occupant]:
         """Who is to be seated, by seat."""
         return [seat.occupant for seat in self.seats]

@@ -38,6 +38,8 @@ class Around(Struct, frozen=True, kw_only=True, tag="around"):
     durability: Durability
     keep_for: int | None
     """As Tables has it."""
+    process: str = ""
+    """What names the worker in the records of its matches."""
 
     @classmethod
     def of(cls, folder: Path, confinement: Confinement, durability: Durability, keep_for: int | None) -> "Around":

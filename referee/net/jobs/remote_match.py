@@ -5,6 +5,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ... import __version__
+from ...clock import wall_clock
 from ...match.commands import CloseMatch
 from ...match.events import RefereeFailed
 from ...match.machine import Match
@@ -104,7 +105,7 @@ class RemoteMatch:
         if told != (count, line.prev, record.chain.head, line.result, line.seed):
             raise RecordError(self.path, count, "the result of the steps that were told", "another one")
 
-    def voided(self, why: str, sealer: Sealer) -> bool:
+    def voided(self, why: str, sealer: Sealer) -> None:
         """End the record of a match whose worker is no more: void for the referee's fault, unless it was over.
 
         In any thread; nobody writes it any more.
@@ -113,27 +114,39 @@ class RemoteMatch:
             why: it can't go on.
             sealer: the key.
 
-        Returns:
-            Whether it was begun at all; else it is as if it had not been handed out.
-
         Raises:
             RecordError: what there is of it does not hold.
             OSError: it can't be written.
         """
-        if not self.path.exists():
-            return False
-        if not has_line(self.path):
+        if self.path.exists() and not has_line(self.path):
             self.path.rename(self.path.with_suffix(TORN))
-            return False
-        left = reopen(self.path, find_game, sealer)
-        match, writer = left.match, left.writer
-        self.match = match
-        if match.result is None:
-            event = RefereeFailed(at_ms=left.last_ms, detail=why)
-            commands = match.handle(event)
-            writer.write_step(event, commands)
-            self.voiding = MatchStep.of(event, commands, match, (writer.count - 1, writer.head))
-            closing = next(command for command in commands if isinstance(command, CloseMatch))
-            writer.write_result(closing.result, seed=match.seed.hex(), nonces=match.nonces.opened)
+        if self.path.exists():
+            left = reopen(self.path, find_game, sealer)
+            self.match, writer, last_ms = left.match, left.writer, left.last_ms
+        else:
+            writer, last_ms = self._begun(sealer), 0.0
+        if self.match.result is None:
+            self._void(writer, RefereeFailed(at_ms=last_ms, detail=why))
         self._head = writer.result_head
-        return True
+
+    def _begun(self, sealer: Sealer) -> RecordWriter:
+        """Write the first line of the record of a match that its worker has not begun."""
+        job, writer = self.job, RecordWriter(self.path, sealer)
+        writer.write_header(
+            job.setup,
+            job.seed,
+            is_fixed=job.number is not None,
+            referee=__version__,
+            opened=wall_clock(),
+            programs=[seat.given for seat in job.seats],
+            folder=str(Path.cwd()),
+            context=job.context,
+        )
+        return writer
+
+    def _void(self, writer: RecordWriter, event: RefereeFailed) -> None:
+        commands = self.match.handle(event)
+        writer.write_step(event, commands)
+        self.voiding = MatchStep.of(event, commands, self.match, (writer.count - 1, writer.head))
+        closing = next(command for command in commands if isinstance(command, CloseMatch))
+        writer.write_result(closing.result, seed=self.match.seed.hex(), nonces=self.match.nonces.opened)

@@ -132,14 +132,19 @@ class Worker:
             durability=around.durability,
         )
         commits = GroupCommit(self._reactor) if around.durability is Durability.TURN else LeftToOthers(self._reactor)
-        self._tables = Tables(self._reactor, self._now, around.folder, services, around.keep_for, commits)
+        self._tables = Tables(
+            self._reactor, self._now, around.folder, services, around.keep_for, around.process, commits
+        )
         self._tables.lag.start()
 
     def _play(self, job: MatchJob) -> None:
-        course = self._courses[job.match] = Deferred.fromCoroutine(self._played(job))
-        course.addBoth(lambda _: self._courses.pop(job.match, None))
-        if course.called:
-            self._courses.pop(job.match, None)
+        course = Deferred.fromCoroutine(self._played(job))
+        if not course.called:
+            self._courses[job.match] = course
+            course.addBoth(self._over, job.match)
+
+    def _over(self, _result: object, match: str) -> None:
+        del self._courses[match]
 
     async def _played(self, job: MatchJob) -> None:
         """Play a match, and report what came of it, whatever that is."""

@@ -66,6 +66,9 @@ class WorkerProcess:
         """Fires once nothing is left of it."""
         self.silent_looks = 0
         """How often it was looked for something from it since it has said something."""
+        self.matches = 0
+        """Whose worker it is to be, or is."""
+        self._died: Died | None = None
         self._why = ""
         """Why it was killed."""
         self._observers = observers
@@ -91,6 +94,9 @@ class WorkerProcess:
     def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
         """Hand a match out; fires with what came of it, and is not to be cancelled."""
         outcome: Deferred[Outcome] = Deferred()
+        if self._died is not None:
+            outcome.callback(self._died)
+            return outcome
         self.playing[match.job.match] = match, outcome
         self._order(Play(job=encoded(match.job)))
         return outcome
@@ -112,6 +118,11 @@ class WorkerProcess:
         self._why = self._why or why
         if self._process.returncode is None:
             kill_group(self._process, signal.SIGKILL)
+
+    @property
+    def why(self) -> str:
+        """Why it is no more, in one sentence; empty while it lives."""
+        return "" if self._died is None else self._died.why
 
     @property
     def pid(self) -> int:
@@ -148,7 +159,7 @@ class WorkerProcess:
         self._output.close()
         how = self._why or (f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}")
         words = f": {self._output.tail.last_words}" if self._output.tail.last_words else ""
-        died = Died(f"worker {self.number} is gone: {how}{words}")
+        died = self._died = Died(f"worker {self.number} is gone: {how}{words}")
         self.gone.callback(None)  # first: there is another in its place, then
         for _, outcome in [self.playing.pop(match) for match in list(self.playing)]:
             outcome.callback(died)

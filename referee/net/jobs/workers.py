@@ -1,8 +1,10 @@
 """All workers of a tournament: who plays which match, and what becomes of it when one of them dies."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import LoopingCall
 from twisted.internet.threads import deferToThreadPool
@@ -31,6 +33,16 @@ MOST_DEATHS = 5
 """So many workers may die one after the other while no match ends; then somebody has to look."""
 
 
+SPARE = 16
+"""So many workers may be started in the place of others, until the tournament is gone on with: its record names all of
+them beforehand."""
+
+
+def names_needed(workers: int) -> int:
+    """Return how many processes may play in one run of a tournament, beside its own."""
+    return workers + SPARE if workers else 0
+
+
 class WorkersFail(RefereeError):
     """Workers can't play; the text says what to do."""
 
@@ -45,18 +57,28 @@ class Workers:
         observers: are told what they tell.
         sealer: the key, which stays here.
         commits: syncs records.
+        processes: what records call workers, each once.
     """
 
     def __init__(
-        self, reactor: Any, count: int, around: Around, observers: Observers, sealer: Sealer, commits: GroupCommit
+        self,
+        reactor: Any,
+        count: int,
+        around: Around,
+        observers: Observers,
+        sealer: Sealer,
+        commits: GroupCommit,
+        processes: Sequence[str],
     ) -> None:
         self._reactor = reactor
         self._around = around
         self._observers = observers
         self._sealer = sealer
         self._commits = commits
+        self._names = list(processes)
         self._deaths = 0
         """Since a match has ended."""
+        self._last_why = ""
         self._is_closing = False
         self._clearing: set[Deferred[Any]] = set()
         self._workers = [self._started(number) for number in range(1, count + 1)]
@@ -64,11 +86,12 @@ class Workers:
         self._looking.clock = reactor
         self._looking.start(LOOK_S, now=False)
 
-    async def play(self, job: MatchJob) -> MatchReport:
+    async def play(self, job: MatchJob, worker: WorkerProcess) -> MatchReport:
         """Have a match played to its end, and seal its record.
 
         Args:
             job: the match.
+            worker: that plays it.
 
         Raises:
             MatchPaused: it was cancelled; its record is what it goes on from.
@@ -76,30 +99,39 @@ class Workers:
             RecordError: what came back is not what was asked for.
             OSError: the record can't be written.
         """
-        why = ""
-        for _ in range(MOST_DEATHS):
-            match = RemoteMatch(job, self._around.folder, self._observers)
-            outcome, is_stopped = await self._outcome(match)
-            if isinstance(outcome, Ended):
-                self._deaths = 0
-                return await _through(Deferred.fromCoroutine(self._seal(match, outcome)))
-            if isinstance(outcome, Failed):
-                raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
-            if isinstance(outcome, Paused) or is_stopped:
-                raise MatchPaused(str(match.path))
-            why = outcome.why
-            if await _through(self._in_thread(match.voided, why, self._sealer)):
-                if match.voiding is not None:
-                    self._observers.tell(Observer.match_stepped, match.voiding)
-                return match.report
-        raise WorkersFail(f"{job.match}: {MOST_DEATHS} workers died before it began; {why}")
+        match = RemoteMatch(job, self._around.folder, self._observers)
+        outcome, is_stopped = await self._outcome(worker, match)
+        worker.matches -= 1
+        if isinstance(outcome, Ended):
+            self._deaths = 0
+            return await _through(Deferred.fromCoroutine(self._seal(match, outcome)))
+        if isinstance(outcome, Failed):
+            raise WorkersFail(f"{job.match} can't be played by a worker: {outcome.why}")
+        if isinstance(outcome, Paused) or is_stopped:
+            raise MatchPaused(str(match.path))
+        await _through(self._in_thread(match.voided, outcome.why, self._sealer))
+        if match.voiding is not None:
+            self._observers.tell(Observer.match_stepped, match.voiding)
+        return match.report
 
-    async def _outcome(self, match: RemoteMatch) -> tuple[Outcome, bool]:
-        """Hand a match to the worker that has least to do; return what came of it, and whether it was to be stopped."""
-        name = match.job.match
+    def least_busy(self) -> WorkerProcess:
+        """Return the worker that has least to do, for one match more.
+
+        Raises:
+            WorkersFail: they have died, one after the other.
+        """
         if not self._workers:
-            raise WorkersFail("no worker is left")
-        worker = min(self._workers, key=lambda worker: len(worker.playing))
+            text = (
+                f"worker processes have died {self._deaths} times, and no match has ended in between: {self._last_why}"
+            )
+            raise WorkersFail(f"{text}; what they printed is in {self._around.folder}/worker*.stderr")
+        worker = min(self._workers, key=lambda worker: worker.matches)
+        worker.matches += 1
+        return worker
+
+    async def _outcome(self, worker: WorkerProcess, match: RemoteMatch) -> tuple[Outcome, bool]:
+        """Hand a match to a worker; return what came of it, and whether it was to be stopped."""
+        name = match.job.match
         course = worker.play(match)
         waiting: Deferred[None] = Deferred()
         course.addCallback(_told, waiting)
@@ -131,7 +163,8 @@ class Workers:
         self._looking.stop()
 
     def _started(self, number: int) -> WorkerProcess:
-        worker = WorkerProcess(self._reactor, number, self._around, self._observers)
+        around = replace(self._around, process=self._names.pop(0))
+        worker = WorkerProcess(self._reactor, number, around, self._observers)
         worker.gone.addCallback(lambda _: self._lost(worker))
         self._observers.note("worker-started", worker=number, pid=worker.pid)
         return worker
@@ -139,6 +172,7 @@ class Workers:
     def _lost(self, worker: WorkerProcess) -> None:
         """Start another worker in the place of one that is no more, and clear up what that has left."""
         self._observers.note("worker-ended", worker=worker.number, pid=worker.pid)
+        self._last_why = worker.why
         place = self._workers.index(worker)
         if self._is_closing:
             return
@@ -148,7 +182,7 @@ class Workers:
             clearing.addBoth(lambda _: self._clearing.discard(clearing))
         self._deaths += 1
         del self._workers[place]
-        if self._deaths < MOST_DEATHS:
+        if self._deaths < MOST_DEATHS and self._names:
             with suppress(OSError):  # those that are left go on
                 self._workers.insert(place, self._started(worker.number))
 

@@ -23,8 +23,9 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     """A tournament that is to be run, as far as it has come."""
 
     recorder: Recorder
-    process: str = ""
-    """What the tournament's record calls the one that plays its matches; empty: it names none."""
+    processes: tuple[str, ...] = ("",)
+    """What the tournament's record calls those that play its matches: this one first, then workers, each once. Empty: it
+    names none."""
     launches: list[Launch | str | None]
     """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
     digests: Mapping[str, str] = {}
@@ -38,6 +39,10 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
     seeds: MatchSeeds
     look: Callable[[], Coroutine[Deferred[Any], Any, None]]
     """Takes in what organisers and entrants have asked for meanwhile."""
+
+    def has_remote(self, fixture: Fixture) -> bool:
+        """Tell whether somebody plays who connects to this process: then it is played here."""
+        return any(self.launches[entrant] is None for entrant in fixture.entrants)
 
     def occupants(
         self, fixture: Fixture, pool: RemotePool, run_settings: RunSettings, *, is_back: bool

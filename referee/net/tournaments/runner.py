@@ -79,7 +79,7 @@ class TournamentRunner:
         self._observers = services.observers
         services = replace(services, durability=Durability(self._spec.durability))
         keep_for = self._spec.keep_for if self._spec.programs == "kept" else None
-        self._tables = Tables(reactor, now, run_settings.folder, services, keep_for, course.process)
+        self._tables = Tables(reactor, now, run_settings.folder, services, keep_for, course.processes[0])
         self._around = Around.of(run_settings.folder, services.confinement, services.durability, keep_for)
         self._workers: Workers | None = None
         patience = Patience(reactor, self._tables.lag, self._spec.lag_margin_ms)
@@ -173,7 +173,13 @@ class TournamentRunner:
         if count:
             services = self._tables.services
             self._workers = Workers(
-                self._reactor, count, self._around, self._observers, services.sealer, self._tables.commits
+                self._reactor,
+                count,
+                self._around,
+                self._observers,
+                services.sealer,
+                self._tables.commits,
+                self._course.processes[1:],
             )
 
     # --- what to open
@@ -289,14 +295,16 @@ class TournamentRunner:
         course, run_settings = self._course, self._run_settings
         is_back = resumed is not None
         occupants = course.occupants(fixture, self._pool, run_settings, is_back=is_back)  # now: they are here
+        is_local = self._workers is None or is_back or course.has_remote(fixture)
+        worker = None if self._workers is None or is_local else self._workers.least_busy()
         context = course.contexts.pop(fixture.match, None) or self._recorder.open(fixture)
         await self._recorder.synced()
         self._observers.tell(Observer.match_opened, fixture.match, table, fixture)
         job = course.job(context, occupants, self._tables.services.sealer, run_settings)
-        if self._workers is None or is_back or job.needs_connections:
+        if self._workers is None or worker is None:
             played = await self._tables.play(job, occupants, resumed)
         else:
-            played = await self._workers.play(job)
+            played = await self._workers.play(job, worker)
         self._recorder.close(outcome(fixture, played.names, played.result, played.head))
 
     def _closed(self, failure: Failure | None, name: str) -> None:

@@ -46,12 +46,6 @@ def test_setup_and_seed_follow_from_the_job(job: MatchJob) -> None:
     assert (job.setup.reveals_seed == "never") == (not job.is_last_of_deal)
 
 
-def test_who_is_connected_can_be_played_with_in_one_process_only() -> None:
-    """A program that is started, and one that can't be, need nobody's connection."""
-    assert job_of(LAUNCH, None).needs_connections
-    assert not job_of(LAUNCH, "is not started").needs_connections
-
-
 def test_a_job_has_its_share_of_the_key_and_no_more() -> None:
     """Tokens and locked seed are those of the key, which itself is not there: nothing can be signed."""
     job, sealer = job_of(), KeylessSealer(job_of())
