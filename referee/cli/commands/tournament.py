@@ -24,7 +24,7 @@ from .report import report
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--check", is_flag=True, help="Only read the file, and say what it means.")
 @click.option("--tables", type=Count(1, 1000), help="Play so many matches at a time, whatever the file says.")
-@click.option("--workers", type=Count(1, 256), default=0, help="Play them in so many processes beside this one.")
+@click.option("--workers", type=Count(0, 256), default=0, help="Play them in so many processes beside this one.")
 @sealing_options
 @json_option
 def tournament(

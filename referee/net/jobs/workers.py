@@ -121,10 +121,8 @@ class Workers:
             WorkersFail: they have died, one after the other.
         """
         if not self._workers:
-            text = (
-                f"worker processes have died {self._deaths} times, and no match has ended in between: {self._last_why}"
-            )
-            raise WorkersFail(f"{text}; what they printed is in {self._around.folder}/worker*.stderr")
+            text = f"no worker is left, the last one for this: {self._last_why}"
+            raise WorkersFail(f"{text}; what it printed is in {self._around.folder}; the same command goes on")
         worker = min(self._workers, key=lambda worker: worker.matches)
         worker.matches += 1
         return worker

@@ -24,8 +24,8 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
 
     recorder: Recorder
     processes: tuple[str, ...] = ("",)
-    """What the tournament's record calls those that play its matches: this one first, then workers, each once. Empty: it
-    names none."""
+    """What the tournament's record calls those that play its matches: this one first, then workers, each once. Where one
+    is empty, it names itself."""
     launches: list[Launch | str | None]
     """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
     digests: Mapping[str, str] = {}

@@ -15,18 +15,18 @@ SEALER = Sealer.new()
 SEED = bytes(range(32))
 
 
-def job_of(*seats: Launch | str | None, game: str = "q", number: int = 1, **fields: Any) -> MatchJob:
+def job_of(*seats: Launch | str | None, game: str = "q", **fields: Any) -> MatchJob:
     """Return a job.
 
     Args:
         seats: how its program is started, why it can't be, or None for who is connected.
         game: its name.
-        number: of its pairing.
         fields: of the job, in place of the usual ones.
     """
-    match = f"cup-{number:05}"
-    fixture = Fixture(match=match, number=number, round=1, table="", leg=0, attempt=0, entrants=(0, 1))
-    commitment = chance.commitment(SEED)
+    match = "cup-00001"
+    fixture = Fixture(match=match, number=1, round=1, table="", leg=0, attempt=0, entrants=(0, 1))
+    seed = chance.seed_from_number(fields["number"]) if "number" in fields else SEED
+    commitment = chance.commitment(seed)
     seat = [
         JobSeat(
             name=f"e{place}",
@@ -54,7 +54,7 @@ def job_of(*seats: Launch | str | None, game: str = "q", number: int = 1, **fiel
         "is_last_of_deal": True,
         "seats": tuple(seat),
         "key": SEALER.public,
-        "locked_seed": SEALER.lock(SEED, commitment),
+        "locked_seed": SEALER.lock(seed, commitment),
     }
     return MatchJob(**whole | fields)
 

@@ -13,8 +13,8 @@ from .making import LAUNCH, SEALER, SEED, job_of
 JOBS = [
     job_of(),
     job_of(LAUNCH, None),
-    job_of(number=7, drawn=None, deal=SEED, is_last_of_deal=False),
-    replace(job_of(), number=5, drawn=None),
+    job_of(drawn=None, deal=SEED, is_last_of_deal=False),
+    job_of(number=5, drawn=None),
 ]
 
 

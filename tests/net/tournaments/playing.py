@@ -22,9 +22,9 @@ def write_toml(folder: Path, format_: str, *, tables: int, size: int = 4) -> Pat
     return path
 
 
-def run(path: Path) -> str:
+def run(path: Path, *options: str) -> str:
     """Run a tournament, or go on with it, to its end; return what was printed."""
-    done = warm.run(["tournament", str(path), "--json"], cwd=path.parent)
+    done = warm.run(["tournament", str(path), "--json", *options], cwd=path.parent)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

@@ -1,4 +1,4 @@
-"""With a seed, a real tournament has the same deals, results and standings at one table and at three."""
+"""With a seed, a real tournament has the same deals, results and standings at one table and at four, whoever plays."""
 
 from pathlib import Path
 
@@ -8,23 +8,26 @@ from .playing import audit, outcome, run, write_toml
 
 
 @pytest.mark.parametrize(
-    "format_",
+    ("format_", "workers"),
     [
-        'name = "swiss"\nrounds = 2',
-        'name = "roundrobin"',
-        'name = "ladder"\nmatches = 5\nat_once = 2',
-        'name = "knockout"',
-        'name = "doubleelimination"',
-        'name = "gauntlet"',
+        ('name = "swiss"\nrounds = 2', "1"),
+        ('name = "roundrobin"', "4"),
+        ('name = "ladder"\nmatches = 5\nat_once = 2', "1"),
+        ('name = "knockout"', "4"),
+        ('name = "doubleelimination"', None),
+        ('name = "gauntlet"', "4"),
     ],
 )
-def test_one_table_and_three_give_the_same_tournament(tmp_path: Path, format_: str) -> None:
-    """The same matches under the same names, each with its deal and its result, and the same champion."""
+def test_one_table_and_four_give_the_same_tournament(tmp_path: Path, format_: str, workers: str | None) -> None:
+    """The same matches under the same names, each with its deal and its result, and the same champion.
+
+    At four tables they are played by workers, or by the referee's own process as at one.
+    """
     found = []
-    for tables in (1, 3):
+    for tables, options in ((1, ()), (4, () if workers is None else ("--workers", workers))):
         folder = tmp_path / f"{tables}"
         folder.mkdir()
-        run(write_toml(folder, format_, tables=tables))
+        run(write_toml(folder, format_, tables=tables), *options)
         assert audit(folder / "logs" / "cup") == ""
         found.append(outcome(folder / "logs" / "cup" / "cup.jsonl"))
     assert found[0]["matches"]
