@@ -15,6 +15,7 @@ from twisted.python.failure import Failure
 from ...launch import Confinement, ProgramLimits
 from ...launch.control_groups import Ground
 from ...launch.sandbox import Sandbox
+from ...launch.warm_house import WarmHouse
 from ...match.events import AnyEvent
 from ...record.record_files import record_names
 from ..group_commit import Durability
@@ -55,15 +56,15 @@ class Around(Struct, frozen=True, kw_only=True, tag="around"):
             keep_for=keep_for,
         )
 
-    @property
     def confinement(self) -> Confinement:
-        """What programs are held to."""
+        """Return what programs are held to; it is to be closed."""
         return Confinement(
             sandbox=self.sandbox,
             ground=self.ground,
             limits=self.limits,
             hidden=self.hidden,
             private_names=record_names,
+            house=WarmHouse(),
         )
 
 

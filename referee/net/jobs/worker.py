@@ -128,7 +128,7 @@ class Worker:
     def _begin(self, around: Around) -> None:
         services = MatchServices(
             observers=Observers(Reporter(self.report)),
-            confinement=around.confinement,
+            confinement=around.confinement(),
             durability=around.durability,
         )
         commits = GroupCommit(self._reactor) if around.durability is Durability.TURN else LeftToOthers(self._reactor)
@@ -165,6 +165,7 @@ class Worker:
         if self._tables is not None:
             self._tables.lag.stop()
             await self._tables.close()
+            self._tables.services.confinement.close()
         self._flush()
         self._leave()
 

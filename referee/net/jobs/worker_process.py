@@ -11,7 +11,7 @@ from msgspec import Struct
 from twisted.internet.defer import Deferred
 
 from ...launch.output import OutputPipe
-from ...launch.starting import ProcessCommand, kill_group, start, when_ended
+from ...launch.starting import ChildProcess, ProcessCommand, start
 from ...observers import Observer, Observers
 from ...record.reader import RecordError
 from .job import encoded
@@ -80,7 +80,7 @@ class WorkerProcess:
         try:
             with ProcessCommand(argv, (descriptor,)) as command:
                 env = dict(os.environ)
-                self._process = start(command, cwd=None, env=env, output=self._output.write_fd)
+                process = start(command, cwd=None, env=env, output=self._output.write_fd)
         except OSError:
             ours.close()
             self._output.close()
@@ -89,7 +89,9 @@ class WorkerProcess:
             self._output.close_write_end()
         self._end = SocketEnd(reactor, ours, self._received, lambda: None)
         self._order(around)
-        when_ended(self._process, lambda code: reactor.callFromThread(self._ended, code))
+        self.pid = process.pid
+        self._process = ChildProcess(process)
+        self._process.when_ended(lambda code: reactor.callFromThread(self._ended, code))
 
     def play(self, match: RemoteMatch) -> "Deferred[Outcome]":
         """Hand a match out; fires with what came of it, and is not to be cancelled."""
@@ -116,18 +118,12 @@ class WorkerProcess:
             why: in a few words.
         """
         self._why = self._why or why
-        if self._process.returncode is None:
-            kill_group(self._process, signal.SIGKILL)
+        self._process.send_signal(signal.SIGKILL)
 
     @property
     def why(self) -> str:
         """Why it is no more, in one sentence; empty while it lives."""
         return "" if self._died is None else self._died.why
-
-    @property
-    def pid(self) -> int:
-        """Number of its process."""
-        return self._process.pid
 
     def _order(self, order: Order) -> None:
         self._end.write(framed((order,)))

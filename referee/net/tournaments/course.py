@@ -24,8 +24,10 @@ class TournamentCourse(Struct, frozen=True, kw_only=True):
 
     recorder: Recorder
     processes: tuple[str, ...] = ("",)
-    """What the tournament's record calls those that play its matches: this one first, then workers, each once. Where one
-    is empty, it names itself."""
+    """What the tournament's record calls those that play its matches: this one first, then workers, each once.
+
+    Empty: it has a name of its own.
+    """
     launches: list[Launch | str | None]
     """By entrant; None: remote, a text: why its program can't be started. Who joins is added."""
     digests: Mapping[str, str] = {}
