@@ -109,6 +109,25 @@ function checkTime(lines, steps) {
   if (result) book.close(result.n + 1, result.result);
 }
 
+function checkPrograms({ programs }, steps) { // of a whole record: who was started exits, who was not comes back
+  const isStarted = (seat) => (programs?.[seat] ?? "remote") !== "remote";
+  const fits = ({ event, seat }) => !["program-exited", "seat-returned"].includes(event) || isStarted(seat) === (event === "program-exited");
+  const wrong = steps.find(({ event }) => !fits(event));
+  if (wrong) throw new Finding(wrong.n + 1, `${wrong.event.event} of seat ${wrong.event.seat}, which does not fit the programs of the header`);
+}
+
+function checkDialect({ dialect, context, setup }, steps) { // the course's, as protocol/CS4500.md has it
+  if (dialect !== "cs4500") return;
+  const isFit = setup.game === "q" && setup.acknowledge && !context;
+  if (!isFit) throw new Finding(1, "in this dialect Q is played, with confirmations, and in no tournament");
+  const zeros = "0".repeat(32);
+  steps.forEach(({ event: { event, seat, commitment: told, nonce } }, i) => {
+    const isBack = ["match-resumed", "seat-returned"].includes(event);
+    const isOther = event === "ready-received" && told !== nonceCommitment(setup.match, seat, zeros);
+    if (isBack || isOther || (event === "nonce-received" && nonce !== zeros)) throw new Finding(i + 2, `${event}, which this dialect has not`);
+  });
+}
+
 function noncesOf(setup, steps) { // those that were opened since the match was last offered
   let nonces = setup.names.map(() => null);
   let committed = {};
@@ -172,6 +191,8 @@ function verifyMatch(record, isSealed, findings) { // -> what it is, in words
   check(() => checkResult(lines, steps));
   check(() => checkTime(lines, steps));
   if (seat !== null) return `match ${setup.match} as seat ${seat} may see it; chain, seal and time hold, the rest is hidden`;
+  check(() => checkPrograms(lines[0].fields, steps));
+  check(() => checkDialect(lines[0].fields, steps));
   const key = check(() => checkChance(lines, setup, steps));
   const views = check(() => checkTiles(setup, steps, key));
   const tiles = views ? `, tiles in ${views} views` : "";

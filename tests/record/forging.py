@@ -222,7 +222,7 @@ WAYS = (byte_changed, line_left_out, line_doubled, lines_swapped)
 def audited(path: Path, data: bytes, *, is_strict: bool = True, keys: Sequence[str] = ()) -> Record:
     """Audit a file of these bytes."""
     path.write_bytes(data)
-    return audit(path, REGISTRY.game, keys=keys, is_strict=is_strict)
+    return audit(path, REGISTRY.game, keys=keys, is_strict=is_strict, find_wire=REGISTRY.wire)
 
 
 def is_accepted(path: Path, data: bytes, *, is_strict: bool = True) -> bool:

@@ -96,7 +96,8 @@ class RandomSeat(ScriptedSeat):
         if what < 0.07:
             return e.MatchResumed(at_ms=now_ms)
         if what < 0.12:
-            return e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=0.0, **lags)
+            stormed_ms = source.choice([0.0, at_ms])
+            return e.SeatReturned(seat=seat, at_ms=at_ms, gone_ms=0.0, stormed_ms=stormed_ms, **lags)
         if what > 0.93:
             return e.DeadlinePassed(seat=seat, at_ms=at_ms, sent_ms=sent_ms, pending="", **lags)
         answer = self.answer(self.asked, sent_ms)
@@ -133,7 +134,13 @@ def _course(match: Match, source: Random) -> Iterator[tuple[e.Event, tuple[c.Com
 
 
 def _is_judged_so(event: e.Event, request: Request, told: Iterable[tuple[float, float]]) -> bool:
-    """Tell whether a referee would judge so late an event as it says: at once, with every standstill as an excuse."""
+    """Tell whether a referee would judge so late an event as it says: at once, with every standstill as an excuse.
+
+    To who returns, it tells of every standstill, too, unless the address stormed the door.
+    """
+    if isinstance(event, e.SeatReturned) and not event.stormed_ms:
+        parts = [min(end, event.at_ms) - max(begin, request.asked_ms) for begin, end in (*told, *standstills_of(event))]
+        return event.lag_ms == event.stalled_ms >= max(parts, default=0.0) - 0.001
     if not isinstance(event, e.Answer | e.DeadlinePassed) or e.used_ms(event) <= request.limit_ms:
         return True
     parts = [min(end, event.at_ms) - max(begin, event.sent_ms) for begin, end in (*told, *standstills_of(event))]

@@ -94,6 +94,12 @@ def without_standstills(lines: list[Line]) -> list[Line]:
     return [{key: value for key, value in line.items() if key != "standstills"} for line in lines]
 
 
+def in_dialect(lines: list[Line]) -> list[Line]:
+    """Tell that the players spoke the course's dialect."""
+    header = {key: value for key, value in lines[0].items() if key != "open"}
+    return [{**header, "dialect": "cs4500", "open": lines[0]["open"]}, *lines[1:]]
+
+
 FIRST, SECOND, THIRD, FOURTH = (("move-received", count) for count in range(4))
 OPENING, START, OVERDUE, EXPULSION = ("match-opened", 0), ("start-seat", 0), ("deadline-passed", 0), ("expel-seat", 0)
 RETURN, DEATH, COMMITMENT = ("seat-returned", 0), ("match-resumed", 0), ("ready-received", 0)
@@ -131,6 +137,10 @@ LIES: dict[str, tuple[str, Lie, str]] = {
     "commitment": ("dealt", at(0, "setup", "commitment", value="0" * 64), "the commitment was broken"),
     "seed": ("dealt", at(-2, "seed", value="0" * 64), "the commitment was broken"),
     "nonce": ("dealt", at(-2, "nonces", 0, value="0" * 32), "not those that the players gave"),
+    "end of nobody's program": ("crashed", at(0, "programs", value=None), "does not fit the programs"),
+    "return of a program": ("returned", at(0, "programs", value=["house:x"] * 3), "does not fit the programs"),
+    "other nonces than the dialect's": ("dealt, acknowledged", in_dialect, "which this dialect has not"),
+    "a match of a dialect without confirmations": ("dealt", in_dialect, "in this dialect Q is played"),
     "instant of a foul": ("all gone", at(EXPULSION, "commands", 0, "foul", "at_ms", value=9.0), "another instant"),
     "turn": ("clean", at(SECOND, "event", "turn", value=3), "3 was answered, 2 was asked"),
     "ack": ("acknowledged", at(("ack-received", 1), "event", "ack", value=1), "1 was answered, 2 was asked"),
