@@ -314,11 +314,6 @@ def line_hash(core: bytes) -> str:
     return hashlib.sha256(core).hexdigest()
 
 
-def plain_command(command: Command) -> Any:
-    """Return a command as it stands in an opened line: plain, a view replaced by its digest."""
-    return msgspec.to_builtins(_with_digest(command))
-
-
 def plain_json(commands: tuple[Command, ...]) -> bytes:
     """Return commands as they stand in an opened line, as JSON."""
     return _encoder.encode([_with_digest(command) for command in commands])

@@ -1,17 +1,19 @@
 """Steps in one pass: the bytes of the plain line whose fields were hidden one by one."""
 
+import hashlib
 from collections.abc import Sequence
 from itertools import islice, repeat
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from referee.match import commands as c
 from referee.match import events as e
 from referee.match.standstills import Standstill
 from referee.record.hidden_fields import new_salts
-from referee.record.schema import plain_command, read_line
+from referee.record.schema import read_line
 from referee.record.step_lines import step_line
 
 from ..match.folding import moved
@@ -38,7 +40,11 @@ def line_in_one_pass(event: e.Event, commands: Sequence[c.Command], standstills:
 def line_by_hand(event: e.Event, commands: Sequence[c.Command], standstills: Sequence[Standstill]) -> bytes:
     """Return the same line as whoever forges records makes it."""
     stalled: dict[str, Any] = {"standstills": [list(standstill) for standstill in standstills]} if standstills else {}
-    follows = msgspec.to_builtins([plain_command(command) for command in commands])
+    views = [getattr(command, "view", None) for command in commands]
+    digests = [{} if view is None else {"view": hashlib.sha256(view).hexdigest()} for view in views]
+    follows = [
+        msgspec.to_builtins(replace(command, **digest)) for command, digest in zip(commands, digests, strict=True)
+    ]
     happened = msgspec.to_builtins(event)
     return line_bytes(
         {"n": 1, "prev": ZEROS, "kind": "step", "event": happened, **stalled, "commands": follows}
