@@ -14,6 +14,7 @@ BENCHMARKS = (
     "learning",
     "mutations",
     "pairing",
+    "python_chess",
     "ratings",
     "rules",
     "season",

@@ -46,14 +46,15 @@ _STAGE_RUNS = 15
 class Player:
     """One connection that answers every turn with the next move of the list, once it may begin."""
 
-    def __init__(self, port: int, *, greets: bool) -> None:
-        self.sock = socket.create_connection(("127.0.0.1", port))
-        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, address: int | str, *, greets: bool) -> None:
+        self.sock = _connected(address)
         self._reader = FrameReader(MAX_FRAME_FROM_REFEREE_BYTES)
         self._may_answer = False
         self.turns = 0
         self.is_asked = False
         """Whether its first turn has come."""
+        self.is_told_end = False
+        """Whether all of its match has been said: then only the disk is waited for."""
         if greets:
             self.sock.sendall(_HELLO)
 
@@ -76,11 +77,24 @@ class Player:
                     self._move()
             elif b"offer" in kind:
                 self.sock.sendall(_READY)
+            elif b"end" in kind:
+                self.is_told_end = True
         return True
 
     def _move(self) -> None:
         self.sock.sendall(_MOVES[self.turns])
         self.turns += 1
+
+
+def _connected(address: int | str) -> socket.socket:
+    """Return a connection to a port, or to the path of a Unix socket."""
+    if isinstance(address, str):
+        local = socket.socket(socket.AF_UNIX)
+        local.connect(address)
+        return local
+    remote = socket.create_connection(("127.0.0.1", address))
+    remote.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return remote
 
 
 class Cost(NamedTuple):
@@ -96,19 +110,20 @@ class Cost(NamedTuple):
         return self.user + self.system
 
 
-def play_once(server: int, port: int, connections: int, *, greets: bool) -> tuple[int, Cost]:
+def play_once(server: int, address: int | str, connections: int, *, greets: bool) -> tuple[int, Cost]:
     """Play one match on each of many connections at once.
 
     Args:
         server: its process.
-        port: of the server.
+        address: its port, or the path of its Unix socket.
         connections: at once.
         greets: whether the server wants a hello.
 
     Returns:
-        The turns answered, and what they took, from the first answer to the last connection's end.
+        The turns answered, and what they took: on the wall, from the first answer until all are told the end; of the
+        processor, until the last connection is closed, for that the match is sealed, too.
     """
-    players = [Player(port, greets=greets) for _ in range(connections)]
+    players = [Player(address, greets=greets) for _ in range(connections)]
     with selectors.DefaultSelector() as selector:
         for player in players:
             selector.register(player.sock, selectors.EVENT_READ, player)
@@ -118,15 +133,21 @@ def play_once(server: int, port: int, connections: int, *, greets: bool) -> tupl
         before = _spent_us(server)
         for player in players:
             player.begin()
-        left = connections
+        left, playing = connections, {*players}
+        told = before
         while left:
             for key, _ in selector.select():
-                if not key.data.read():
+                is_open = key.data.read()
+                if key.data.is_told_end or not is_open:
+                    playing.discard(key.data)
+                if not is_open:
                     selector.unregister(key.fileobj)
                     key.data.sock.close()
                     left -= 1
-        after = _spent_us(server)
-        return sum(player.turns for player in players), Cost(*(map(operator.sub, after, before)))
+            if not playing and told is before:
+                told = _spent_us(server)
+        spent = Cost(*map(operator.sub, _spent_us(server), before))
+        return sum(player.turns for player in players), spent._replace(wall=told.wall - before.wall)
 
 
 def _spent_us(process: int) -> Cost:
@@ -136,16 +157,25 @@ def _spent_us(process: int) -> Cost:
     return Cost(time.perf_counter() * 1e6, int(fields[11]) * tick_us, int(fields[12]) * tick_us)
 
 
-def measure(kind: str, connections: int, matches: int) -> Cost:
-    """Start a server, measure what a turn costs it, one match after the other, and end it."""
+def measure(kind: str, connections: int, matches: int, socket_path: Path | None = None) -> Cost:
+    """Start a server, measure what a turn costs it, one match after the other, and end it.
+
+    Args:
+        kind: of the server.
+        connections: at once.
+        matches: one after the other on each.
+        socket_path: of the Unix socket at which it listens; None: it does at a port.
+    """
     command = [sys.executable, "-m", "tests.benchmarks.wire_server", kind]
+    command += [] if socket_path is None else [str(socket_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            port = int(server.stdout.readline())
+            told = server.stdout.readline()
+            address = int(told) if socket_path is None else str(socket_path)
             greets = kind == "referee"
-            play_once(server.pid, port, min(connections, 20), greets=greets)  # warms up
-            runs = [play_once(server.pid, port, connections, greets=greets) for _ in range(matches)]
+            play_once(server.pid, address, min(connections, 20), greets=greets)  # warms up
+            runs = [play_once(server.pid, address, connections, greets=greets) for _ in range(matches)]
             turns = sum(answered for answered, _ in runs)
             return Cost(*(sum(spent) / turns for spent in zip(*(cost for _, cost in runs), strict=True)))
         finally:

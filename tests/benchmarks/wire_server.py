@@ -1,4 +1,6 @@
-"""The server side of the wire benchmark, a process of its own: `echo` or `referee`; prints its port, then serves.
+"""The server side of the wire benchmark, a process of its own: `echo` or `referee`, and a path for a Unix socket.
+
+Prints its port, or that path; then it serves.
 
 Both answer a move of the same bytes with a turn of the same bytes: `echo` from a list, the referee by refereeing.
 """
@@ -96,10 +98,14 @@ def main() -> None:
             factory: Factory = Factory.forProtocol(Echo)
         else:
             factory = LinkFactory(Tables(Path(folder)), _reactor, time.monotonic)
-        port = _reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
+        if sys.argv[2:]:
+            port = _reactor.listenUNIX(sys.argv[2], factory)
+        else:
+            port = _reactor.listenTCP(0, factory, interface="127.0.0.1", backlog=512)
         gc.collect()
         gc.freeze()  # as the command line does
-        print(port.getHost().port, flush=True)
+        host = port.getHost()
+        print(getattr(host, "port", None) or host.name, flush=True)
         _reactor.run()
 
 
