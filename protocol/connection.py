@@ -107,7 +107,7 @@ class Conversation(ABC):
         """The bytes of the message that was read last."""
         self.role = role
         self.state = ConnectionState.NEW
-        self._ours = FROM_PLAYER if role is Role.PLAYER else FROM_REFEREE
+        self._ours = frozenset((FROM_PLAYER if role is Role.PLAYER else FROM_REFEREE).values())
 
     @property
     def pending(self) -> bytes:
@@ -153,7 +153,7 @@ class Conversation(ABC):
                 message = self._read()
                 if message is None:
                     return Need.DATA
-                if self._is_late(message):
+                if self._past_match is not None and self._is_late(message):
                     continue
                 self._take(message)
             except RemoteProtocolError:
@@ -168,14 +168,14 @@ class Conversation(ABC):
         Raises:
             LocalProtocolError: this side may not send that now, or it can't be put into bytes; nothing has changed.
         """
-        name, trigger = type_of(message), _trigger(message)
+        trigger = _trigger(message)
         state = TRANSITIONS.get((self.state, trigger))
-        if name not in self._ours:
-            raise LocalProtocolError(f"a {self.role} never sends {name!r}")
+        if type(message) not in self._ours:
+            raise LocalProtocolError(f"a {self.role} never sends {type_of(message)!r}")
         if state is None:
             raise LocalProtocolError(f"{trigger!r} may not be sent in state {self.state}")
-        if not self._is_current(message):
-            raise LocalProtocolError(f"{name!r} names a match other than {self._match!r}")
+        if getattr(message, "match", self._match) != self._match and not self._is_current(message):
+            raise LocalProtocolError(f"{type_of(message)!r} names a match other than {self._match!r}")
         data = self._written(message)
         self._enter(state, message)
         return data
@@ -205,7 +205,7 @@ class Conversation(ABC):
 
     def _is_late(self, message: Message) -> bool:
         """Tell whether a player's answer crossed the end of its match on the wire: no fault of anybody's."""
-        if self.role is Role.PLAYER or self._past_match is None:
+        if self.role is Role.PLAYER:
             return False
         match = getattr(message, "match", None)
         return match is not None and match == self._past_match and match != self._match
@@ -216,17 +216,15 @@ class Conversation(ABC):
         if state is None:
             detail = f"{trigger!r} came while the conversation was {self.state}"
             raise RemoteProtocolError(Code.OUT_OF_TURN, detail, evidence)
-        if not self._is_current(message):
+        if getattr(message, "match", self._match) != self._match and not self._is_current(message):
             detail = f"{type_of(message)!r} names a match other than {self._match!r}"
             raise RemoteProtocolError(Code.WRONG_MATCH, detail, evidence)
         self._enter(state, message)
 
     def _is_current(self, message: Message) -> bool:
-        """Tell whether a message names the match being played; between matches, the last one."""
-        match = getattr(message, "match", self._match)
-        if match == self._match or isinstance(message, Terms):
-            return True
-        return self.state is ConnectionState.IDLE and match == self._past_match
+        """Tell whether a message may name another match than the one being played: a new one, or the last one."""
+        is_past = self.state is ConnectionState.IDLE and getattr(message, "match", None) == self._past_match
+        return is_past or isinstance(message, Terms)
 
     def _enter(self, state: ConnectionState, message: Message) -> None:
         if isinstance(message, Terms):
@@ -251,7 +249,11 @@ class Connection(Conversation):
         super().__init__(role, self._frames)
 
     def _read(self) -> Message | None:
-        self._check_flood()
+        length = self._frames.announced_bytes
+        if length is None:
+            return None
+        if length > MAX_UNASKED_BYTES:
+            self._check_flood(length)
         body = self._frames.next_frame()
         if body is None:
             return None
@@ -264,11 +266,9 @@ class Connection(Conversation):
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             raise LocalProtocolError(f"{type_of(message)!r} holds what msgpack can't carry: {error}") from None
 
-    def _check_flood(self) -> None:
+    def _check_flood(self, length: int) -> None:
         """Refuse a long frame that nothing asked for by its prefix, whether the rest of it has come or not."""
-        length = self._frames.announced_bytes
-        is_long = length is not None and MAX_UNASKED_BYTES < length <= MAX_FRAME_FROM_PLAYER_BYTES
-        if is_long and self.role is Role.REFEREE and self.state in _UNASKED:
+        if length <= MAX_FRAME_FROM_PLAYER_BYTES and self.role is Role.REFEREE and self.state in _UNASKED:
             detail = f"a frame announces {length} bytes, and nothing was asked; the limit is {MAX_UNASKED_BYTES} then"
             raise RemoteProtocolError(Code.FLOOD, detail, self.pending)
 
@@ -278,9 +278,12 @@ _UNASKED = frozenset((ConnectionState.GREETED, ConnectionState.IDLE, ConnectionS
 
 
 def _trigger(message: Message) -> str:
-    demanding = _DEMANDING.get(type(message))
-    return type_of(message) if demanding is None or getattr(message, "ack", None) is None else demanding
+    trigger, demanding = _TRIGGERS[type(message)]
+    return trigger if demanding is None or getattr(message, "ack", None) is None else demanding
 
 
-_DEMANDING = {kind: f"{name}+" for name, kind in FROM_REFEREE.items() if "ack" in kind.__struct_fields__}
-"""What a message with an `ack` number triggers, by its class."""
+_TRIGGERS: dict[type[Message], tuple[str, str | None]] = {
+    **{kind: (name, None) for name, kind in FROM_PLAYER.items()},
+    **{kind: (name, f"{name}+" if "ack" in kind.__struct_fields__ else None) for name, kind in FROM_REFEREE.items()},
+}
+"""By a message's class: what it triggers without an `ack` number, and with one, if it may have one."""

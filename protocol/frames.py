@@ -76,9 +76,10 @@ class FrameReader(StreamReader):
         Raises:
             RemoteProtocolError: OVERSIZE or EMPTY, as soon as the prefix is complete.
         """
-        buffer, length = self._buffer, self.announced_bytes
-        if length is None:
+        buffer = self._buffer
+        if len(buffer) < PREFIX_BYTES:
             return None
+        length = int.from_bytes(buffer[:PREFIX_BYTES], "big")
         if length > self._limit_bytes:
             detail = f"a frame announces {length} bytes, the limit is {self._limit_bytes}"
             raise RemoteProtocolError(Code.OVERSIZE, detail, bytes(buffer))

@@ -141,7 +141,8 @@ class Match(MatchState):
     # --- turns
 
     def _next_turn(self) -> None:
-        self._drop_fouled()
+        if self._to_drop:
+            self._drop_fouled()
         outcome = self.game.outcome(self.state)
         if outcome is not None:
             self._end(outcome)
@@ -289,8 +290,6 @@ class Match(MatchState):
 
     def _drop_fouled(self) -> None:
         """Take the pieces of the fouled out of the game, and tell the others."""
-        if not self._to_drop:
-            return
         for foul in self._to_drop:
             self.state = self.game.drop(self.state, foul.seat)
         self._tell_of_fouls()

@@ -67,11 +67,11 @@ class Timekeeper:
             goes_on: whether the turn of the seat's last move goes on, and its time with it.
         """
         if not goes_on:
-            if self._mover is not None:
-                self._add(self._mover, self._setup.time.increment_ms)
+            if self._mover is not None and self._bank_ms is not None:
+                self._add(self._bank_ms, self._mover, self._setup.time.increment_ms)
             self._turn_ms = 0.0
         self._mover = seat
-        bank_ms = self.bank_ms(seat)
+        bank_ms = None if self._bank_ms is None else self._bank_ms[seat]
         left_ms = round(max(self._setup.time.per_move_ms - self._turn_ms, 0.0), _DIGITS)
         return self.ask(seat, e.MoveReceived, turn, left_ms if bank_ms is None else min(left_ms, bank_ms), at_ms)
 
@@ -87,7 +87,8 @@ class Timekeeper:
         """Take a move that counts off its turn and off the seat's bank."""
         charged_ms = max(used_ms, 0.0)
         self._turn_ms += charged_ms
-        self._add(seat, -charged_ms)
+        if self._bank_ms is not None:
+            self._add(self._bank_ms, seat, -charged_ms)
 
     def extend(self, seat: int, at_ms: float) -> None:
         """Give the open request its limit once more, from now on."""
@@ -137,6 +138,6 @@ class Timekeeper:
             self._mover = None
         return self.requests.pop(seat, None) is not None
 
-    def _add(self, seat: int, ms: float) -> None:
-        if self._bank_ms is not None:
-            self._bank_ms[seat] = round(max(self._bank_ms[seat] + ms, 0.0), _DIGITS)
+    @staticmethod
+    def _add(bank_ms: list[float], seat: int, ms: float) -> None:
+        bank_ms[seat] = round(max(bank_ms[seat] + ms, 0.0), _DIGITS)

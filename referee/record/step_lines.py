@@ -55,7 +55,11 @@ def step_line(
     """
     veils = _Veils(salts)
     happened = _encode(_veiled_event(event, veils))
-    follows = [_veiled(command, index, veils) for index, command in enumerate(commands)]
+    follows = list(commands)
+    for index, command in enumerate(commands):
+        hide = _HIDING.get(type(command))
+        if hide is not None:
+            follows[index] = hide(command, f"commands.{index}", veils)
     stalled = b',"standstills":' + _encode(standstills) if standstills else b""
     core = b'"kind":"step","event":%s%s,"commands":%s' % (happened, stalled, _encode(follows))
     return core, b",".join(veils.opened)
@@ -70,17 +74,12 @@ def _hidden_of(kind: type[Event]) -> tuple[tuple[str, Any], ...]:
 
 
 def _veiled_event(event: Event, veils: _Veils) -> Event:
-    hidden = {
-        name: veils.hide(f"event.{name}", _encode(value))
-        for name, default in _hidden_of(type(event))
-        if (value := getattr(event, name)) is not None and value is not default
-    }
+    hidden = {}
+    for name, default in _hidden_of(type(event)):
+        value = getattr(event, name)
+        if value is not None and value is not default:
+            hidden[name] = veils.hide(f"event.{name}", _encode(value))
     return replace(event, **hidden) if hidden else event
-
-
-def _veiled(command: c.Command, index: int, veils: _Veils) -> c.Command:
-    hide = _HIDING.get(type(command))
-    return command if hide is None else hide(command, f"commands.{index}", veils)
 
 
 def _veiled_view(command: _Showing, path: str, veils: _Veils) -> c.Command:

@@ -70,7 +70,7 @@ class PlayerLink(Protocol):
         self._first_byte: float | None = None
         self._cut: Timer | None = None
         self._gone: Deferred[None] = Deferred()
-        self._held = b""
+        self.held = b""
         """Said, and not yet handed to the transport."""
         self._socket: Any = None
         """The transport, if it may be written to at once; None: it has no socket of its own, or encrypts."""
@@ -163,14 +163,14 @@ class PlayerLink(Protocol):
         Raises:
             LocalProtocolError: it may not be sent now.
         """
-        self._held += self.connection.send(message)
+        self.held += self.connection.send(message)
 
     def flush(self) -> None:
         """Hand what is held to the socket now, as far as it takes it.
 
         The loop would do so after everything else that it has to do at the moment, while the player's clock runs.
         """
-        data, self._held = self._held, b""
+        data, self.held = self.held, b""
         if not (data and self.is_connected):
             return
         if self._socket is not None and not self._is_behind:
@@ -214,7 +214,7 @@ class PlayerLink(Protocol):
             return
         if message is not None:
             is_closed = self.connection.state is ConnectionState.CLOSED
-            self._held += self.connection.send_last(message) if is_closed else self.connection.send(message)
+            self.held += self.connection.send_last(message) if is_closed else self.connection.send(message)
         self.flush()
         self.connection.close()
         self.transport.unregisterProducer()

@@ -344,7 +344,8 @@ class MatchRunner:
                 if link is not None and link is due.links[command.seat]:
                     self._carry_out(command, link, due.step.hash)
         for link in self._seats:
-            link.flush()
+            if link.held:
+                link.flush()
         self._on_step(due.step)
 
     def _carry_out(self, command: c.SeatCommand, link: PlayerLink, head: str) -> None:
