@@ -5,10 +5,9 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
-from prometheus_client import CollectorRegistry
 
 from ..errors import BadRequest
 from ..launch import Confinement, NoSandboxError, ProgramLimits, confining
@@ -17,15 +16,16 @@ from ..net.group_commit import Durability
 from ..net.http_server import HttpServer
 from ..net.links.addresses import listen, stopped
 from ..net.matches.services import MatchServices
-from ..net.monitor import LIMITS, Monitor
 from ..observers import InThread, Observer, Observers
 from ..observers.diagnostics import DiagnosticLog
 from ..observers.heads import HeadLog
-from ..observers.metrics import Metrics
 from ..plugins import installed
 from ..record.key_file import default_path, load_or_make
 from ..record.record_files import record_names
 from ..record.seal import Sealer
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 Say = Callable[[str], None]
 """Tells whoever runs the referee something, in one sentence."""
@@ -64,7 +64,8 @@ class Monitoring(Struct, frozen=True):
     observers: Observers
     address: str | None
     """Twisted endpoint string of the endpoint for monitors; None: there is none."""
-    registry: CollectorRegistry
+    registry: "CollectorRegistry | None"
+    """What it serves; None as well."""
 
     @contextlib.asynccontextmanager
     async def opened(self, reactor: Any) -> AsyncIterator[None]:
@@ -73,9 +74,11 @@ class Monitoring(Struct, frozen=True):
         Raises:
             EndpointError: its address can't be listened on.
         """
-        if self.address is None:
+        if self.address is None or self.registry is None:
             yield
             return
+        from ..net.monitor import LIMITS, Monitor  # noqa: PLC0415  # few ask for it, and all would wait for the import
+
         server = HttpServer(Monitor(self.registry), LIMITS, self.observers.note, reactor)
         port = await listen(reactor, self.address, server)
         try:
@@ -127,13 +130,18 @@ def monitoring(options: RefereeOptions) -> Iterator[Monitoring]:
     Raises:
         OSError: the file for diagnostics or for heads can't be written.
     """
-    numbers = CollectorRegistry()
+    numbers: CollectorRegistry | None = None
     own: list[Observer] = []
     if options.diagnostics is not None:
         own.append(InThread(DiagnosticLog(options.diagnostics)))
     if options.heads is not None:
         own.append(InThread(HeadLog(options.heads)))
     if options.metrics is not None:
+        import prometheus_client  # noqa: PLC0415  # as the monitor
+
+        from ..observers.metrics import Metrics  # noqa: PLC0415
+
+        numbers = prometheus_client.CollectorRegistry()
         own.append(Metrics(numbers))
     with Observers(*options.observers, *own) as observers:
         for make in installed().observers:
