@@ -1,12 +1,14 @@
 """A position of a game: what a seat sees in it, what is legal, and what comes of a move."""
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from rich.text import Text
 
-from .. import chance
+from sample_players.python.imagined import Shuffler
+
 from ..errors import BadRequest
 from ..games.base import Game
 from ..pages.drawing import with_names
@@ -79,7 +81,7 @@ class Position:
 
         Of the Q game, these are the moves with one tile; several together may be legal, too.
         """
-        return [] if self.is_over else [_plain(move) for move in self._game.legal_moves(self._state)]
+        return [] if self.is_over else list(_plain(self._game.legal_moves(self._state)))
 
     def play(self, move: Any) -> "Position":
         """Return the position after a move of the seat to move.
@@ -121,7 +123,8 @@ def imagine(game: str, view: Any, *, options: Mapping[str, Any] | None = None, s
         typed = msgspec.convert(view, rules.view_type, strict=True)
     except msgspec.ValidationError as error:
         raise BadRequest(f"this is no view of {game}: {error}") from None
-    state = rules.imagine(rules.parse_options(dict(options or {})), typed, chance.Dealer(chance.seed_from_number(seed)))
+    shuffle = Shuffler(random.Random(seed))  # noqa: S311  # a player guesses, it guards no secret
+    state = rules.imagine(rules.parse_options(dict(options or {})), typed, shuffle)
     names = [f"seat {seat}" for seat in range(rules.seat_count(state))]
     return Position(rules, state, names)
 
