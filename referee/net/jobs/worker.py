@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
-from twisted.internet.defer import CancelledError, Deferred, succeed
-from twisted.internet.task import LoopingCall
+from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.task import LoopingCall, deferLater
 
 from ... import __version__
 from ...match.events import AnyEvent
@@ -77,9 +77,13 @@ class Reporter(Observer):
 class LeftToOthers(GroupCommit):
     """Syncs nothing: whoever seals a record syncs all of it."""
 
+    def __init__(self, reactor: Any) -> None:
+        super().__init__(reactor)
+        self._loop = reactor
+
     def sync(self, writer: ChainWriter) -> "Deferred[None]":
-        """Do nothing."""
-        return succeed(None)
+        """Do nothing; as always, nobody hears of it before what was going on is through: observers come first."""
+        return deferLater(self._loop, 0)
 
 
 class Worker:
