@@ -1,13 +1,11 @@
 """Programs that stay: each plays match after match on its one connection, and waits in between.
 
-A program that waits is stopped, so that it can't think on the others' time. What it has done to deserve it or not, it
-is started anew: after an expulsion, when its folder has changed, when it has played as many matches as it may, when it
-uses nearly all that it is allowed, and when it has ended by itself, which is no foul between two matches. No running
-program ever gets the same deal twice.
+A program that waits is stopped, so that it can't think on the others' time. It is started anew after an expulsion, when
+its folder has changed, when it has played as many matches as it may, when it uses nearly all that it is allowed, and
+when it has ended by itself, which is no foul between two matches. No running program ever gets the same deal twice.
 """
 
 import itertools
-import os
 import resource
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +19,9 @@ from protocol import ConnectionState, RemoteProtocolError
 from protocol.messages import Message
 
 from ...clock import Timer
+from ...files.copies import marks
+from ...files.opened import opened
+from ...files.tree import BadTree
 from ...launch import Confinement, Launch, Program
 from ...observers import Observer, Observers
 from ..links.player_protocol import PlayerLink
@@ -236,13 +237,8 @@ def _is_memory_short() -> bool:
 
 
 def _stamp(folder: Path) -> int:
-    found = []
-    for top, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            try:
-                state = os.lstat(os.path.join(top, name))  # noqa: PTH118  # many of them
-            except OSError:
-                continue  # gone meanwhile: the next look is different
-            if name in files:
-                found.append((top, name, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
-    return hash(tuple(sorted(found)))
+    try:
+        with opened(folder) as top:
+            return hash(tuple(sorted(marks(top).items())))
+    except (BadTree, OSError) as error:
+        return hash(str(error))  # whoever starts it will be told
