@@ -4,21 +4,9 @@ docs/develop/architecture.md shows the way of one move through the packages, and
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pluggy
-
-if TYPE_CHECKING:
-    from .api.evaluation import Evaluation, evaluate
-    from .api.loading import load
-    from .api.match import Match, Turn
-    from .api.playing import play
-    from .api.position import Position, imagine
-    from .api.tournament import Tournament
-    from .errors import RefereeError
-    from .games.base import IllegalMove, MalformedMove
-    from .match.commands import Result
-    from .match.fouls import Foul
 
 __version__ = "0.1.0"
 
@@ -41,7 +29,10 @@ _HOMES = {
     "load": "api.loading",
     "play": "api.playing",
 }
-"""Name of the API -> the module that has it, imported when the name is used: commands start without all that."""
+"""Name of the API -> the module that has it, imported when the name is used: commands start without all that.
+
+`__init__.pyi` says the same to type checkers.
+"""
 
 __all__ = [
     "Evaluation",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from . import wire
 
-_MISSING = "python-chess is not installed: pip install -e '.[benchmark]', or pip install chess"
+_MISSING = "python-chess is not installed: pip install -e '.[test]', or pip install chess"
 _PLIES = 100
 """Of one game, as many as a match of the wire's benchmark has turns."""
 _CYCLE = ("g1f3", "g8f6", "f3g1", "f6g8")
