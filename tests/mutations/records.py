@@ -192,7 +192,8 @@ def lines_of(data: bytes) -> list[Any]:
 def place_in(random: Random, lines: Sequence[Any]) -> tuple[int, list[Keys]]:
     """Return the number of a line, the first and the last ones more often than others, and what may change in it."""
     number = random.choice([0, len(lines) - 2, *[random.randrange(len(lines))] * 4])
-    return number, [keys for keys in paths(lines[number]) if keys[0] not in _FIXED or random.random() < 0.1]
+    anywhere = list(paths(lines[number]))
+    return number, [keys for keys in anywhere if keys[0] not in _FIXED or random.random() < 0.1] or anywhere
 
 
 def change_record(path: Path, random: Random) -> tuple[How, str]:
