@@ -22,6 +22,6 @@ def test_each_match_of_one_start_has_chance_of_its_own(monkeypatch: pytest.Monke
     monkeypatch.setenv("REFEREE_PLAYER_SEED", "5e" * 32)
     monkeypatch.setattr(house, "run", play)
     registry = load()
-    monkeypatch.setattr(house, "load", lambda: SimpleNamespace(game=registry.game, player=lambda _name: player))
+    monkeypatch.setattr(house, "installed", lambda: SimpleNamespace(game=registry.game, player=lambda _name: player))
     assert house.main(["random"]) == house.main(["random"]) == 0
     assert (seeds[0], len(set(seeds)), seeds[:3]) == (b"\x5e" * 32, 3, seeds[3:])

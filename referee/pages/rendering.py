@@ -17,7 +17,7 @@ from .columns import COLUMNS, TEXTS
 from .encounters import share_error
 from .words import duration, moment, number
 
-_OWN, _NOTHING = "'self'", "'none'"
+_MAY_ASK = "connect-src 'self'; "
 
 
 def page(name: str, data: Any, /, *, looks: str | None = None, may_ask: bool = False, **values: Any) -> str:
@@ -34,7 +34,7 @@ def page(name: str, data: Any, /, *, looks: str | None = None, may_ask: bool = F
     style, script = _source("page.css") + _source(f"{own}.css"), _source(f"{own}.js")
     policy = (
         f"default-src 'none'; script-src {_fingerprint(script)}; style-src {_fingerprint(style)}; "
-        f"connect-src {_OWN if may_ask else _NOTHING}; "
+        f"{_MAY_ASK if may_ask else ''}"
         "base-uri 'none'; form-action 'none'"
     )
     template = environment().get_template(f"{name}.html")
