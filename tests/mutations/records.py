@@ -16,8 +16,7 @@ import msgspec
 from referee.app.records.audit import audit_paths
 from referee.app.records.audit_reports import Demands
 from referee.ledger.ledger import FILE as LEDGER
-from referee.match.commands import SeatCommand
-from referee.match.events import AnyEvent, MoveReceived, SeatEvent
+from referee.match.events import AnyEvent
 from referee.match.machine import Match
 from referee.match.setup import MatchSetup
 from referee.plugins import find_game, installed
@@ -30,11 +29,12 @@ from referee.record.tournament_record import read_tournament
 from referee.record.writer import RecordWriter
 from referee.tournament.events import MatchClosed
 
+from ..dialects import course_records
 from ..driving import drive, random_chooser
-from ..match.folding import SEED, setup_of
+from ..match.folding import PASS, SEED, moved, setup_of
 from ..record import tournament_forging
 from ..record.forging import ZEROS, Line, digest, encoded
-from ..record.records import FAULTS, SEALER, STORIES, FaultySeat, Story, record_of, story
+from ..record.records import SEALER, STORIES, FaultySeat, Story, record_of
 from .running import Failed
 from .values import Keys, found_at, mutated, mutated_text, paths
 
@@ -69,15 +69,9 @@ def of_game(game: str) -> bytes:
 
 def in_dialect() -> bytes:
     """Play a match in which a player of the course answers too late."""
-    kind, late = FAULTS["late move"]
-
-    def _spoken(command: SeatCommand, sent_ms: float) -> SeatEvent:
-        event: Any = late(command, sent_ms)
-        return MoveReceived(**{**msgspec.structs.asdict(event), "frame": b'"pass"'.hex()})
-
-    header, *rest = lines_of(written(story({kind: _spoken})))
-    opened = header.pop("open")
-    return rewritten([{**header, "dialect": "cs4500", "open": opened}, *rest])
+    late = moved(0, 1, PASS, 1010.0, sent=5.0, frame=b'"pass"'.hex())
+    with tempfile.TemporaryDirectory() as folder:
+        return course_records.told(Path(folder), *course_records.STARTED, late).read_bytes()
 
 
 def written(story_: Story) -> bytes:
