@@ -17,6 +17,7 @@ from ..tournament import commands as c
 from ..tournament import events as e
 from ..tournament.commands import TakenStep
 from ..tournament.spec import TournamentSpec, differences
+from . import FILE
 from .engine import LedgerError, clear_errors, engine_of, set_journal, shown
 from .making import is_made, make
 from .rows import copy_rows, entrant_row, read_rows, rows_of
@@ -24,8 +25,6 @@ from .tables import entrants, metadata, results, steps, supersessions, tournamen
 
 __all__ = ["FILE", "Ledger", "LedgerError", "file_of", "url_of", "without_password"]
 
-FILE = "ledger.sqlite"
-"""Name of the ledger in a tournament's folder, if it has no other place."""
 _TOURNAMENT: BindParameter[str] = bindparam("tournament")
 _MATCH: BindParameter[str] = bindparam("match")
 _STEPS = select(steps.c.line, steps.c.hash).where(steps.c.tournament == _TOURNAMENT).order_by(steps.c.line)

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...ledger.checking import check_ledger
-from ...ledger.ledger import FILE as LEDGER
+from ...ledger import FILE as LEDGER
 from ...pairing.balanced_tables import Table
 from ...pairing.base import BadFormat, RoundToPair
 from ...pairing.dutch import pair_round
@@ -119,6 +118,8 @@ def _missing(path: Path) -> ExaminedTournament:
 
 def _examined(path: Path, folder: _Folder, demands: Demands, jobs: int) -> ExaminedTournament:
     """Audit the record of a tournament, against those of its matches and the ledger."""
+    from ...ledger.checking import check_ledger  # noqa: PLC0415  # SQL, which an audit of matches would wait for
+
     try:
         pair = partial(_paired, jobs=jobs)
         audited = audit_tournament(
