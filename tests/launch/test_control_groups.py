@@ -1,5 +1,6 @@
 """Control groups, on folders that stand for the kernel's and, where this machine has them, on its own."""
 
+import json
 import os
 import select
 import subprocess
@@ -145,16 +146,21 @@ def test_what_a_killed_referee_left_running_is_killed() -> None:
     ground = find_ground()
     if not ground.folders:
         pytest.skip("this machine lets nobody make control groups")
-    script = "import sys; from referee.launch.control_groups import *\n"
-    script += "print(*Group(find_ground(), ProgramLimits()).joining(), sep='\\n')"
-    referee = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    joining = referee.stdout.splitlines()
-    argv = [*joining, "/bin/sh", "-c", "echo up; setsid sleep 1000 & wait"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as left:
-        assert left.stdout is not None
-        assert left.stdout.readline() == "up\n"
-        clear_groups(ground)
-        assert left.wait(timeout=60) == -9
+    script = "import json; from referee.launch.control_groups import *\n"
+    script += "print(json.dumps(Group(find_ground(), ProgramLimits()).joining()), flush=True); input()"
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, text=True) as referee:
+        assert referee.stdout is not None
+        joining = json.loads(referee.stdout.readline())
+        argv = [*joining, "/bin/sh", "-c", "echo up; setsid sleep 1000 & wait"]
+        with subprocess.Popen(argv, stdout=pipe, text=True) as left:
+            assert left.stdout is not None
+            assert left.stdout.readline() == "up\n"
+            referee.kill()  # only now: whichever referee starts next clears up what a dead one has left
+            referee.wait()
+            clear_groups(ground)
+            assert left.wait(timeout=60) == -9
+    clear_groups(ground)
     assert [path for path in joining if path.startswith("/sys/") and Path(path).exists()] == []
 
 
