@@ -3,6 +3,7 @@
 Knows numbers. Refuses to have chance, hidden things and skill: a turn costs nothing but its way over the wire.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -136,7 +137,7 @@ class CountingGame(Game[State, View, Count]):
         """Return the last number."""
         return str(state.said)
 
-    def draw_svg(self, state: State) -> str:
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the last number as a drawing."""
         return (
             '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">\n<rect class="ground"/>\n'

@@ -7,7 +7,7 @@ Seats are numbered 0, 1, 2... in turn order at the start.
 
 import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
@@ -314,10 +314,16 @@ class Game(ABC, Generic[S, V, M]):
         """Return the board for a terminal, with the markup of rich."""
 
     @abstractmethod
-    def draw_svg(self, state: S) -> str:
-        """Return the board and what every seat holds as one SVG document that needs nothing from outside.
+    def draw_svg(self, state: S, eyes: Collection[int] | None = None) -> str:
+        """Return the board and what seats hold as one SVG document that needs nothing from outside.
 
         One element a line: pages of many boards keep equal lines once. Ink is `currentColor`, set on the root, and the
         background is the one element of class `ground`, so that a page can darken both. Where a seat's name belongs,
-        `<text data-seat="N">` holds a stand-in; who knows the names writes them there.
+        `<text data-seat="N">` holds a stand-in; who knows the names writes them there. What a seat alone may know
+        stands in a group of its own, `<g data-hand="N">`.
+
+        Args:
+            state: what to draw.
+            eyes: the seats through whose eyes it is seen: what is not public is drawn if one of them may know it. With
+                none, it is what spectators see of a match that is being played. None: all is drawn.
         """

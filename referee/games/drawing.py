@@ -131,6 +131,17 @@ def _edges(rows: range, columns: range) -> list[str]:
     return [*lines, "</g>"]
 
 
+def held(seat: int, eyes: Collection[int] | None, content: Iterable[str]) -> list[str]:
+    """Return what a seat alone may know, in a group that says so; nothing if it is not to be seen.
+
+    Args:
+        seat: whose it is.
+        eyes: the seats through whose eyes is looked; None: through those of all.
+        content: what it holds.
+    """
+    return [] if eyes is not None and seat not in eyes else [f'<g data-hand="{seat}">', *content, "</g>"]
+
+
 def standing(order: Sequence[int], seat: int, outcome: Outcome | None) -> str:
     """Return in words how a seat stands: `out`, `to move`, `won`, or nothing.
 

@@ -167,6 +167,8 @@ class _GameCheck(msgspec.Struct):
         if outcome is None:
             assert game.to_move(state) in range(self.seats), "a seat that does not exist is to move"
             self._check_imagined(state)
+            if self.source.random() < 0.1:
+                self._check_unseen(state, self.source.randrange(self.seats))
         else:
             self._check_outcome(outcome)
         return outcome
@@ -181,6 +183,27 @@ class _GameCheck(msgspec.Struct):
             assert plain(view) == plain(game.view(imagined, seat)), f"seat {seat} sees another view of what it imagines"
             if seat == game.to_move(state):
                 assert seat == game.to_move(imagined), f"seat {seat} is to move, and imagines that another is"
+
+    def _check_unseen(self, state: Any, seat: int) -> None:
+        """Check that drawings show no more than the eyes see that they are made for.
+
+        What a seat can't tell apart is drawn alike to it and to spectators, who see what all seats may know; also after
+        a move that is possible in both, unless its news tells them apart.
+        """
+        game, view = self.game, self.game.view(state, seat)
+        keys = (self.source.randbytes(chance.SEED_BYTES) for _ in range(2))
+        first, other = (game.imagine(self.options, view, chance.Dealer(key)) for key in keys)
+        for eyes in ((), (seat,)):
+            drawn = {game.draw_svg(imagined, eyes) for imagined in (first, other)}
+            assert len(drawn) == 1, f"a drawing for {f'seat {seat}' if eyes else 'spectators'} shows what is hidden"
+        assert "data-hand" not in game.draw_svg(state, ()), "a drawing for spectators shows what seats hold"
+        common = [move for move in game.legal_moves(first) if move in game.legal_moves(other)]
+        if common:
+            move = self.source.choice(common)
+            after = [self._play(state, move) for state in (first, other)]
+            if game.news(after[0]).public == game.news(after[1]).public:
+                drawn = {game.draw_svg(state, ()) for state in after}
+                assert len(drawn) == 1, f"a drawing for spectators shows what is hidden, after {move}"
 
     def _check_outcome(self, outcome: Outcome) -> None:
         ranked = [seat for level in outcome.ranking for seat in level]

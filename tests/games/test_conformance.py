@@ -1,7 +1,7 @@
 """Every registered game keeps the contract, and games that break it are found out."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import Annotated, Any
 
@@ -116,6 +116,21 @@ class Betraying(QGame):
         return replace(super().view(state, seat), hand=[NAMES[tile] for tile in state.pile[:1]])
 
 
+class Chatty(QGame):
+    """Draws the next tile of the pile."""
+
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+        return super().draw_svg(state, eyes).replace("</svg>", f"<desc>{NAMES[state.pile[0]]}</desc></svg>")
+
+
+class Open(QGame):
+    """Draws the hand of a seat that has just moved, for everybody."""
+
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+        held = [] if state.last is None else [NAMES[tile] for tile in state.hands[state.mover]]
+        return super().draw_svg(state, eyes).replace("</svg>", f"<desc>{held}</desc></svg>")
+
+
 class Silent(QGame):
     """Does not say what stands in a move."""
 
@@ -168,6 +183,8 @@ BROKEN: tuple[tuple[Callable[[], Game[Any, Any, Any]], str], ...] = (
     (Endless, "was dropped and is to move"),
     (Moody, "the same seed gave another deal"),
     (Betraying, "sees another view of what it imagines"),
+    (Chatty, "a drawing for .* shows what is hidden"),
+    (Open, "a drawing for spectators shows what is hidden, after"),
     (Silent, "Bare: its property untold has no description"),
     (Trusting, "is among the legal moves, and is not legal"),
     (Astray, "is among the legal moves, and is not legal"),

@@ -1,5 +1,6 @@
 """Nim for two: heaps of objects, each move takes some from one heap, and whoever takes the last one wins."""
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct
@@ -143,6 +144,6 @@ class NimGame(Game[State, View, Move]):
         """Return a line for each heap."""
         return "\n".join(f"heap {number}  {'o ' * size}".rstrip() for number, size in enumerate(state.heaps))
 
-    def draw_svg(self, state: State) -> str:
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
         """Return the heaps as rows of dots."""
         return draw_svg(state.heaps)

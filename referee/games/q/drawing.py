@@ -3,12 +3,12 @@
 In both, a tile has a letter for its colour beside its shape and its colour, so that it can be read without colours.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import cos, pi, sin
 
 from ...text import counted
 from ..base import Outcome
-from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, square, standing, table
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, square, standing, table
 from .forms import State
 from .tiles import COLORS, NAMES, SHAPES, Tile
 
@@ -81,30 +81,36 @@ _SVG_SIGNS = (LIGHT, DARK, LIGHT, DARK, DARK, LIGHT)
 _SYMBOLS = Symbols("q")
 
 
-def draw_svg(state: State, outcome: Outcome | None) -> str:
-    """Return the map with its row and column numbers, and every seat's hand beneath it, as one SVG document.
+def draw_svg(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
+    """Return the map with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
+        eyes: the seats whose hands are seen; None: all are.
     """
     label = "The Q game: the map and the hands"
     tiles = {cell: NAMES[tile] for cell, tile in state.board.items()}
     fresh = [(row, column) for row, column, _ in (state.last or {}).get("tiles", ())]
-    return table(label, _DEFINITIONS, tiles, fresh, _SYMBOLS.use, _LEAST, lambda width: _cards(state, width, outcome))
+    return table(
+        label, _DEFINITIONS, tiles, fresh, _SYMBOLS.use, _LEAST, lambda width: _cards(state, width, outcome, eyes)
+    )
 
 
-def _cards(state: State, width: int, outcome: Outcome | None) -> tuple[list[str], int, float]:
+def _cards(
+    state: State, width: int, outcome: Outcome | None, eyes: Collection[int] | None
+) -> tuple[list[str], int, float]:
     """Return the seats' cards, row by row within the width, and the height of all."""
     seats = len(state.hands)
     across = max(1, min(seats, (width - 20) // _CARD[0]))
     card_width = (width - 20) // across
-    rows_of_hand = max(1, *(-(-len(hand) // _HAND_WIDTH) for hand in state.hands))
+    seen = (hand for seat, hand in enumerate(state.hands) if eyes is None or seat in eyes)
+    rows_of_hand = max((1, *(-(-len(hand) // _HAND_WIDTH) for hand in seen)))
     card_height = _CARD[1] + (rows_of_hand - 1) * (SIDE - 2)
     lines: list[str] = []
     for seat in range(seats):
         corner = 15 + seat % across * card_width, seat // across * card_height
-        lines += _card(state, seat, (*corner, card_width - 10, card_height - 10), outcome)
+        lines += _card(state, seat, (*corner, card_width - 10, card_height - 10), outcome, eyes)
     height = -(-seats // across) * card_height
     lines.append(
         f'<text x="{width // 2}" y="{height + 10}" font-size="13" fill="currentColor" fill-opacity=".7" '
@@ -113,7 +119,7 @@ def _cards(state: State, width: int, outcome: Outcome | None) -> tuple[list[str]
     return lines, height + 24, 1
 
 
-def _card(state: State, seat: int, box: Box, outcome: Outcome | None) -> list[str]:
+def _card(state: State, seat: int, box: Box, outcome: Outcome | None, eyes: Collection[int] | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
     said, right = standing(state.order, seat, outcome), box[2] - 14
     content = [
@@ -123,11 +129,11 @@ def _card(state: State, seat: int, box: Box, outcome: Outcome | None) -> list[st
         content.append(f'<text x="{right}" y="40" font-size="13" font-style="italic" text-anchor="end">won</text>')
     if said == "out":
         content.append('<text x="14" y="60" font-size="15">out</text>')
-    content += (
+    hand = (
         _SYMBOLS.use(NAMES[tile], 8 + index % _HAND_WIDTH * 39, 44 + index // _HAND_WIDTH * 38)
         for index, tile in enumerate(sorted(state.hands[seat]))
     )
-    return card(seat, box, said, (14, 25), content)
+    return card(seat, box, said, (14, 25), [*content, *held(seat, eyes, hand)])
 
 
 def _star(points: int, outer: float, inner: float) -> str:

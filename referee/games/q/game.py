@@ -5,7 +5,7 @@ without a legal placement ends the game; a player that alone is left plays on.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -224,9 +224,9 @@ class QGame(Game[State, View, Move]):
         """Return the map and every seat's hand, for a terminal."""
         return draw_text(state, self.outcome(state))
 
-    def draw_svg(self, state: State) -> str:
-        """Return the map and every seat's hand, the tiles of the last turn marked, as an SVG document."""
-        return draw_svg(state, self.outcome(state))
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the map and the hands, the tiles of the last turn marked, as an SVG document."""
+        return draw_svg(state, self.outcome(state), eyes)
 
 
 def _moved(state: State, **changes: Any) -> State:

@@ -4,11 +4,11 @@ In both, every number has its own tone besides its digit. In the SVG, each corne
 meet, the quarters make one disc of one tone, so a corner that fits is seen before it is read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ...text import counted
 from ..base import Outcome
-from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, square, standing, table
+from ..drawing import DARK, FRESH, LIGHT, SIDE, Box, Symbols, card, extents, held, square, standing, table
 from .rounds import PENALTY, State
 from .tiles import FACES, TILES, Cell
 
@@ -99,18 +99,22 @@ _HEAD = 52
 _SYMBOLS = Symbols("quadominos")
 
 
-def draw_svg(state: State, outcome: Outcome | None) -> str:
-    """Return the table with its row and column numbers, and every seat's hand beneath it, as one SVG document.
+def draw_svg(state: State, outcome: Outcome | None, eyes: Collection[int] | None) -> str:
+    """Return the table with its row and column numbers, and the hands beneath it, as one SVG document.
 
     Args:
         state: what to draw.
         outcome: how the game ended, if it has.
+        eyes: the seats whose hands are seen; None: all are.
     """
     label = "Quad-Ominos: the table and the hands"
     tiles = {cell: FACES[face] for cell, face in state.table.board.items()}
-    held = (TILES[tile] for hand in state.hands for tile in hand)
-    definitions = [*_DEFINITIONS, *map(_symbol, sorted({*tiles.values(), *held}))]
-    return table(label, definitions, tiles, state.fresh, _use, _LEAST, lambda width: _cards(state, width, outcome))
+    seen = (hand for seat, hand in enumerate(state.hands) if eyes is None or seat in eyes)
+    named = {*tiles.values(), *(TILES[tile] for hand in seen for tile in hand)}
+    definitions = [*_DEFINITIONS, *map(_symbol, sorted(named))]
+    return table(
+        label, definitions, tiles, state.fresh, _use, _LEAST, lambda width: _cards(state, width, outcome, eyes)
+    )
 
 
 def _use(name: str, x: int, y: int, side: int = SIDE) -> str:
@@ -124,7 +128,9 @@ def _symbol(name: str) -> str:
     return _SYMBOLS.define(name, content, name, ' viewBox="0 0 40 40"')
 
 
-def _cards(state: State, table_width: int, outcome: Outcome | None) -> tuple[list[str], int, float]:
+def _cards(
+    state: State, table_width: int, outcome: Outcome | None, eyes: Collection[int] | None
+) -> tuple[list[str], int, float]:
     """Return the line about the game and the seats' cards beneath it."""
     seats = len(state.hands)
     across = _ACROSS.get(seats, 4)
@@ -138,24 +144,28 @@ def _cards(state: State, table_width: int, outcome: Outcome | None) -> tuple[lis
         rows_of_hand = max(1, *(-(-len(state.hands[seat]) // in_a_row) for seat in of_row))
         height = _HEAD + rows_of_hand * _HAND_STEP + 16
         for seat in of_row:
-            lines += _card(state, seat, (15 + (seat - first) * width, y, width - 10, height - 10), in_a_row, outcome)
+            hand = held(seat, eyes, _hand(state, seat, in_a_row))
+            lines += _card(state, seat, (15 + (seat - first) * width, y, width - 10, height - 10), hand, outcome)
         y += height
     scale = table_width / (_CARDS_WIDTH + 20)
     return lines, round((y + 4) * scale), scale
 
 
-def _card(state: State, seat: int, box: Box, in_a_row: int, outcome: Outcome | None) -> list[str]:
+def _card(state: State, seat: int, box: Box, hand: Iterable[str], outcome: Outcome | None) -> list[str]:
     """Return one seat: its label, its points, its hand, and whether it is to move, out, or has won."""
     said, right = standing(state.order, seat, outcome), box[2] - 12
     content = [
         f'<text x="{right}" y="42" font-size="20" font-weight="700" text-anchor="end">{state.scores[seat]}</text>',
         f'<text x="12" y="41" font-size="13" fill-opacity=".75">{_note(state, seat, said)}</text>',
     ]
-    content += (
-        _use(TILES[tile], 8 + index % in_a_row * _HAND_STEP, _HEAD + index // in_a_row * _HAND_STEP, _HAND_SIDE)
-        for index, tile in enumerate(sorted(state.hands[seat]))
-    )
-    return card(seat, box, said, (12, 22), content)
+    return card(seat, box, said, (12, 22), [*content, *hand])
+
+
+def _hand(state: State, seat: int, in_a_row: int) -> Iterator[str]:
+    """Yield the tiles of a seat."""
+    for index, tile in enumerate(sorted(state.hands[seat])):
+        x, y = 8 + index % in_a_row * _HAND_STEP, _HEAD + index // in_a_row * _HAND_STEP
+        yield _use(TILES[tile], x, y, _HAND_SIDE)
 
 
 def _note(state: State, seat: int, said: str) -> str:

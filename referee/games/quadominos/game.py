@@ -6,7 +6,7 @@ has just done on the table. Drawing and skipping are the referee's work: a seat 
 opens a round with a quad is asked even if it holds no other: that it was asked tells nobody what else it holds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -192,9 +192,9 @@ class QuadOminos(Game[State, View, Move]):
         """Return the table and every seat's hand, for a terminal."""
         return draw_text(state, self.outcome(state))
 
-    def draw_svg(self, state: State) -> str:
-        """Return the table and every seat's hand, the tiles of the last turn marked, as an SVG document."""
-        return draw_svg(state, self.outcome(state))
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the table and the hands, the tiles of the last turn marked, as an SVG document."""
+        return draw_svg(state, self.outcome(state), eyes)
 
 
 def _board(state: State) -> tuple[tuple[int, int, str], ...]:

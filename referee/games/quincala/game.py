@@ -10,7 +10,7 @@ reconstruction, since the source's figures could not be found.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -324,8 +324,8 @@ class QuincalaGame(Game[State, View, Move]):
         """Return the board and both hands, for a terminal."""
         return draw_text(state)
 
-    def draw_svg(self, state: State) -> str:
-        """Return the board and both hands, the last move marked, as an SVG document."""
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the board and both hands, the last move marked, as an SVG document: nothing is hidden."""
         return draw_svg(state)
 
 

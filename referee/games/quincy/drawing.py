@@ -3,10 +3,11 @@
 In both, a stone has its team's letter beside its colour, in SVG a shape of its own too, and a stone of a line a mark.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import chain
 
 from ...text import counted
-from ..drawing import DARK, LIGHT, Symbols, card, document
+from ..drawing import DARK, LIGHT, Symbols, card, document, held
 from .board import BITS, DOMINOES, SIZE, SQUARES, STONES, Square, lines, survey
 from .forms import PublicEvent, State
 
@@ -114,9 +115,9 @@ _STATUS = 'font-size="18" fill="currentColor" text-anchor="middle"'
 _SYMBOLS = Symbols("quincy")
 
 
-def draw_svg(state: State) -> str:
-    """Return the board with its row and column numbers, and every seat's hand beside it, as one SVG document."""
-    cards, cards_height = _cards(state)
+def draw_svg(state: State, eyes: Collection[int] | None) -> str:
+    """Return the board with its row and column numbers, and the hands that are seen beside it, as one SVG document."""
+    cards, cards_height = _cards(state, eyes)
     width, height = _BOARD + _CARD_WIDTH, max(_BOARD, cards_height) + _FOOT
     last = _last_move(state.log)
     content = [
@@ -164,18 +165,18 @@ def _stones(state: State) -> list[str]:
     return found
 
 
-def _cards(state: State) -> tuple[list[str], int]:
+def _cards(state: State, eyes: Collection[int] | None) -> tuple[list[str], int]:
     """Return the seats' cards, one below the other, and where the last one ends."""
     found: list[str] = []
     y = _MARGIN
     for seat, hand in enumerate(state.hands):
         height = 58 + _DOMINO[1] * max(1, -(-len(hand) // _HAND_WIDTH))
-        found += _card(state, seat, y, height)
+        found += _card(state, seat, y, height, eyes)
         y += height + 7
     return found, y
 
 
-def _card(state: State, seat: int, y: int, height: int) -> list[str]:
+def _card(state: State, seat: int, y: int, height: int, eyes: Collection[int] | None) -> list[str]:
     """Return one seat: its stone and label, its lines, its hand and its last move."""
     said = "out" if seat not in state.order else "to move" if state.end is None and state.order[0] == seat else ""
     width = _CARD_WIDTH - 14
@@ -185,8 +186,11 @@ def _card(state: State, seat: int, y: int, height: int) -> list[str]:
     ]
     if said == "out":
         content.append('<text x="12" y="62" font-size="16">out</text>')
-    for index, number in enumerate(state.hands[seat]):
-        content += _domino(number, 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1])
+    hand = (
+        _domino(number, 12 + index % _HAND_WIDTH * _DOMINO[0], 36 + index // _HAND_WIDTH * _DOMINO[1])
+        for index, number in enumerate(state.hands[seat])
+    )
+    content += held(seat, eyes, chain.from_iterable(hand))
     move = _last_move(state.log, seat)
     weight = 'font-weight="700"' if move is not None and move is _last_move(state.log) else 'fill-opacity=".8"'
     content.append(f'<text x="12" y="{height - 8}" font-size="13" {weight}>{_in_words(move)}</text>')

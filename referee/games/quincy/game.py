@@ -5,6 +5,7 @@ unplayable ones alone when nothing is left to draw, is skipped, and these domino
 player held lies face down; in a game of four its partner plays on alone.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 from msgspec.structs import replace
@@ -231,9 +232,9 @@ class QuincyGame(Game[State, View, Move]):
         """Return the board and every seat's hand, for a terminal."""
         return draw_text(state)
 
-    def draw_svg(self, state: State) -> str:
-        """Return the board and every seat's hand, the last move marked, as an SVG document."""
-        return draw_svg(state)
+    def draw_svg(self, state: State, eyes: Collection[int] | None = None) -> str:
+        """Return the board and the hands, the last move marked, as an SVG document."""
+        return draw_svg(state, eyes)
 
 
 def _added(state: State, domino: int, square: Square) -> State:
